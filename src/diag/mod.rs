@@ -1,0 +1,180 @@
+//! Findings about the user's documents: what is wrong, where it stands, what to do.
+//!
+//! A [`Diagnostic`] is data. It is never printed here; the `report` module turns a [`Report`] into text or JSON.
+//! A fault in a document is always a `Diagnostic` and never an `Err`: `Err` is for the world (a file that cannot be read).
+
+mod path;
+mod place;
+mod report;
+
+pub use path::{FieldPath, Segment};
+pub use place::{Place, Position, Span};
+pub use report::{Report, Summary};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// clusterctl, the API server or Cluster API refuses the document, or breaks on it.
+    Error,
+    /// Likely harm, although nothing refuses it.
+    Warning,
+    /// Advice.
+    Info,
+}
+
+impl Severity {
+    /// The word that users see, in text, in JSON and in `--deny`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        }
+    }
+}
+
+/// The stable name of a rule: kebab-case, artifact first, then the defect (`metadata-series-missing`).
+///
+/// Ids are part of the interface (`--deny`, `--allow`, JSON): they are never reused. Each is declared exactly once, beside its check;
+/// a test over the sources holds them unique.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleId(&'static str);
+
+impl RuleId {
+    /// Declares a rule id.
+    pub const fn new(id: &'static str) -> Self {
+        RuleId(id)
+    }
+
+    /// The id as text.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+/// A second place that a finding speaks of, with the words beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// Where it stands.
+    pub place: Place,
+    /// What is there; empty when the place speaks for itself.
+    pub label: String,
+}
+
+/// Lines that would mend a document, shown as `+` lines in its excerpt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insertion {
+    /// The line (from 1) after which the new ones belong.
+    pub after_line: u32,
+    /// The lines, indented as the document is.
+    pub lines: Vec<String>,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which rule found it.
+    pub rule: RuleId,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// One lower-case phrase about the defect: the subject is the user's field or file; no final period.
+    pub message: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Words beside the caret; empty when the message says it all.
+    pub label: String,
+    /// Further places.
+    pub related: Vec<Related>,
+    /// Lines to add.
+    pub insertion: Option<Insertion>,
+    /// What to do: something to type or to paste.
+    pub help: Option<String>,
+    /// Why it matters.
+    pub notes: Vec<String>,
+    /// The whole message of the upstream program that refuses the same, unedited.
+    pub upstream: Option<String>,
+    /// Where the rule comes from.
+    pub url: Option<&'static str>,
+}
+
+impl Diagnostic {
+    /// A finding without a place; use [`Diagnostic::at`] to say where.
+    pub fn new(severity: Severity, rule: RuleId, message: impl Into<String>) -> Self {
+        Diagnostic {
+            rule,
+            severity,
+            message: message.into(),
+            place: Place::default(),
+            label: String::new(),
+            related: Vec::new(),
+            insertion: None,
+            help: None,
+            notes: Vec::new(),
+            upstream: None,
+            url: None,
+        }
+    }
+
+    /// An error: something refuses the document or breaks on it.
+    pub fn error(rule: RuleId, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, rule, message)
+    }
+
+    /// A warning: likely harm.
+    pub fn warning(rule: RuleId, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, rule, message)
+    }
+
+    /// Advice.
+    pub fn info(rule: RuleId, message: impl Into<String>) -> Self {
+        Self::new(Severity::Info, rule, message)
+    }
+
+    /// Says where the finding stands.
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Puts words beside the caret.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Names a second place.
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.related.push(Related { place, label: label.into() });
+        self
+    }
+
+    /// Shows lines to add after line `after_line` of the finding's file.
+    pub fn insertion(mut self, after_line: u32, lines: Vec<String>) -> Self {
+        self.insertion = Some(Insertion { after_line, lines });
+        self
+    }
+
+    /// Says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says why it matters.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Quotes upstream's message, unedited.
+    pub fn upstream(mut self, message: impl Into<String>) -> Self {
+        self.upstream = Some(message.into());
+        self
+    }
+
+    /// Says where the rule comes from.
+    pub fn url(mut self, url: &'static str) -> Self {
+        self.url = Some(url);
+        self
+    }
+}

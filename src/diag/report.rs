@@ -1,0 +1,111 @@
+//! All findings of one run.
+
+use super::{Diagnostic, Severity};
+
+/// How many findings there are of each weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// Pieces of advice.
+    pub infos: usize,
+}
+
+/// The findings of one run, in the order in which they are shown once [`Report::sort`] was called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    findings: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// A report without findings.
+    pub fn new() -> Self {
+        Report::default()
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, finding: Diagnostic) {
+        self.findings.push(finding);
+    }
+
+    /// Adds all findings of another report.
+    pub fn extend(&mut self, other: Report) {
+        self.findings.extend(other.findings);
+    }
+
+    /// The findings.
+    pub fn findings(&self) -> &[Diagnostic] {
+        &self.findings
+    }
+
+    /// The findings, by value.
+    pub fn into_findings(self) -> Vec<Diagnostic> {
+        self.findings
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Whether at least one finding is an error.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|f| f.severity == Severity::Error)
+    }
+
+    /// How many findings there are of each weight.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        for finding in &self.findings {
+            match finding.severity {
+                Severity::Error => summary.errors += 1,
+                Severity::Warning => summary.warnings += 1,
+                Severity::Info => summary.infos += 1,
+            }
+        }
+        summary
+    }
+
+    /// Orders the findings: files in the order given in `files`, then document, position, rule id. Findings of files that are not
+    /// listed come last, by name.
+    pub fn sort(&mut self, files: &[&str]) {
+        self.findings.sort_by_cached_key(|finding| {
+            let file = finding.place.file.as_deref().unwrap_or_default();
+            let rank = files.iter().position(|known| *known == file).unwrap_or(files.len());
+            (rank, file.to_owned(), finding.place.document, finding.place.span.map(|s| s.start), finding.rule)
+        });
+    }
+}
+
+impl FromIterator<Diagnostic> for Report {
+    fn from_iter<T: IntoIterator<Item = Diagnostic>>(iter: T) -> Self {
+        Report { findings: iter.into_iter().collect() }
+    }
+}
+
+impl Extend<Diagnostic> for Report {
+    fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, iter: T) {
+        self.findings.extend(iter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, Position, RuleId, Span};
+    use super::*;
+
+    fn finding(file: &str, line: u32) -> Diagnostic {
+        let at = Position { offset: 0, line, column: 1 };
+        Diagnostic::error(RuleId::new("x"), "x").at(Place::file(file).at_span(Span { start: at, end: at }))
+    }
+
+    #[test]
+    fn findings_follow_the_files_as_given_then_the_position() {
+        let mut report: Report = [finding("b", 2), finding("a", 9), finding("b", 1)].into_iter().collect();
+        report.sort(&["b", "a"]);
+        let order: Vec<_> = report.findings().iter().map(|f| f.place.span.map(|s| s.start.line)).collect();
+        assert_eq!(order, [Some(1), Some(2), Some(9)]);
+    }
+}

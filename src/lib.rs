@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Map
+//!
+//! The modules in layer order; each may use only the layers above it in this list (`ARCHITECTURE.md` has the table, a test holds it).
+
+// Layer 0, words: know nothing of Kubernetes or of us.
+pub mod diag;
+pub mod text;

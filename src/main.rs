@@ -1,0 +1,2 @@
+//! The command line `windlass`.
+fn main() {}

@@ -1,0 +1,122 @@
+//! A folder in memory: relative paths and bytes, in order. What is emitted is a `Tree` long before it is a folder.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+
+/// Files by relative path, with `/` between the parts, in byte order of the paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// How one file differs between two trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Only the new tree has it.
+    Added,
+    /// Only the old tree has it.
+    Removed,
+    /// Both have it, with different bytes.
+    Modified,
+}
+
+impl Tree {
+    /// A tree without files.
+    pub fn new() -> Self {
+        Tree::default()
+    }
+
+    /// Puts a file into the tree; returns the bytes that were there before.
+    pub fn insert(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Option<Vec<u8>> {
+        self.files.insert(path.into(), bytes.into())
+    }
+
+    /// The bytes of a file.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The paths, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// The files, in order of their paths.
+    pub fn iter(&self) -> btree_map::Iter<'_, String, Vec<u8>> {
+        self.files.iter()
+    }
+
+    /// The files below a folder, as a tree whose paths start there.
+    pub fn subtree(&self, folder: &str) -> Tree {
+        let prefix = format!("{folder}/");
+        self.files
+            .range(prefix.clone()..)
+            .take_while(|(path, _)| path.starts_with(&prefix))
+            .map(|(path, bytes)| (path[prefix.len()..].to_owned(), bytes.clone()))
+            .collect()
+    }
+
+    /// What changes from `self` to `new`, in order of the paths; empty when both hold the same bytes.
+    pub fn diff<'a>(&'a self, new: &'a Tree) -> Vec<(&'a str, Change)> {
+        let mut changes: Vec<_> = self
+            .files
+            .iter()
+            .filter_map(|(path, bytes)| match new.get(path) {
+                None => Some((path.as_str(), Change::Removed)),
+                Some(other) if other != bytes.as_slice() => Some((path.as_str(), Change::Modified)),
+                Some(_) => None,
+            })
+            .collect();
+        changes.extend(new.paths().filter(|path| self.get(path).is_none()).map(|path| (path, Change::Added)));
+        changes.sort_by_key(|(path, _)| *path);
+        changes
+    }
+}
+
+impl FromIterator<(String, Vec<u8>)> for Tree {
+    fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(iter: T) -> Self {
+        Tree { files: iter.into_iter().collect() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Tree {
+    type Item = (&'a String, &'a Vec<u8>);
+    type IntoIter = btree_map::Iter<'a, String, Vec<u8>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.files.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn diff_names_each_change_once_in_order() {
+        let old = tree(&[("a", "1"), ("b", "1"), ("d", "1")]);
+        let new = tree(&[("a", "1"), ("b", "2"), ("c", "1")]);
+        assert_eq!(old.diff(&new), [("b", Change::Modified), ("c", Change::Added), ("d", Change::Removed)]);
+        assert!(old.diff(&old).is_empty());
+    }
+
+    #[test]
+    fn subtree_takes_the_files_below_one_folder() {
+        let all = tree(&[("x", ""), ("x/a", "1"), ("x/b/c", "2"), ("xy/a", "3")]);
+        assert_eq!(all.subtree("x"), tree(&[("a", "1"), ("b/c", "2")]));
+    }
+}

@@ -1,0 +1,4 @@
+//! Everything that needs nothing but Rust, in one binary.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::unwrap_used, reason = "tests read files and start the program")]
+
+mod tidy;

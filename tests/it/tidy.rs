@@ -1,0 +1,190 @@
+//! The shape of the project, held by tests: layers, orphan files, names, module docs, paths in documents, rule ids.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What each top-level module may use, beside itself. A module that is not in this table fails the test.
+const LAYERS: &[(&str, &[&str])] = &[
+    // 0 words
+    ("diag", &[]),
+    ("text", &["diag"]),
+];
+
+/// Names that say nothing.
+const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "types"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
+}
+
+/// The text without comments, so that a path in prose is no import.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The top-level modules that a text names: `crate::x` and `use crate::{x, y::…}`.
+fn modules_used(text: &str) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    for (at, _) in text.match_indices("crate::") {
+        if text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let rest = &text[at + "crate::".len()..];
+        let list = rest.strip_prefix('{').map(top_level_items).unwrap_or_else(|| vec![rest.to_owned()]);
+        for item in list {
+            let name: String = item.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if !name.is_empty() {
+                used.insert(name);
+            }
+        }
+    }
+    used
+}
+
+/// The items of a brace group, of which the opening brace is gone: splits at commas of depth one.
+fn top_level_items(group: &str) -> Vec<String> {
+    let mut depth = 1;
+    let mut items = vec![String::new()];
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                items.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        items.last_mut().unwrap().push(c);
+    }
+    items
+}
+
+#[test]
+fn layers_are_kept() {
+    let table: BTreeMap<&str, &[&str]> = LAYERS.iter().copied().collect();
+    let mut broken = Vec::new();
+    for file in rust_files(&root().join("src")) {
+        let relative = shown(&file);
+        let top = relative.trim_start_matches("src/").split(['/', '.']).next().unwrap().to_owned();
+        if top == "lib" || top == "main" {
+            continue;
+        }
+        let Some(allowed) = table.get(top.as_str()) else {
+            broken.push(format!("{relative}: module `{top}` has no row in LAYERS of tests/it/tidy.rs"));
+            continue;
+        };
+        for used in modules_used(&code(&file)) {
+            if used != top && table.contains_key(used.as_str()) && !allowed.contains(&used.as_str()) {
+                broken.push(format!("{relative}: `{top}` may not use `{used}`"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "the layers of ARCHITECTURE.md are broken:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn import_scanner_sees_groups_and_paths() {
+    let text = "use crate::{diag::{A, B}, text};\nfn f() { crate::api::g() } mod_crate::x";
+    assert_eq!(modules_used(text).into_iter().collect::<Vec<_>>(), ["api", "diag", "text"]);
+}
+
+#[test]
+fn every_file_is_compiled() {
+    let mut orphans = Vec::new();
+    for file in rust_files(&root().join("src")) {
+        let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let folder = file.parent().unwrap();
+        if folder.ends_with("src") && (stem == "lib" || stem == "main") {
+            continue;
+        }
+        let (name, parent_folder) = if stem == "mod" {
+            (folder.file_name().unwrap().to_str().unwrap().to_owned(), folder.parent().unwrap())
+        } else {
+            (stem, folder)
+        };
+        let parents = ["mod.rs", "lib.rs", "main.rs"].map(|p| parent_folder.join(p));
+        let declared =
+            parents.iter().filter(|p| p.is_file()).any(|p| code(p).lines().any(|line| line.trim_end().ends_with(&format!("mod {name};"))));
+        if !declared {
+            orphans.push(shown(&file));
+        }
+    }
+    assert!(orphans.is_empty(), "no `mod` line in the parent module names these files: {orphans:?}");
+}
+
+#[test]
+fn names_say_something() {
+    let mut bad = Vec::new();
+    for folder in ["src", "tests"] {
+        for file in rust_files(&root().join(folder)) {
+            let relative = shown(&file);
+            if relative.split(['/', '.']).any(|part| BANNED.contains(&part)) {
+                bad.push(relative);
+            }
+        }
+    }
+    assert!(bad.is_empty(), "names that say nothing: {bad:?}");
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent: Vec<_> = ["src", "tests", "benches", "fuzz"]
+        .iter()
+        .map(|folder| root().join(folder))
+        .filter(|folder| folder.is_dir())
+        .flat_map(|folder| rust_files(&folder))
+        .filter(|file| !file.components().any(|c| c.as_os_str() == "target"))
+        .filter(|file| {
+            let text = std::fs::read_to_string(file).unwrap();
+            !text.starts_with("//!") && !text.starts_with("#![doc")
+        })
+        .map(|file| shown(&file))
+        .collect();
+    assert!(silent.is_empty(), "files that do not open with `//!`: {silent:?}");
+}
+
+#[test]
+fn rule_ids_are_kebab_case_and_unique() {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    let mut bad = Vec::new();
+    for file in rust_files(&root().join("src")) {
+        let text = code(&file);
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for (at, marker) in text.match_indices("RuleId::new(\"") {
+            let id: String = text[at + marker.len()..].chars().take_while(|c| *c != '"').collect();
+            if !id.contains('-') || !id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+                bad.push(format!("{}: `{id}` is not kebab-case", shown(&file)));
+            }
+            if let Some(other) = seen.insert(id.clone(), shown(&file)) {
+                bad.push(format!("`{id}` is declared in {other} and in {}", shown(&file)));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
