@@ -7,3 +7,6 @@
 // Layer 0, words: know nothing of Kubernetes or of us.
 pub mod diag;
 pub mod text;
+
+// Layer 1, facts: data and names, no decisions.
+pub mod contract;

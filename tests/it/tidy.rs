@@ -8,6 +8,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 0 words
     ("diag", &[]),
     ("text", &["diag"]),
+    // 1 facts
+    ("contract", &[]),
 ];
 
 /// Names that say nothing.
