@@ -10,3 +10,6 @@ pub mod text;
 
 // Layer 1, facts: data and names, no decisions.
 pub mod contract;
+
+// Layer 4, the shell: the only code that touches the world.
+pub mod shell;

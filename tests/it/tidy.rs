@@ -10,6 +10,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("text", &["diag"]),
     // 1 facts
     ("contract", &[]),
+    // 4 shell
+    ("shell", &["diag", "text"]),
 ];
 
 /// Names that say nothing.

@@ -1,0 +1,122 @@
+//! What the world can refuse: exit code 2.
+
+use std::fmt;
+use std::io;
+
+use super::Difference;
+
+/// A failure that is nobody's document: a file that is not there, a full disk, a folder that holds something else.
+///
+/// `Display` is one lower-case phrase that begins with the file; [`WorldError::help`] says what to type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorldError {
+    /// A file or folder that was named is not there.
+    Missing {
+        /// As the user wrote it.
+        path: String,
+        /// A neighbour with nearly the same name.
+        similar: Option<String>,
+    },
+    /// The operating system refuses to read.
+    Unreadable {
+        /// As the user wrote it.
+        path: String,
+        /// Why, in a few words.
+        reason: String,
+    },
+    /// The operating system refuses to write.
+    Unwritable {
+        /// As the user wrote it.
+        path: String,
+        /// Why, in a few words.
+        reason: String,
+    },
+    /// A file or folder is larger than we read.
+    TooLarge {
+        /// As the user wrote it.
+        path: String,
+        /// What is too many or too much, and the bound.
+        bound: String,
+    },
+    /// A folder or file is in the way, and `--force` was not given.
+    Occupied {
+        /// The target as the user wrote it.
+        path: String,
+        /// The command that would have written it, without the program's name: `release build`.
+        verb: String,
+        /// What is there.
+        difference: Difference,
+    },
+    /// Ctrl-C while files were written; nothing is left behind.
+    Interrupted,
+}
+
+impl WorldError {
+    /// Turns a failure to read `path` into words.
+    pub fn reading(path: impl Into<String>, error: &io::Error) -> Self {
+        let path = path.into();
+        match error.kind() {
+            io::ErrorKind::NotFound => WorldError::Missing { path, similar: None },
+            _ => WorldError::Unreadable { path, reason: reason(error) },
+        }
+    }
+
+    /// Turns a failure to write `path` into words.
+    pub fn writing(path: impl Into<String>, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::Interrupted => WorldError::Interrupted,
+            _ => WorldError::Unwritable { path: path.into(), reason: reason(error) },
+        }
+    }
+
+    /// What to do; `None` where there is nothing to type.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            WorldError::Missing { similar: Some(similar), .. } => Some(format!("did you mean {similar}?")),
+            WorldError::Occupied { .. } => Some("choose another folder or pass `--force`".to_owned()),
+            WorldError::TooLarge { .. } => Some("name the files one by one".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WorldError::Missing { path, .. } => write!(f, "{path}: no such file or folder"),
+            WorldError::Unreadable { path, reason } => write!(f, "{path}: cannot be read: {reason}"),
+            WorldError::Unwritable { path, reason } => write!(f, "{path}: cannot be written: {reason}"),
+            WorldError::TooLarge { path, bound } => write!(f, "{path}: {bound}"),
+            WorldError::Occupied { path, verb, difference } => f.write_str(&difference.refusal(path, verb)),
+            WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),
+        }
+    }
+}
+
+impl std::error::Error for WorldError {}
+
+/// The operating system's reason without Rust's error number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_lower_case_and_without_numbers() {
+        let error = WorldError::reading("a.yaml", &io::Error::from_raw_os_error(13));
+        assert_eq!(error.to_string(), "a.yaml: cannot be read: permission denied");
+        assert_eq!(WorldError::reading("a.yaml", &io::Error::from_raw_os_error(2)).to_string(), "a.yaml: no such file or folder");
+    }
+
+    #[test]
+    fn a_missing_file_names_its_neighbour() {
+        let error = WorldError::Missing { path: "worker.yml".to_owned(), similar: Some("worker.yaml".to_owned()) };
+        assert_eq!(error.help().as_deref(), Some("did you mean worker.yaml?"));
+    }
+}

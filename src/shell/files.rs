@@ -1,0 +1,417 @@
+//! Folders read into trees, and trees and files written: never half a file, nothing left behind.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
+use std::sync::{Arc, OnceLock};
+
+use super::input::{self, Limits};
+use super::{Difference, WorldError};
+use crate::text::tree::Tree;
+
+/// Who may read what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    /// As the umask says.
+    Public,
+    /// Only the owner (mode 0600): the file holds secrets.
+    Secret,
+}
+
+/// What to do with a target that holds something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Refuse to write.
+    Create,
+    /// Overwrite the files of the tree. Foreign files stay and are reported: `--to ~ --force` must not empty a home.
+    Force,
+    /// Write nothing, only compare (`--check`).
+    Check,
+}
+
+/// What became of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds exactly the tree now; it did not before.
+    Written,
+    /// It held exactly the tree before.
+    Unchanged,
+    /// With [`Mode::Force`]: it holds the tree and these foreign files.
+    WrittenBeside(Vec<String>),
+    /// With [`Mode::Check`]: it differs.
+    Differs(Difference),
+}
+
+/// Reads the files of a folder, at any depth, without hidden ones and without links.
+///
+/// # Errors
+/// The folder is missing or unreadable, or larger than `limits`.
+pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
+    let mut paths = Vec::new();
+    input::walk(folder, limits, &mut |_| true, &mut paths)?;
+    let mut tree = Tree::new();
+    let mut total = 0;
+    for path in paths {
+        let bytes = input::read_file(Path::new(&path), &path, limits.file_bytes)?;
+        total += bytes.len() as u64;
+        if total > limits.total_bytes {
+            return Err(WorldError::TooLarge { path: folder.to_owned(), bound: format!("larger than {} MiB", limits.total_bytes >> 20) });
+        }
+        tree.insert(relative(&path, folder), bytes);
+    }
+    Ok(tree)
+}
+
+/// Compares a folder with the tree that is to stand there. A folder that is missing is an empty one. Hidden files do not count.
+///
+/// # Errors
+/// The folder or one of the tree's files is there and cannot be read.
+pub fn compare(folder: &str, tree: &Tree) -> Result<Difference, WorldError> {
+    let mut difference = Difference::default();
+    match fs::metadata(folder) {
+        Ok(metadata) if !metadata.is_dir() => {
+            return Err(WorldError::Unwritable { path: folder.to_owned(), reason: "it is a file, not a folder".to_owned() });
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            difference.missing = tree.paths().map(str::to_owned).collect();
+            return Ok(difference);
+        }
+        Err(error) => return Err(WorldError::reading(folder, &error)),
+    }
+    for (path, bytes) in tree {
+        match same_bytes(&Path::new(folder).join(path), bytes) {
+            Ok(true) => {}
+            Ok(false) => difference.modified.push(path.clone()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                difference.missing.push(path.clone())
+            }
+            Err(error) => return Err(WorldError::reading(format!("{folder}/{path}"), &error)),
+        }
+    }
+    difference.foreign = foreign(folder, tree)?;
+    Ok(difference)
+}
+
+/// Files of a folder that are not in the tree, as many as are listed.
+fn foreign(folder: &str, tree: &Tree) -> Result<Vec<String>, WorldError> {
+    let mut paths = Vec::new();
+    let limits = Limits { files: usize::MAX, depth: 16, ..Limits::default() };
+    let mut seen = 0;
+    let enough = Difference::MOST_FOREIGN + tree.len();
+    let walked = input::walk(
+        folder,
+        limits,
+        &mut |_| {
+            seen += 1;
+            seen <= enough
+        },
+        &mut paths,
+    );
+    match walked {
+        // Too deep or unreadable inside: what was found on the way says enough.
+        Err(_) if !paths.is_empty() => {}
+        other => other?,
+    }
+    let mut foreign: Vec<String> = paths.iter().map(|path| relative(path, folder)).filter(|path| tree.get(path).is_none()).collect();
+    foreign.sort_unstable();
+    foreign.truncate(Difference::MOST_FOREIGN);
+    Ok(foreign)
+}
+
+fn same_bytes(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file() && metadata.len() == bytes.len() as u64 && fs::read(path)? == bytes)
+}
+
+fn relative(path: &str, folder: &str) -> String {
+    let folder = input::with_slashes(folder);
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
+}
+
+/// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused (`release build`).
+///
+/// A new folder appears as a whole, by one rename. Into a folder that is there each file is first written beside, so that a full disk
+/// leaves everything as it was, and then renamed.
+///
+/// # Errors
+/// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise what the operating system refuses.
+pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb: &str) -> Result<Outcome, WorldError> {
+    let difference = compare(folder, tree)?;
+    if difference.is_empty() {
+        return Ok(Outcome::Unchanged);
+    }
+    match mode {
+        Mode::Check => return Ok(Outcome::Differs(difference)),
+        Mode::Create if difference.is_occupied() => {
+            return Err(WorldError::Occupied { path: folder.to_owned(), verb: verb.to_owned(), difference });
+        }
+        Mode::Create | Mode::Force => {}
+    }
+    let stale: Vec<&String> = difference.modified.iter().chain(&difference.missing).collect();
+    place(Path::new(folder), tree, &stale, privacy).map_err(|error| WorldError::writing(folder, &error))?;
+    Ok(if difference.foreign.is_empty() { Outcome::Written } else { Outcome::WrittenBeside(difference.foreign) })
+}
+
+/// Stages the named files of a tree beside their target and moves them in.
+fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy) -> io::Result<()> {
+    let is_new = !target.exists();
+    // Beside a new folder, so that one rename is enough; inside one that is there, which may be the root of a file system.
+    let beside = if is_new { parent(target) } else { target.to_owned() };
+    fs::create_dir_all(&beside)?;
+    let staging = Staging::new(&beside)?;
+    for path in paths {
+        if !stays_inside(path) {
+            return Err(io::Error::other(format!("the path `{path}` leaves the folder")));
+        }
+        let bytes = tree.get(path).expect("internal error: the path comes from this tree");
+        write_new(&staging.path().join(path), bytes, privacy)?;
+        staging.check()?;
+    }
+    if is_new {
+        fs::rename(staging.path(), target)?;
+        return Ok(());
+    }
+    for path in paths {
+        fs::create_dir_all(parent(&target.join(path)))?;
+    }
+    for path in paths {
+        fs::rename(staging.path().join(path), target.join(path))?;
+    }
+    Ok(())
+}
+
+/// Whether a path of a tree is what it should be: names with `/` between them, and no way up.
+fn stays_inside(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|name| matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]))
+}
+
+/// Writes one file: beside, then renamed. A link that stands there is replaced, not followed. Parent folders are made.
+///
+/// # Errors
+/// What the operating system refuses; the file is then as it was.
+pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), WorldError> {
+    let target = Path::new(path);
+    let write = || {
+        let folder = parent(target);
+        fs::create_dir_all(&folder)?;
+        let staging = Staging::new(&folder)?;
+        let beside = staging.path().join("file");
+        write_new(&beside, bytes, privacy)?;
+        staging.check()?;
+        fs::rename(beside, target)
+    };
+    write().map_err(|error| WorldError::writing(path, &error))
+}
+
+/// Writes a file that is not there yet.
+fn write_new(path: &Path, bytes: &[u8], privacy: Privacy) -> io::Result<()> {
+    fs::create_dir_all(parent(path))?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if privacy == Privacy::Secret {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)?.write_all(bytes)
+}
+
+fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => path.to_owned(),
+    }
+}
+
+/// A hidden folder for files that are not finished; it goes away with this value, also after a failure or Ctrl-C.
+struct Staging {
+    path: PathBuf,
+    interrupt: &'static Interrupt,
+}
+
+impl Staging {
+    fn new(beside: &Path) -> io::Result<Self> {
+        let interrupt = Interrupt::watch()?;
+        interrupt.set_idle(false);
+        // The process id makes the name unique among running processes; the number is for leftovers of a killed one.
+        for number in 0..u32::MAX {
+            let path = beside.join(format!(".windlass-{}-{number}.partial", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Staging { path, interrupt }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    interrupt.set_idle(true);
+                    return Err(error);
+                }
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Fails once Ctrl-C was pressed.
+    fn check(&self) -> io::Result<()> {
+        if self.interrupt.is_pressed() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // It is gone already when it was renamed as a whole; and nothing can be done when it cannot be removed.
+        let _ = fs::remove_dir_all(&self.path);
+        self.interrupt.set_idle(true);
+    }
+}
+
+/// Ctrl-C and SIGTERM while files are staged: a flag, so that the staged files can be removed. At any other time they end the process.
+#[cfg(unix)]
+struct Interrupt {
+    /// No files are staged: the signal does what it always does.
+    idle: Arc<AtomicBool>,
+    /// The signal came while files were staged.
+    pressed: Arc<AtomicBool>,
+}
+
+#[cfg(unix)]
+impl Interrupt {
+    fn watch() -> io::Result<&'static Interrupt> {
+        static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+        if let Some(interrupt) = INTERRUPT.get() {
+            return Ok(interrupt);
+        }
+        let interrupt = Interrupt { idle: Arc::new(AtomicBool::new(true)), pressed: Arc::default() };
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.idle))?;
+            signal_hook::flag::register(signal, Arc::clone(&interrupt.pressed))?;
+        }
+        Ok(INTERRUPT.get_or_init(|| interrupt))
+    }
+
+    fn set_idle(&self, idle: bool) {
+        self.idle.store(idle, Ordering::SeqCst);
+    }
+
+    fn is_pressed(&self) -> bool {
+        self.pressed.load(Ordering::SeqCst)
+    }
+}
+
+/// Elsewhere the process just ends, and the hidden folder stays until somebody removes it.
+#[cfg(not(unix))]
+struct Interrupt;
+
+#[cfg(not(unix))]
+impl Interrupt {
+    fn watch() -> io::Result<&'static Interrupt> {
+        Ok(&Interrupt)
+    }
+
+    fn set_idle(&self, _: bool) {}
+
+    fn is_pressed(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn write(folder: &Path, tree: &Tree, mode: Mode) -> Result<Outcome, WorldError> {
+        write_tree(folder.to_str().unwrap(), tree, mode, Privacy::Public, "release build")
+    }
+
+    fn read(folder: &Path) -> Tree {
+        read_tree(folder.to_str().unwrap(), Limits::default()).unwrap()
+    }
+
+    /// Every entry of a folder, hidden ones too: leftovers would show here.
+    fn entries(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_new_folder_is_written_as_a_whole_and_then_unchanged() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("a/out");
+        let files = tree(&[("x.yaml", "1"), ("sub/y.yaml", "2")]);
+        assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Written));
+        assert_eq!(read(&out), files);
+        assert_eq!(entries(&base.path().join("a")), ["out"]);
+        assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Unchanged));
+        assert_eq!(write(&out, &files, Mode::Check), Ok(Outcome::Unchanged));
+    }
+
+    #[test]
+    fn other_content_is_refused_without_force() {
+        let base = tempfile::tempdir().unwrap();
+        let old = tree(&[("a", "1"), ("notes.md", "mine"), ("same", "0")]);
+        let new = tree(&[("a", "2"), ("b/c", "3"), ("same", "0")]);
+        write(base.path(), &old, Mode::Create).unwrap();
+        let expected = Difference { modified: vec!["a".to_owned()], missing: vec!["b/c".to_owned()], foreign: vec!["notes.md".to_owned()] };
+        let refused = write(base.path(), &new, Mode::Create).unwrap_err();
+        assert!(matches!(refused, WorldError::Occupied { difference, .. } if difference == expected));
+        assert_eq!(write(base.path(), &new, Mode::Check), Ok(Outcome::Differs(expected)));
+        assert_eq!(read(base.path()), old, "neither has written");
+
+        assert_eq!(write(base.path(), &new, Mode::Force), Ok(Outcome::WrittenBeside(vec!["notes.md".to_owned()])));
+        assert_eq!(read(base.path()), tree(&[("a", "2"), ("b/c", "3"), ("notes.md", "mine"), ("same", "0")]));
+        assert_eq!(entries(base.path()), ["a", "b", "notes.md", "same"]);
+    }
+
+    #[test]
+    fn missing_files_alone_are_added_without_force() {
+        let base = tempfile::tempdir().unwrap();
+        write(base.path(), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(write(base.path(), &tree(&[("a", "1"), ("b", "2")]), Mode::Create), Ok(Outcome::Written));
+    }
+
+    #[test]
+    fn a_failure_leaves_everything_as_it_was() {
+        let base = tempfile::tempdir().unwrap();
+        write(base.path(), &tree(&[("a", "1"), ("sub/x", "1")]), Mode::Create).unwrap();
+        // `a` is to become a folder, which fails only after `0` was staged.
+        let failed = write(base.path(), &tree(&[("0", "new"), ("a/b", "2")]), Mode::Force);
+        assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{failed:?}");
+        assert_eq!(read(base.path()), tree(&[("a", "1"), ("sub/x", "1")]));
+        assert_eq!(entries(base.path()), ["a", "sub"]);
+    }
+
+    #[test]
+    fn paths_that_leave_the_folder_are_refused() {
+        let base = tempfile::tempdir().unwrap();
+        for path in ["../x", "a/../../x", "/x", "", "a//b", "./a"] {
+            let failed = write(&base.path().join("out"), &tree(&[(path, "1")]), Mode::Create);
+            assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{path}: {failed:?}");
+        }
+        assert!(entries(base.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_are_for_the_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("new/user-data");
+        write_file(path.to_str().unwrap(), b"token", Privacy::Secret).unwrap();
+        write_file(path.to_str().unwrap(), b"other", Privacy::Secret).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(entries(&base.path().join("new")), ["user-data"]);
+    }
+}

@@ -1,0 +1,238 @@
+//! File patterns as provider.yaml writes them: `config/crd/bases/x_*.yaml`, `rbac/{role,leader_election_role}.yaml`.
+//!
+//! `*` stands for any characters of one name but a leading dot, `{a,b}` for each of its words, nested too. Nothing else is special.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::WorldError;
+
+/// How many patterns the braces of one may stand for.
+const MOST_ALTERNATIVES: usize = 1024;
+/// Bytes of a pattern; file systems take no longer path.
+const LONGEST: usize = 4096;
+/// How many files one pattern may stand for.
+const MOST_FILES: usize = 100_000;
+
+/// What a pattern stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expansion {
+    /// The files, relative to the base as the pattern is, each once, in byte order.
+    pub files: Vec<String>,
+    /// The alternatives of the braces (or the pattern itself) that no file matches; for the caller to report.
+    pub unmatched: Vec<String>,
+}
+
+/// Why a pattern is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PatternError {
+    /// `{` without `}` or the other way round.
+    UnbalancedBrace,
+    /// The braces stand for too many patterns.
+    TooManyAlternatives,
+    /// No path is that long.
+    TooLong,
+}
+
+/// Why a pattern could not be expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExpandError {
+    /// The pattern is faulty.
+    Pattern(PatternError),
+    /// A folder cannot be read.
+    World(WorldError),
+}
+
+impl std::fmt::Display for PatternError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PatternError::UnbalancedBrace => f.write_str("has a brace without its partner"),
+            PatternError::TooManyAlternatives => write!(f, "stands for more than {MOST_ALTERNATIVES} patterns"),
+            PatternError::TooLong => write!(f, "is longer than {LONGEST} bytes"),
+        }
+    }
+}
+
+/// Finds the files that a pattern means, below `base` unless the pattern is absolute. Folders are never a match.
+///
+/// # Errors
+/// The pattern is faulty, which is a finding about the document that holds it, or a folder cannot be read.
+pub fn expand(base: &Path, pattern: &str) -> Result<Expansion, ExpandError> {
+    let mut expansion = Expansion::default();
+    for alternative in alternatives(pattern).map_err(ExpandError::Pattern)? {
+        let before = expansion.files.len();
+        find(base, &alternative, &mut expansion.files).map_err(ExpandError::World)?;
+        if expansion.files.len() == before {
+            expansion.unmatched.push(alternative);
+        }
+    }
+    expansion.files.sort_unstable();
+    expansion.files.dedup();
+    Ok(expansion)
+}
+
+/// The files that a pattern without braces means.
+fn find(base: &Path, pattern: &str, found: &mut Vec<String>) -> Result<(), WorldError> {
+    // Each round takes one name of the pattern; `prefixes` are the folders that matched so far, as the pattern spells them.
+    let mut prefixes = vec![String::new()];
+    let names: Vec<&str> = pattern.split('/').collect();
+    for (at, name) in names.iter().enumerate() {
+        let is_last = at + 1 == names.len();
+        let mut next = Vec::new();
+        for prefix in &prefixes {
+            let separator = if is_last { "" } else { "/" };
+            if name.contains('*') {
+                next.extend(matching(&resolved(base, prefix), name)?.into_iter().map(|name| format!("{prefix}{name}{separator}")));
+            } else {
+                next.push(format!("{prefix}{name}{separator}"));
+            }
+            if next.len() > MOST_FILES {
+                return Err(WorldError::TooLarge { path: pattern.to_owned(), bound: format!("stands for more than {MOST_FILES} files") });
+            }
+        }
+        prefixes = next;
+    }
+    found.extend(prefixes.into_iter().filter(|path| resolved(base, path).is_file()));
+    Ok(())
+}
+
+fn resolved(base: &Path, path: &str) -> PathBuf {
+    if path.is_empty() { base.to_owned() } else { base.join(path) }
+}
+
+/// The names in a folder that match; none when there is no such folder.
+fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>, WorldError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        Err(error) => return Err(WorldError::reading(folder.display().to_string(), &error)),
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.filter(|name| matches(pattern, name)).collect())
+}
+
+/// Whether a name matches a pattern of one name, in which only `*` is special.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') {
+        return false;
+    }
+    let pieces: Vec<&str> = pattern.split('*').collect();
+    let [first, middle @ .., last] = pieces.as_slice() else { return pattern == name };
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    // The leftmost fit of each piece is always good enough, so this never goes back.
+    for piece in middle {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The patterns that braces stand for, in the order in which they are written.
+fn alternatives(pattern: &str) -> Result<Vec<String>, PatternError> {
+    if pattern.len() > LONGEST {
+        return Err(PatternError::TooLong);
+    }
+    let mut done = Vec::new();
+    let mut open = vec![pattern.to_owned()];
+    while let Some(pattern) = open.pop() {
+        let Some(BraceGroup { before, words, after }) = first_group(&pattern)? else {
+            done.push(pattern);
+            continue;
+        };
+        open.extend(words.iter().rev().map(|word| format!("{before}{word}{after}")));
+        if done.len() + open.len() > MOST_ALTERNATIVES {
+            return Err(PatternError::TooManyAlternatives);
+        }
+    }
+    Ok(done)
+}
+
+/// A pattern around its first brace group.
+struct BraceGroup<'a> {
+    before: &'a str,
+    words: Vec<&'a str>,
+    after: &'a str,
+}
+
+/// Splits a pattern at its first brace group; `None` when it has no braces.
+fn first_group(pattern: &str) -> Result<Option<BraceGroup<'_>>, PatternError> {
+    let Some(open) = pattern.find(['{', '}']) else { return Ok(None) };
+    if pattern[open..].starts_with('}') {
+        return Err(PatternError::UnbalancedBrace);
+    }
+    let (mut depth, mut start, mut words) = (0, open + 1, Vec::new());
+    for (at, character) in pattern.char_indices().skip_while(|(at, _)| *at <= open) {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                words.push(&pattern[start..at]);
+                return Ok(Some(BraceGroup { before: &pattern[..open], words, after: &pattern[at + 1..] }));
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                words.push(&pattern[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    Err(PatternError::UnbalancedBrace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_characters_of_one_name() {
+        for (pattern, name, expected) in [
+            ("*.yaml", "a.yaml", true),
+            ("*.yaml", ".a.yaml", false),
+            (".*", ".a", true),
+            ("a*b*c", "abc", true),
+            ("a*b*c", "axxbxbyc", true),
+            ("a*b*c", "axxc", false),
+            ("ab*ba", "aba", false),
+            ("*", "x", true),
+            ("x", "x", true),
+            ("x", "xy", false),
+            ("a**b", "ab", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn braces_stand_for_each_word() {
+        assert_eq!(alternatives("a{b,c{d,e}}f{,g}").unwrap(), ["abf", "abfg", "acdf", "acdfg", "acef", "acefg"]);
+        assert_eq!(alternatives("a{b").unwrap_err(), PatternError::UnbalancedBrace);
+        assert_eq!(alternatives("a}b").unwrap_err(), PatternError::UnbalancedBrace);
+        assert_eq!(alternatives(&"{a,b}".repeat(11)).unwrap_err(), PatternError::TooManyAlternatives);
+        assert_eq!(alternatives(&"{a,b}".repeat(10_000)).unwrap_err(), PatternError::TooLong);
+    }
+
+    #[test]
+    fn patterns_find_files_in_byte_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["crd/x_b.yaml", "crd/x_a.yaml", "crd/y.yaml", "rbac/role.yaml", "rbac/leader.yaml"] {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let check = |pattern: &str, files: &[&str], unmatched: &[&str]| {
+            let found = expand(folder.path(), pattern).unwrap();
+            assert_eq!((found.files, found.unmatched), (owned(files), owned(unmatched)), "{pattern}");
+        };
+        check("crd/x_*.yaml", &["crd/x_a.yaml", "crd/x_b.yaml"], &[]);
+        check("rbac/{role,leader,auth}.yaml", &["rbac/leader.yaml", "rbac/role.yaml"], &["rbac/auth.yaml"]);
+        check("*/*a*.yaml", &["crd/x_a.yaml", "rbac/leader.yaml"], &[]);
+        check("crd/../crd/y.yaml", &["crd/../crd/y.yaml"], &[]);
+        check("{crd,crd}/y.yaml", &["crd/y.yaml"], &[]);
+        check("none/*.yaml", &[], &["none/*.yaml"]);
+        check("crd", &[], &["crd"]);
+    }
+
+    fn owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+}

@@ -1,0 +1,275 @@
+//! Reads the `FILE…` of a command line: files, folders, and `-` for standard input.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::WorldError;
+use crate::diag::{Diagnostic, Report, RuleId};
+use crate::text::nearest::nearest;
+use crate::text::source::{LineIndex, Source};
+
+/// A file whose bytes are not UTF-8.
+pub const INPUT_NOT_UTF8: RuleId = RuleId::new("input-not-utf8");
+
+/// The name under which standard input is shown.
+pub const STDIN_NAME: &str = "<stdin>";
+
+/// The file name endings that are taken from a folder.
+const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
+
+/// How much is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one file, and of standard input.
+    pub file_bytes: u64,
+    /// Bytes of all files together.
+    pub total_bytes: u64,
+    /// Files.
+    pub files: usize,
+    /// Folders in folders.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB a file, 512 MiB in all, 100,000 files, 64 folders deep: far above every known release, far below a machine's memory.
+    fn default() -> Self {
+        Limits { file_bytes: 64 << 20, total_bytes: 512 << 20, files: 100_000, depth: 64 }
+    }
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// The texts, in the order of the command line; the files of a folder in byte order of their paths.
+    pub sources: Vec<Source>,
+    /// Files that are no text.
+    pub report: Report,
+}
+
+/// Reads everything that the command line names.
+///
+/// A folder stands for its `.yaml`, `.yml` and `.json` files, at any depth, without hidden ones and without links. A file that is named
+/// itself is read whatever its name is. `-` is standard input.
+///
+/// # Errors
+/// A named file that is missing or unreadable, or more input than `limits` allow.
+pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Result<Inputs, WorldError> {
+    let mut inputs = Inputs::default();
+    let mut total = 0;
+    let mut stdin = Some(stdin);
+    for argument in arguments {
+        if argument == "-" {
+            // A second `-` finds the stream at its end, as every Unix tool does.
+            let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes))?;
+            inputs.add(STDIN_NAME, bytes, &mut total, limits)?;
+            continue;
+        }
+        for name in files_of(argument, limits)? {
+            let bytes = read_file(Path::new(&name), &name, limits.file_bytes)?;
+            inputs.add(&name, bytes, &mut total, limits)?;
+        }
+    }
+    Ok(inputs)
+}
+
+/// Reads one text file that a command line or a document names; `shown` is the name that findings will use.
+///
+/// # Errors
+/// The file is missing, unreadable or too large. A file that is no UTF-8 is a finding, beside an empty text.
+pub fn read_source(path: &Path, shown: &str) -> Result<(Source, Report), WorldError> {
+    let mut inputs = Inputs::default();
+    let bytes = read_file(path, shown, Limits::default().file_bytes)?;
+    inputs.add(shown, bytes, &mut 0, Limits::default())?;
+    let source = inputs.sources.pop().unwrap_or_else(|| Source::new(shown, ""));
+    Ok((source, inputs.report))
+}
+
+impl Inputs {
+    fn add(&mut self, name: &str, bytes: Vec<u8>, total: &mut u64, limits: Limits) -> Result<(), WorldError> {
+        *total += bytes.len() as u64;
+        if *total > limits.total_bytes {
+            let bound = format!("with it, the input is larger than {} MiB", limits.total_bytes >> 20);
+            return Err(WorldError::TooLarge { path: name.to_owned(), bound });
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => self.sources.push(Source::new(name, text)),
+            Err(error) => self.report.push(not_utf8(name, error.as_bytes(), error.utf8_error().valid_up_to())),
+        }
+        Ok(())
+    }
+}
+
+fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
+    let text = String::from_utf8_lossy(&bytes[..valid]);
+    let byte = bytes.get(valid).copied().unwrap_or_default();
+    let place = Source::new(name, "").place().at_span(LineIndex::new(&text).span(valid..valid));
+    Diagnostic::error(INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
+        .at(place)
+        .help("save the file as UTF-8, or leave it out")
+}
+
+/// The files that one argument stands for.
+fn files_of(argument: &str, limits: Limits) -> Result<Vec<String>, WorldError> {
+    let metadata = fs::metadata(argument).map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
+    if !metadata.is_dir() {
+        return Ok(vec![with_slashes(argument)]);
+    }
+    let mut found = Vec::new();
+    walk(argument, limits, &mut |name| ENDINGS.iter().any(|ending| name.ends_with(ending)), &mut found)?;
+    Ok(found)
+}
+
+/// Regular files below a folder whose name `takes`, in byte order; no hidden ones, no links.
+pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> bool, found: &mut Vec<String>) -> Result<(), WorldError> {
+    let root = with_slashes(folder);
+    let root = if root.len() > 1 { root.trim_end_matches('/').to_owned() } else { root };
+    let first = found.len();
+    let mut folders = vec![(root, 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| WorldError::reading(&folder, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| WorldError::reading(&folder, &error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = joined(&folder, &name);
+            let kind = entry.file_type().map_err(|error| WorldError::reading(&path, &error))?;
+            if kind.is_dir() && depth == limits.depth {
+                let bound = format!("more than {} folders deep", limits.depth);
+                return Err(WorldError::TooLarge { path, bound });
+            } else if kind.is_dir() {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() && takes(&name) {
+                if found.len() == limits.files {
+                    return Err(WorldError::TooLarge { path: folder, bound: format!("more than {} files", limits.files) });
+                }
+                found.push(path);
+            }
+        }
+    }
+    found[first..].sort_unstable();
+    Ok(())
+}
+
+/// A path below a folder as it is shown: `.` and nothing add no prefix.
+fn joined(folder: &str, name: &str) -> String {
+    match folder {
+        "" | "." => name.to_owned(),
+        "/" => format!("/{name}"),
+        _ => format!("{folder}/{name}"),
+    }
+}
+
+/// The path with `/` between its parts.
+pub(super) fn with_slashes(path: &str) -> String {
+    if std::path::MAIN_SEPARATOR == '/' { path.to_owned() } else { path.replace(std::path::MAIN_SEPARATOR, "/") }
+}
+
+/// Reads a file up to a bound.
+pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
+    let file = fs::File::open(path).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
+    read_bounded(file, shown, bound)
+}
+
+fn read_bounded(from: impl Read, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
+    let mut bytes = Vec::new();
+    from.take(bound + 1).read_to_end(&mut bytes).map_err(|error| WorldError::reading(shown, &error))?;
+    if bytes.len() as u64 > bound {
+        return Err(WorldError::TooLarge { path: shown.to_owned(), bound: format!("larger than {} MiB", bound >> 20) });
+    }
+    Ok(bytes)
+}
+
+/// Adds the neighbour with nearly the same name to a missing file.
+fn missing_or(path: &str, error: WorldError) -> WorldError {
+    let WorldError::Missing { path: shown, .. } = error else { return error };
+    let (folder, name) = path.rsplit_once('/').map_or((".", path), |(folder, name)| (if folder.is_empty() { "/" } else { folder }, name));
+    let names: Vec<String> = fs::read_dir(folder)
+        .map(|entries| entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).take(10_000).collect())
+        .unwrap_or_default();
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    // The same file with another ending first: `worker.yml` for `worker.yaml`.
+    let twin = names
+        .iter()
+        .copied()
+        .find(|other| stem(name).is_some_and(|own| Some(own) == stem(other)) && ENDINGS.iter().any(|e| other.ends_with(e)));
+    let similar = twin
+        .or_else(|| nearest(name, names.iter().copied()))
+        .map(|other| if folder == "." { other.to_owned() } else { joined(folder, other) });
+    WorldError::Missing { path: shown, similar }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, bytes) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        folder
+    }
+
+    fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
+        let prefix = format!("{}/", folder.to_str().unwrap());
+        let arguments: Vec<String> = arguments.iter().map(|a| if *a == "-" { "-".to_owned() } else { format!("{prefix}{a}") }).collect();
+        let inputs = read(&arguments, Limits::default(), &mut &b"a: b\n"[..]).unwrap();
+        inputs.sources.iter().map(|source| source.name().replace(&prefix, "")).collect()
+    }
+
+    #[test]
+    fn folders_give_their_documents_in_byte_order() {
+        let files: &[(&str, &[u8])] =
+            &[("b.yaml", b""), ("a/z.yml", b""), ("a/.hidden.yaml", b""), (".git/x.yaml", b""), ("a.json", b""), ("notes.txt", b"")];
+        let folder = folder(files);
+        assert_eq!(names(folder.path(), &["."]), ["./a.json", "./a/z.yml", "./b.yaml"]);
+        assert_eq!(names(folder.path(), &["b.yaml", "-", "notes.txt", "a/"]), ["b.yaml", "<stdin>", "notes.txt", "a/z.yml"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_folders_are_not_followed() {
+        let folder = folder(&[("real/a.yaml", b"")]);
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("real/loop")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("real/a.yaml"), folder.path().join("b.yaml")).unwrap();
+        assert_eq!(names(folder.path(), &["."]), ["./real/a.yaml"]);
+        assert_eq!(names(folder.path(), &["b.yaml"]), ["b.yaml"], "a link that is named itself is read");
+    }
+
+    #[test]
+    fn a_missing_file_names_its_neighbour() {
+        let folder = folder(&[("worker.yaml", b""), ("other.txt", b"")]);
+        let path = folder.path().join("worker.yml").to_str().unwrap().to_owned();
+        let error = read(std::slice::from_ref(&path), Limits::default(), &mut &b""[..]).unwrap_err();
+        let similar = folder.path().join("worker.yaml").to_str().unwrap().to_owned();
+        assert_eq!(error, WorldError::Missing { path, similar: Some(similar) });
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_a_finding_and_the_rest_is_read() {
+        let folder = folder(&[("bad.yaml", b"a: b\nc: \xff\n"), ("good.yaml", b"a: b\n")]);
+        let inputs = read(&[folder.path().to_str().unwrap().to_owned()], Limits::default(), &mut &b""[..]).unwrap();
+        assert_eq!(inputs.sources.len(), 1);
+        let finding = &inputs.report.findings()[0];
+        let start = finding.place.span.unwrap().start;
+        assert_eq!((finding.rule, start.line, start.column), (INPUT_NOT_UTF8, 2, 4));
+    }
+
+    #[test]
+    fn bounds_are_kept() {
+        let folder = folder(&[("a.yaml", b"0123456789"), ("b.yaml", b"0123456789")]);
+        let argument = [folder.path().to_str().unwrap().to_owned()];
+        let refused = |limits| matches!(read(&argument, limits, &mut &b""[..]), Err(WorldError::TooLarge { .. }));
+        assert!(refused(Limits { file_bytes: 9, ..Limits::default() }));
+        assert!(refused(Limits { total_bytes: 19, ..Limits::default() }));
+        assert!(refused(Limits { files: 1, ..Limits::default() }));
+        assert!(!refused(Limits { file_bytes: 10, total_bytes: 20, files: 2, depth: 0 }));
+    }
+}

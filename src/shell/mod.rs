@@ -1,0 +1,15 @@
+//! The only place besides `cli` that touches the world: files, standard streams, the environment. Everything it reads becomes a value
+//! before it goes down into the library, and everything it writes was a value before.
+
+#![allow(clippy::disallowed_methods, reason = "this is where files, streams and the environment are touched")]
+
+mod difference;
+pub mod environment;
+mod error;
+pub mod files;
+pub mod glob;
+pub mod input;
+pub mod stdio;
+
+pub use difference::Difference;
+pub use error::WorldError;

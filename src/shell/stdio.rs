@@ -1,0 +1,143 @@
+//! Standard input, output and error.
+//!
+//! Writing never fails at the call: a reader that went away (`windlass … | head`) is not an error, and any other failure is kept and
+//! reported once, at the end, by [`Stdio::finish`].
+
+use std::io::{self, IsTerminal, Read, Write};
+
+use super::WorldError;
+
+/// Columns for text that we compose when the terminal does not say.
+pub const DEFAULT_WIDTH: usize = 100;
+
+/// One output stream.
+pub struct Stream {
+    name: &'static str,
+    to: Box<dyn Write>,
+    is_terminal: bool,
+    width: Option<usize>,
+    failure: Option<WorldError>,
+    closed: bool,
+}
+
+impl Stream {
+    /// A stream that is no terminal, under the name that errors show.
+    pub fn new(name: &'static str, to: impl Write + 'static) -> Self {
+        Stream { name, to: Box::new(to), is_terminal: false, width: None, failure: None, closed: false }
+    }
+
+    /// Whether a person is looking.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Columns for text that we compose.
+    pub fn width(&self) -> usize {
+        self.width.unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// Writes bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        if self.closed {
+            return;
+        }
+        if let Err(error) = self.to.write_all(bytes) {
+            self.fail(&error);
+        }
+    }
+
+    /// Writes text as it is.
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Writes one line and its end.
+    pub fn line(&mut self, line: &str) {
+        self.text(line);
+        self.text("\n");
+    }
+
+    /// Sends what is buffered on its way.
+    pub fn flush(&mut self) {
+        if !self.closed
+            && let Err(error) = self.to.flush()
+        {
+            self.fail(&error);
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        self.closed = true;
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            self.failure = Some(WorldError::writing(self.name, error));
+        }
+    }
+}
+
+/// The three streams of the process, or those that a test gives.
+pub struct Stdio {
+    /// Where `-` is read from.
+    pub stdin: Box<dyn Read>,
+    /// What was asked for.
+    pub stdout: Stream,
+    /// Talk.
+    pub stderr: Stream,
+}
+
+impl Stdio {
+    /// The streams of the process.
+    pub fn of_process() -> Self {
+        let mut stdout = Stream::new("standard output", io::stdout());
+        stdout.is_terminal = io::stdout().is_terminal();
+        stdout.width = width(terminal_size::terminal_size_of(io::stdout()));
+        let mut stderr = Stream::new("standard error", io::stderr());
+        stderr.is_terminal = io::stderr().is_terminal();
+        stderr.width = width(terminal_size::terminal_size_of(io::stderr()));
+        Stdio { stdin: Box::new(io::stdin()), stdout, stderr }
+    }
+
+    /// Flushes, and says what went wrong with standard output since the start. Failures of standard error have nowhere to go.
+    pub fn finish(&mut self) -> Result<(), WorldError> {
+        self.stdout.flush();
+        self.stderr.flush();
+        self.stdout.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+fn width(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
+    size.map(|(columns, _)| usize::from(columns.0)).filter(|columns| *columns >= 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn failure_of(kind: io::ErrorKind) -> Result<(), WorldError> {
+        let stdout = Stream::new("standard output", Failing(kind));
+        let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout, stderr: Stream::new("standard error", io::sink()) };
+        stdio.stdout.line("text");
+        stdio.finish()
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_failure() {
+        assert_eq!(failure_of(io::ErrorKind::BrokenPipe), Ok(()));
+    }
+
+    #[test]
+    fn a_full_disk_is_a_failure() {
+        let error = failure_of(io::ErrorKind::StorageFull).unwrap_err();
+        assert_eq!(error.to_string(), "standard output: cannot be written: no storage space");
+    }
+}
