@@ -9,6 +9,7 @@ pub mod diag;
 pub mod text;
 
 // Layer 1, facts: data and names, no decisions.
+pub mod api;
 pub mod contract;
 
 // Layer 4, the shell: the only code that touches the world.

@@ -9,6 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("diag", &[]),
     ("text", &["diag"]),
     // 1 facts
+    ("api", &[]),
     ("contract", &[]),
     // 4 shell
     ("shell", &["diag", "text"]),
