@@ -12,5 +12,8 @@ pub mod text;
 pub mod api;
 pub mod contract;
 
+// Layer 2, engines: pure.
+pub mod report;
+
 // Layer 4, the shell: the only code that touches the world.
 pub mod shell;

@@ -11,6 +11,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 1 facts
     ("api", &[]),
     ("contract", &[]),
+    // 2 engines
+    ("report", &["diag", "text"]),
     // 4 shell
     ("shell", &["diag", "text"]),
 ];

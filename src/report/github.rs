@@ -1,0 +1,60 @@
+//! Findings as GitHub's workflow commands, which its checks show beside the line
+//! (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>).
+
+use std::fmt::Write;
+
+use crate::diag::{Diagnostic, Report, Severity};
+
+/// One line a finding: `::error file=…,line=…,col=…,title=RULE::MESSAGE`.
+pub fn render(report: &Report) -> String {
+    report.findings().iter().map(command).collect()
+}
+
+fn command(finding: &Diagnostic) -> String {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let mut line = format!("::{level} ");
+    if let Some(file) = &finding.place.file {
+        let _ = write!(line, "file={},", property(file));
+    }
+    if let Some(span) = finding.place.span {
+        let _ = write!(line, "line={},col={},", span.start.line, span.start.column);
+    }
+    let _ = writeln!(line, "title={}::{}", finding.rule.as_str(), data(&finding.message));
+    line
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Place, Position, RuleId, Span};
+
+    #[test]
+    fn a_finding_is_one_command() {
+        let at = Position { offset: 0, line: 1374, column: 16 };
+        let place = Place::file("out/bootstrap-components.yaml").at_span(Span { start: at, end: at });
+        let stale = Diagnostic::error(RuleId::new("release-file-stale"), "image tag is dev, provider.yaml gives v0.3.0").at(place);
+        let expected = "::error file=out/bootstrap-components.yaml,line=1374,col=16,title=release-file-stale::\
+                        image tag is dev, provider.yaml gives v0.3.0\n";
+        assert_eq!(render(&[stale].into_iter().collect()), expected);
+    }
+
+    #[test]
+    fn githubs_own_characters_are_escaped() {
+        let odd = Diagnostic::info(RuleId::new("x-y"), "100 %\r\n::error::").at(Place::file("C:a,b%.yaml"));
+        assert_eq!(render(&[odd].into_iter().collect()), "::notice file=C%3Aa%2Cb%25.yaml,title=x-y::100 %25%0D%0A::error::\n");
+        let placeless = Diagnostic::warning(RuleId::new("x-y"), "m");
+        assert_eq!(render(&[placeless].into_iter().collect()), "::warning title=x-y::m\n");
+    }
+}

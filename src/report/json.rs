@@ -1,0 +1,278 @@
+//! Findings as JSON, one shape for all verbs: `apiVersion: report.windlass.dev/v1`.
+//!
+//! Within v1 keys are added, never removed, renamed or retyped. Every key is always there, `null` when empty; lists are never null.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::diag::{self, Diagnostic, Place, Report};
+
+/// The version of the shape.
+pub const API_VERSION: &str = "report.windlass.dev/v1";
+
+/// The program that wrote a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// Always `windlass`.
+    pub name: &'static str,
+    /// Its version, without `v`.
+    pub version: &'static str,
+}
+
+impl Tool {
+    /// This build.
+    pub const THIS: Tool = Tool { name: "windlass", version: env!("CARGO_PKG_VERSION") };
+}
+
+/// What every verb prints with `-o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope<T> {
+    /// Always `report.windlass.dev/v1`.
+    pub api_version: &'static str,
+    /// What the report is about: `Release`, `Render`, `Lint`, …
+    pub kind: &'static str,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// The verb's own keys.
+    #[serde(flatten)]
+    pub body: T,
+    /// What was found: files in the order given, then document, position, rule.
+    pub findings: Vec<Finding>,
+    /// How much was found.
+    pub summary: Summary,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The rule that found it, kebab-case.
+    pub rule: &'static str,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The defect in one phrase.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// The exact words of the upstream program that refuses the same.
+    pub upstream: Option<String>,
+    /// Where the rule comes from.
+    pub url: Option<&'static str>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub location: Location,
+    /// Further places.
+    pub related: Vec<Related>,
+    /// The reason for which the finding does not count.
+    pub waived: Option<String>,
+}
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// clusterctl, the API server or Cluster API refuses the document, or breaks on it.
+    Error,
+    /// Likely harm.
+    Warning,
+    /// Advice.
+    Info,
+}
+
+/// Where something stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Location {
+    /// The file as the user gave it, with `/` between the parts; `<stdin>` for standard input.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+    /// Line of the end, from 1.
+    pub end_line: Option<u32>,
+    /// Column just after the end, from 1.
+    pub end_column: Option<u32>,
+    /// The document in the file, from 1.
+    pub document: Option<usize>,
+    /// `Kind/name`.
+    pub object: Option<String>,
+    /// The field.
+    pub path: Option<String>,
+}
+
+/// A second place that a finding speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Related {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub location: Location,
+    /// What is there.
+    pub label: Option<String>,
+}
+
+/// How many findings there are of each weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// Pieces of advice.
+    pub infos: usize,
+    /// Findings that are waived; they are in none of the other numbers.
+    pub waived: usize,
+}
+
+/// The report of a verb as one JSON object and a final newline. `body` is a struct with the verb's own keys.
+pub fn render<T: Serialize>(kind: &'static str, body: T, report: &Report) -> String {
+    let findings = report.findings().iter().map(Finding::from).collect();
+    let envelope = Envelope { api_version: API_VERSION, kind, tool: Tool::THIS, body, findings, summary: Summary::from(report.summary()) };
+    let mut text = serde_json::to_string_pretty(&envelope).expect("internal error: a report has only text keys");
+    text.push('\n');
+    text
+}
+
+/// The JSON Schema of one entry of `findings`.
+pub fn finding_schema() -> serde_json::Value {
+    schema_of::<Finding>()
+}
+
+/// The JSON Schema (2020-12) of what is serialised: keys that are always written are required.
+pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
+    schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+impl From<&Diagnostic> for Finding {
+    fn from(finding: &Diagnostic) -> Self {
+        let Diagnostic { rule, severity, message, place, label: _, related, insertion: _, help, notes: _, upstream, url } = finding;
+        Finding {
+            rule: rule.as_str(),
+            severity: (*severity).into(),
+            message: message.clone(),
+            help: help.clone(),
+            upstream: upstream.clone(),
+            url: *url,
+            location: place.into(),
+            related: related.iter().map(Related::from).collect(),
+            waived: None,
+        }
+    }
+}
+
+impl From<diag::Severity> for Severity {
+    fn from(severity: diag::Severity) -> Self {
+        match severity {
+            diag::Severity::Error => Severity::Error,
+            diag::Severity::Warning => Severity::Warning,
+            diag::Severity::Info => Severity::Info,
+        }
+    }
+}
+
+impl From<&Place> for Location {
+    fn from(place: &Place) -> Self {
+        Location {
+            file: place.file.as_deref().map(str::to_owned),
+            line: place.span.map(|span| span.start.line),
+            column: place.span.map(|span| span.start.column),
+            end_line: place.span.map(|span| span.end.line),
+            end_column: place.span.map(|span| span.end.column),
+            document: place.document,
+            object: place.object.clone(),
+            path: Some(place.path.to_string()).filter(|path| !path.is_empty()),
+        }
+    }
+}
+
+impl From<&diag::Related> for Related {
+    fn from(related: &diag::Related) -> Self {
+        Related { location: (&related.place).into(), label: Some(related.label.clone()).filter(|label| !label.is_empty()) }
+    }
+}
+
+impl From<diag::Summary> for Summary {
+    fn from(summary: diag::Summary) -> Self {
+        Summary { errors: summary.errors, warnings: summary.warnings, infos: summary.infos, waived: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{FieldPath, Position, RuleId, Span};
+    use serde_json::{Value, json};
+
+    #[derive(Serialize)]
+    struct Body {
+        machines: Vec<u8>,
+    }
+
+    fn cut_value() -> Diagnostic {
+        let position = |column| Position { offset: 0, line: 7, column };
+        let place = Place::file("ops.yaml")
+            .in_document(1)
+            .in_object("KubeadmConfig/ops")
+            .at_path(FieldPath::root().field("spec").field("users").index(0).field("gecos"))
+            .at_span(Span { start: position(17), end: position(19) });
+        Diagnostic::warning(RuleId::new("cloud-config-value-cut"), "spec.users[0].gecos reaches cloud-init as `Ops`")
+            .at(place)
+            .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
+    }
+
+    #[test]
+    fn a_finding_has_every_key() {
+        let text = render("Render", Body { machines: Vec::new() }, &[cut_value()].into_iter().collect());
+        let expected = json!({
+            "rule": "cloud-config-value-cut", "severity": "warning", "message": "spec.users[0].gecos reaches cloud-init as `Ops`",
+            "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null,
+            "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
+            "path": "spec.users[0].gecos", "related": [], "waived": null
+        });
+        let report: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(report["findings"], json!([expected]));
+        assert_eq!(report["summary"], json!({"errors": 0, "warnings": 1, "infos": 0, "waived": 0}));
+        assert_eq!(report["tool"], json!({"name": "windlass", "version": env!("CARGO_PKG_VERSION")}));
+    }
+
+    #[test]
+    fn keys_come_in_their_order_and_one_newline_ends_the_text() {
+        let text = render("Render", Body { machines: Vec::new() }, &Report::new());
+        let keys = [
+            "\"apiVersion\": \"report.windlass.dev/v1\"",
+            "\"kind\": \"Render\"",
+            "\"tool\"",
+            "\"machines\"",
+            "\"findings\"",
+            "\"summary\"",
+        ];
+        let places: Vec<usize> = keys.iter().map(|key| text.find(key).unwrap()).collect();
+        assert!(places.is_sorted(), "{text}");
+        assert!(text.starts_with('{') && text.ends_with("}\n") && !text.ends_with("\n\n"));
+    }
+
+    #[test]
+    fn a_finding_without_a_place_has_nulls() {
+        let finding = Finding::from(&Diagnostic::error(RuleId::new("a-b"), "m").related(Place::file("x"), ""));
+        let finding = serde_json::to_value(finding).unwrap();
+        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path"] {
+            assert_eq!(finding[key], Value::Null, "{key}");
+        }
+        assert_eq!(finding["related"][0]["file"], "x");
+        assert_eq!(finding["related"][0]["label"], Value::Null);
+    }
+
+    #[test]
+    fn the_schema_requires_every_key() {
+        let schema = finding_schema();
+        let finding = serde_json::to_value(Finding::from(&cut_value())).unwrap();
+        let mut required: Vec<&str> = schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+        required.sort_unstable();
+        let keys: Vec<&str> = finding.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(required, keys);
+    }
+}

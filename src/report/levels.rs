@@ -1,0 +1,79 @@
+//! `--deny` and `--allow`: which findings make a run fail.
+
+use std::collections::BTreeSet;
+
+use crate::diag::{Report, Severity};
+
+/// What the flags ask for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// `--deny warnings`: a warning fails the run as an error does.
+    pub deny_warnings: bool,
+    /// `--deny RULE`: a finding of this rule fails the run whatever it weighs.
+    pub deny: BTreeSet<String>,
+    /// `--allow RULE`: findings of this rule are left out. Beats `deny`.
+    pub allow: BTreeSet<String>,
+}
+
+/// A report after the flags were applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The findings that are left, with the weight that their rule gives them: text and JSON stay the same whatever is denied.
+    pub report: Report,
+    /// Whether the run fails (exit code 1).
+    pub fails: bool,
+}
+
+impl Levels {
+    /// Reads the values of `--deny` and `--allow`.
+    pub fn new<'a>(deny: impl IntoIterator<Item = &'a str>, allow: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut deny: BTreeSet<String> = deny.into_iter().map(str::to_owned).collect();
+        Levels { deny_warnings: deny.remove("warnings"), deny, allow: allow.into_iter().map(str::to_owned).collect() }
+    }
+
+    /// The rules that the flags name.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.deny.iter().chain(&self.allow).map(String::as_str)
+    }
+
+    /// Judges a report.
+    pub fn judge(&self, report: Report) -> Verdict {
+        let report: Report = report.into_findings().into_iter().filter(|finding| !self.allow.contains(finding.rule.as_str())).collect();
+        let fails = report.findings().iter().any(|finding| match finding.severity {
+            Severity::Error => true,
+            Severity::Warning if self.deny_warnings => true,
+            _ => self.deny.contains(finding.rule.as_str()),
+        });
+        Verdict { report, fails }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Diagnostic, RuleId};
+
+    fn check(deny: &[&str], allow: &[&str], expected: (usize, bool)) {
+        let warning = Diagnostic::warning(RuleId::new("w-x"), "");
+        let info = Diagnostic::info(RuleId::new("i-x"), "");
+        let verdict = Levels::new(deny.iter().copied(), allow.iter().copied()).judge([warning, info].into_iter().collect());
+        assert_eq!((verdict.report.findings().len(), verdict.fails), expected, "--deny {deny:?} --allow {allow:?}");
+    }
+
+    #[test]
+    fn warnings_and_advice_fail_only_when_denied() {
+        check(&[], &[], (2, false));
+        check(&["warnings"], &[], (2, true));
+        check(&["i-x"], &[], (2, true));
+        check(&["e-x"], &[], (2, false));
+    }
+
+    #[test]
+    fn allowed_rules_are_left_out() {
+        check(&["warnings"], &["w-x"], (1, false));
+        check(&["w-x"], &["w-x"], (1, false));
+        let error: Report = [Diagnostic::error(RuleId::new("e-x"), "")].into_iter().collect();
+        assert!(Levels::default().judge(error.clone()).fails);
+        assert!(!Levels::new([], ["e-x"]).judge(error).fails);
+    }
+}

@@ -1,0 +1,225 @@
+//! The lines of a file that a finding speaks of, with what is marked in them and what would be added.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::{Paint, Style, visible};
+use crate::diag::{Severity, Span};
+use crate::text::source::LineIndex;
+
+/// A tab in a source line.
+const TAB: usize = 4;
+/// Of a mark over many lines so many are shown at its start; its last line is always shown.
+const MARKED_LINES: u32 = 4;
+/// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do: with thousands of findings in one line
+/// the search would take longer than finding them did.
+const LONGEST_LINE: usize = 256 << 10;
+/// A line is trimmed to no less than this, however narrow the terminal is.
+const LEAST_WIDTH: usize = 20;
+
+/// Some lines of one file.
+pub(super) struct Excerpt<'a> {
+    index: Option<Rc<LineIndex<'a>>>,
+    severity: Severity,
+    marks: Vec<Mark>,
+    insertion: Option<(u32, Vec<String>)>,
+}
+
+/// A stretch of one line that is underlined.
+struct Mark {
+    line: u32,
+    /// Characters before it.
+    from: usize,
+    /// Characters before its end; `None` is the end of the line.
+    to: Option<usize>,
+    label: String,
+    is_primary: bool,
+}
+
+impl<'a> Excerpt<'a> {
+    /// An excerpt of a file; without its text only added lines are shown.
+    pub(super) fn new(index: Option<Rc<LineIndex<'a>>>, severity: Severity) -> Self {
+        Excerpt { index, severity, marks: Vec::new(), insertion: None }
+    }
+
+    /// Marks a stretch of text. One that runs over several lines is marked in each of them, and has its label at the end.
+    pub(super) fn mark(&mut self, span: Span, label: &str, is_primary: bool) {
+        let (first, last) = (span.start.line, span.end.line.max(span.start.line));
+        // A span that ends before the first character of a line does not mark that line.
+        let last = if last > first && span.end.column <= 1 { last - 1 } else { last };
+        let ends_at_line_end = last < span.end.line;
+        for line in (first..=last).filter(|line| *line < first.saturating_add(MARKED_LINES) || *line == last) {
+            let from = if line == first { span.start.column.max(1) as usize - 1 } else { self.indentation(line) };
+            let to = (line == last && !ends_at_line_end).then(|| span.end.column.max(1) as usize - 1);
+            let label = if line == last { label.to_owned() } else { String::new() };
+            self.marks.push(Mark { line, from, to, label, is_primary });
+        }
+    }
+
+    /// Shows lines to add after a line.
+    pub(super) fn insert(&mut self, after_line: u32, lines: &[String]) {
+        self.insertion = Some((after_line, lines.to_vec()));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.insertion.is_none() && self.lines().is_empty()
+    }
+
+    /// The digits of the largest line number.
+    pub(super) fn widest_number(&self) -> usize {
+        self.lines().last().map_or(0, |line| line.to_string().len())
+    }
+
+    /// The lines that are shown: those with a mark, the one before an insertion, and single lines between them.
+    fn lines(&self) -> BTreeSet<u32> {
+        let marked = self.marks.iter().map(|mark| mark.line).chain(self.insertion.as_ref().map(|(after, _)| *after));
+        let mut lines: BTreeSet<u32> = marked.filter(|line| self.line(*line).is_some()).collect();
+        let gaps: Vec<u32> = lines.iter().zip(lines.iter().skip(1)).filter(|(a, b)| **b == **a + 2).map(|(a, _)| a + 1).collect();
+        lines.extend(gaps);
+        lines
+    }
+
+    fn line(&self, line: u32) -> Option<&'a str> {
+        self.index.as_ref()?.line(line).filter(|text| text.len() <= LONGEST_LINE)
+    }
+
+    fn indentation(&self, line: u32) -> usize {
+        self.line(line).map_or(0, |text| text.chars().take_while(|c| c.is_whitespace()).count())
+    }
+
+    /// Writes the lines, without the empty gutter lines around them.
+    pub(super) fn render(&self, style: Style, gutter: usize, out: &mut String) {
+        let width = style.width.saturating_sub(gutter + 3).max(LEAST_WIDTH);
+        let mut previous: Option<u32> = None;
+        let mut pending = self.insertion.as_ref();
+        for line in self.lines() {
+            if previous.is_some_and(|previous| previous + 1 < line) {
+                out.push_str("...\n");
+            }
+            if pending.is_some_and(|(after, _)| *after < line) {
+                added(pending.take(), style, gutter, out);
+            }
+            self.render_line(line, style, gutter, width, out);
+            if pending.is_some_and(|(after, _)| *after == line) {
+                added(pending.take(), style, gutter, out);
+            }
+            previous = Some(line);
+        }
+        added(pending, style, gutter, out);
+    }
+
+    /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
+    fn render_line(&self, number: u32, style: Style, gutter: usize, width: usize, out: &mut String) {
+        let Some(text) = self.line(number) else { return };
+        let mut marks: Vec<&Mark> = self.marks.iter().filter(|mark| mark.line == number).collect();
+        marks.sort_by_key(|mark| mark.from);
+        let mut shown: Option<Window> = None;
+        let row = |out: &mut String, window: &Window| {
+            out.push_str(format!("{number:>gutter$} | {}", window.text).trim_end());
+            out.push('\n');
+        };
+        for mark in &marks {
+            let window = match shown.take().filter(|window| window.holds(mark.from)) {
+                Some(window) => window,
+                None => {
+                    let window = Window::new(text, mark.from, width);
+                    row(out, &window);
+                    window
+                }
+            };
+            let (before, length) = window.underline(mark.from, mark.to);
+            let (sign, paint) = if mark.is_primary { ("^", Some(Paint::Severity(self.severity))) } else { ("-", None) };
+            let label = if mark.label.is_empty() { String::new() } else { format!(" {}", visible(&mark.label)) };
+            let underline = format!("{}{label}", sign.repeat(length));
+            let underline = paint.map_or_else(|| underline.clone(), |paint| style.paint(paint, &underline));
+            out.push_str(&format!("{:gutter$} | {:before$}{underline}\n", "", ""));
+            shown = Some(window);
+        }
+        if marks.is_empty() {
+            row(out, &Window::new(text, 0, width));
+        }
+    }
+}
+
+fn added(insertion: Option<&(u32, Vec<String>)>, style: Style, gutter: usize, out: &mut String) {
+    for line in insertion.into_iter().flat_map(|(_, lines)| lines) {
+        let line = style.paint(Paint::Added, format!("+ {}", visible(line)).trim_end());
+        out.push_str(&format!("{:gutter$} {line}\n", ""));
+    }
+}
+
+/// The part of a line that fits on the screen.
+struct Window {
+    /// With `…` where something is cut off.
+    text: String,
+    /// The first character that is shown, counted from the start of the line.
+    first: usize,
+    /// The columns of each shown character, without a leading `…`.
+    widths: Vec<usize>,
+    /// The columns of the leading `…`.
+    lead: usize,
+    is_cut_after: bool,
+}
+
+impl Window {
+    /// The whole line when it fits; else the part around the character `focus`, a third of it before.
+    fn new(line: &str, focus: usize, width: usize) -> Self {
+        let fits = columns(line, width).is_some();
+        let first = if fits { 0 } else { focus.saturating_sub(width / 3) };
+        let lead = usize::from(first > 0);
+        let mut window = Window { text: "…".repeat(lead), first, widths: Vec::new(), lead, is_cut_after: false };
+        let mut used = lead;
+        for c in line.chars().skip(first) {
+            let columns = columns_of(c);
+            // One column stays free for the `…` of a line that goes on.
+            if !fits && used + columns >= width {
+                window.text.push('…');
+                window.is_cut_after = true;
+                break;
+            }
+            if c == '\t' {
+                window.text.push_str(&" ".repeat(TAB))
+            } else {
+                window.text.push_str(&visible(c.encode_utf8(&mut [0; 4])))
+            }
+            window.widths.push(columns);
+            used += columns;
+        }
+        window
+    }
+
+    fn holds(&self, character: usize) -> bool {
+        character >= self.first && (character < self.first + self.widths.len() || !self.is_cut_after)
+    }
+
+    /// Columns before a mark and its own columns, at least one.
+    fn underline(&self, from: usize, to: Option<usize>) -> (usize, usize) {
+        let at = |character: usize| character.saturating_sub(self.first).min(self.widths.len());
+        let (start, end) = (at(from), to.map_or(self.widths.len(), at));
+        let before = self.lead + self.widths[..start].iter().sum::<usize>();
+        let length = self.widths[start..end.max(start)].iter().sum::<usize>();
+        (before, length.max(1))
+    }
+}
+
+/// The columns of a line, unless they are more than `most`.
+fn columns(line: &str, most: usize) -> Option<usize> {
+    let mut sum = 0;
+    for c in line.chars() {
+        sum += columns_of(c);
+        if sum > most {
+            return None;
+        }
+    }
+    Some(sum)
+}
+
+/// The columns of a character as it is shown.
+fn columns_of(c: char) -> usize {
+    if c == '\t' {
+        return TAB;
+    }
+    visible(c.encode_utf8(&mut [0; 4])).chars().map(|c| c.width().unwrap_or(1)).sum()
+}

@@ -1,0 +1,211 @@
+//! Findings as people read them, in the manner of rustc: message, place, the line with carets, what to do.
+
+mod excerpt;
+mod visible;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use excerpt::Excerpt;
+pub use visible::visible;
+
+use super::Sources;
+use crate::diag::{Diagnostic, Place, Related, Report, Severity, Summary};
+use crate::text::source::LineIndex;
+
+/// How text is written for one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour. Without its colours the text is the same.
+    pub colour: bool,
+    /// Columns: longer source lines are trimmed around the caret.
+    pub width: usize,
+}
+
+impl Default for Style {
+    /// No colours, 100 columns.
+    fn default() -> Self {
+        Style { colour: false, width: 100 }
+    }
+}
+
+/// What a stretch of text is, which decides its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// The word and the carets of a severity.
+    Severity(Severity),
+    /// Paths and ids.
+    Bold,
+    /// Lines that are added.
+    Added,
+    /// Lines that are removed.
+    Removed,
+}
+
+impl Style {
+    /// The text in its colour, if this style has colours.
+    pub fn paint(&self, paint: Paint, text: &str) -> String {
+        if !self.colour || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Severity(Severity::Error) => "1;31",
+            Paint::Severity(Severity::Warning) => "1;33",
+            Paint::Severity(Severity::Info) => "1;34",
+            Paint::Bold => "1",
+            Paint::Added => "32",
+            Paint::Removed => "31",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// A failure that is no finding: ``error: out cannot be written`` and its help.
+    pub fn failure(&self, message: &str, help: Option<&str>) -> String {
+        let mut text = format!("{}: {}\n", self.paint(Paint::Severity(Severity::Error), "error"), visible(message));
+        if let Some(help) = help {
+            text.push_str(&format!("  help: {}\n", visible(help)));
+        }
+        text
+    }
+}
+
+/// All findings, one after the other; empty when there are none.
+pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
+    let mut renderer = Renderer { sources, style, indexes: BTreeMap::new(), text: String::new() };
+    for finding in report.findings() {
+        renderer.finding(finding);
+    }
+    renderer.text
+}
+
+/// `2 errors, 1 warning`; `None` when nothing was found.
+pub fn counts(summary: Summary) -> Option<String> {
+    let parts = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info")];
+    let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// `1 file`, `2 files`.
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The last line of a run: what was done, what was found, what follows; empty parts are left out. `2 errors, 1 warning; nothing written`.
+pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
+    let counts = counts(summary).unwrap_or_default();
+    [done, &counts, follows].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+struct Renderer<'a> {
+    sources: &'a Sources,
+    style: Style,
+    indexes: BTreeMap<&'a str, Rc<LineIndex<'a>>>,
+    text: String,
+}
+
+impl<'a> Renderer<'a> {
+    fn finding(&mut self, finding: &'a Diagnostic) {
+        self.header(finding);
+        let (same_file, elsewhere): (Vec<&Related>, Vec<&Related>) =
+            finding.related.iter().partition(|related| related.place.span.is_some() && related.place.file == finding.place.file);
+        let excerpt = self.excerpt_of_finding(finding, &same_file);
+        // Related excerpts use the gutter of the widest one, so that all bars of a finding stand in one column.
+        let others: Vec<(&Related, Option<Excerpt<'a>>)> = elsewhere.into_iter().map(|r| (r, self.excerpt_of_related(r))).collect();
+        let numbers = others.iter().filter_map(|(_, excerpt)| excerpt.as_ref()).chain(&excerpt);
+        let gutter = numbers.map(Excerpt::widest_number).max().unwrap_or(0).max(2);
+
+        let follows = !others.is_empty() || finding.help.is_some() || !finding.notes.is_empty();
+        self.place("-->", &finding.place, "", gutter);
+        self.push_excerpt(excerpt.as_ref(), gutter, follows);
+        for (at, (related, excerpt)) in others.iter().enumerate() {
+            let label = if excerpt.is_some() { "" } else { related.label.as_str() };
+            self.place(":::", &related.place, label, gutter);
+            let follows = at + 1 < others.len() || finding.help.is_some() || !finding.notes.is_empty();
+            self.push_excerpt(excerpt.as_ref(), gutter, follows);
+        }
+        for (word, text) in finding.help.iter().map(|h| ("help", h)).chain(finding.notes.iter().map(|n| ("note", n))) {
+            self.remark(word, text, gutter);
+        }
+    }
+
+    fn header(&mut self, finding: &Diagnostic) {
+        let severity = self.style.paint(Paint::Severity(finding.severity), finding.severity.as_str());
+        let rule = self.style.paint(Paint::Bold, &format!("[{}]", finding.rule.as_str()));
+        self.text.push_str(&format!("{severity}{rule}: {}\n", visible(&finding.message)));
+    }
+
+    fn place(&mut self, arrow: &str, place: &Place, label: &str, gutter: usize) {
+        let shown = match (&place.file, &place.span, &place.object) {
+            (Some(file), Some(span), _) => format!("{file}:{}:{}", span.start.line, span.start.column),
+            (Some(file), None, _) => file.to_string(),
+            (None, _, Some(object)) => object.clone(),
+            (None, _, None) => return,
+        };
+        let shown = self.style.paint(Paint::Bold, &visible(&shown));
+        let label = if label.is_empty() { String::new() } else { format!(" {}", visible(label)) };
+        self.text.push_str(&format!("{:gutter$}{arrow} {shown}{label}\n", ""));
+    }
+
+    /// Help and notes; further lines of one stand under its first.
+    fn remark(&mut self, word: &str, text: &str, gutter: usize) {
+        for (at, line) in text.lines().enumerate() {
+            let line = visible(line);
+            let line = match at {
+                0 => format!("{:gutter$}= {word}: {line}", ""),
+                _ => format!("{:1$}{line}", "", gutter + 2 + word.len() + 2),
+            };
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    fn push_excerpt(&mut self, excerpt: Option<&Excerpt<'_>>, gutter: usize, follows: bool) {
+        let Some(excerpt) = excerpt else { return };
+        self.text.push_str(&format!("{:gutter$} |\n", ""));
+        excerpt.render(self.style, gutter, &mut self.text);
+        if follows {
+            self.text.push_str(&format!("{:gutter$} |\n", ""));
+        }
+    }
+
+    fn excerpt_of_finding(&mut self, finding: &Diagnostic, same_file: &[&Related]) -> Option<Excerpt<'a>> {
+        let index = self.index(&finding.place);
+        let insertion = finding.insertion.as_ref();
+        if index.is_none() && insertion.is_none() {
+            return None;
+        }
+        let mut excerpt = Excerpt::new(index, finding.severity);
+        if let Some(span) = finding.place.span {
+            // New lines say where they go by themselves: carets would only point at their neighbour.
+            let shown_by_insertion = finding.label.is_empty() && insertion.is_some_and(|i| i.after_line == span.start.line);
+            if !shown_by_insertion {
+                excerpt.mark(span, &finding.label, true);
+            }
+        }
+        for related in same_file {
+            if let Some(span) = related.place.span {
+                excerpt.mark(span, &related.label, false);
+            }
+        }
+        if let Some(insertion) = insertion {
+            excerpt.insert(insertion.after_line, &insertion.lines);
+        }
+        Some(excerpt).filter(|excerpt| !excerpt.is_empty())
+    }
+
+    fn excerpt_of_related(&mut self, related: &Related) -> Option<Excerpt<'a>> {
+        let span = related.place.span.filter(|_| !related.label.is_empty())?;
+        let mut excerpt = Excerpt::new(Some(self.index(&related.place)?), Severity::Info);
+        excerpt.mark(span, &related.label, false);
+        Some(excerpt).filter(|excerpt| !excerpt.is_empty())
+    }
+
+    /// Where the lines of a place's file begin; each file is read once.
+    fn index(&mut self, place: &Place) -> Option<Rc<LineIndex<'a>>> {
+        let source = self.sources.get(place.file.as_deref()?)?;
+        Some(self.indexes.entry(source.name()).or_insert_with(|| Rc::new(LineIndex::new(source.text()))).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,358 @@
+//! The look, held by examples that were written by hand.
+
+use super::*;
+use crate::diag::{Position, RuleId, Span};
+use crate::text::source::Source;
+
+/// The place of `needle`, which must be in the text once.
+fn place(source: &Source, needle: &str) -> Place {
+    assert_eq!(source.text().matches(needle).count(), 1, "{needle}");
+    let start = source.text().find(needle).unwrap();
+    source.place().at_span(LineIndex::new(source.text()).span(start..start + needle.len()))
+}
+
+fn point(file: &str, line: u32, column: u32) -> Place {
+    let at = Position { offset: 0, line, column };
+    Place::file(file).at_span(Span { start: at, end: at })
+}
+
+/// Renders one finding without colours and compares; the expected text is written with a leading newline.
+fn check(finding: Diagnostic, sources: &[&Source], width: usize, expected: &str) {
+    let sources: Sources = sources.iter().map(|source| (*source).clone()).collect();
+    let report: Report = [finding].into_iter().collect();
+    let text = render(&report, &sources, Style { colour: false, width });
+    assert_eq!(format!("\n{text}"), expected);
+    let coloured = render(&report, &sources, Style { colour: true, width });
+    assert_eq!(without_colours(&coloured), text, "colours change nothing else");
+}
+
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
+    }
+    plain + rest
+}
+
+#[test]
+fn two_places_of_one_file_stand_in_one_excerpt() {
+    let worker = Source::new(
+        "gpu-worker.yaml",
+        "apiVersion: x\nkind: KubeadmConfig\nmetadata:\n  name: gpu-worker\nspec:\n  files:\n  - path: /etc/motd\n    content: hi\n    contentFrom:\n",
+    );
+    let content = worker.text().find("content:").unwrap();
+    let finding = Diagnostic::error(RuleId::new("config-file-two-sources"), "spec.files[0] has both content and contentFrom")
+        .at(place(&worker, "contentFrom"))
+        .label("the second")
+        .related(worker.place().at_span(LineIndex::new(worker.text()).span(content..content + "content".len())), "the first")
+        .help("keep one of the two")
+        .note("CAPI v1.14.0 refuses it: only one of content or contentFrom may be specified for a single file")
+        .upstream("KubeadmConfig.bootstrap.cluster.x-k8s.io \"gpu-worker\" is invalid");
+    check(
+        finding,
+        &[&worker],
+        100,
+        "
+error[config-file-two-sources]: spec.files[0] has both content and contentFrom
+  --> gpu-worker.yaml:9:5
+   |
+ 8 |     content: hi
+   |     ------- the first
+ 9 |     contentFrom:
+   |     ^^^^^^^^^^^ the second
+   |
+  = help: keep one of the two
+  = note: CAPI v1.14.0 refuses it: only one of content or contentFrom may be specified for a single file
+",
+    );
+}
+
+#[test]
+fn another_file_is_named_and_lines_to_add_are_shown() {
+    let provider = Source::new("provider.yaml", "name: k3s\ncrds:\n- bootstrap/config/crd/bases/*.yaml\n");
+    let foreign = "bootstrap/config/crd/bases/controlplane.cluster.x-k8s.io_kthreescontrolplanes.yaml";
+    let message = "`crds` also takes KThreesControlPlane of group controlplane.cluster.x-k8s.io";
+    let finding = Diagnostic::error(RuleId::new("provider-crd-foreign-group"), message)
+        .at(place(&provider, "bootstrap/config/crd/bases/*.yaml"))
+        .label("`group` is bootstrap.cluster.x-k8s.io")
+        .related(point(foreign, 9, 10), "")
+        .help("write `bootstrap/config/crd/bases/bootstrap.cluster.x-k8s.io_*.yaml`");
+    check(
+        finding,
+        &[&provider],
+        100,
+        "
+error[provider-crd-foreign-group]: `crds` also takes KThreesControlPlane of group controlplane.cluster.x-k8s.io
+  --> provider.yaml:3:3
+   |
+ 3 | - bootstrap/config/crd/bases/*.yaml
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `group` is bootstrap.cluster.x-k8s.io
+   |
+  ::: bootstrap/config/crd/bases/controlplane.cluster.x-k8s.io_kthreescontrolplanes.yaml:9:10
+  = help: write `bootstrap/config/crd/bases/bootstrap.cluster.x-k8s.io_*.yaml`
+",
+    );
+
+    let metadata = Source::new("metadata.yaml", format!("{}    contract: v1beta1\n", "#\n".repeat(11)));
+    let finding = Diagnostic::error(RuleId::new("metadata-series-missing"), "metadata.yaml does not list series 0.4 of v0.4.0")
+        .at(place(&metadata, "contract"))
+        .insertion(12, vec!["  - major: 0".to_owned(), "    minor: 4".to_owned(), "    contract: v1beta1".to_owned()])
+        .help("add these lines, or run `windlass release bump v0.4.0`");
+    check(
+        finding,
+        &[&metadata],
+        100,
+        "
+error[metadata-series-missing]: metadata.yaml does not list series 0.4 of v0.4.0
+  --> metadata.yaml:12:5
+   |
+12 |     contract: v1beta1
+   +   - major: 0
+   +     minor: 4
+   +     contract: v1beta1
+   |
+  = help: add these lines, or run `windlass release bump v0.4.0`
+",
+    );
+}
+
+#[test]
+fn a_related_excerpt_has_its_own_arrow_and_the_same_gutter() {
+    let a = Source::new("a.yaml", "x: 1\n");
+    let b = Source::new("b.yaml", format!("{}y: 2\n", "#\n".repeat(1000)));
+    let finding = Diagnostic::warning(RuleId::new("a-b"), "x and y differ")
+        .at(place(&a, "1"))
+        .related(place(&b, "2"), "here it is 2")
+        .note("two\nlines");
+    check(
+        finding,
+        &[&a, &b],
+        100,
+        "
+warning[a-b]: x and y differ
+    --> a.yaml:1:4
+     |
+   1 | x: 1
+     |    ^
+     |
+    ::: b.yaml:1001:4
+     |
+1001 | y: 2
+     |    - here it is 2
+     |
+    = note: two
+            lines
+",
+    );
+}
+
+#[test]
+fn without_the_text_only_the_place_is_shown() {
+    let finding = Diagnostic::warning(RuleId::new("image-registry-gone"), "gcr.io no longer serves kube-rbac-proxy")
+        .at(point("control-plane-components.yaml", 1877, 16))
+        .help("use quay.io/brancz/kube-rbac-proxy:v0.16.0");
+    check(
+        finding,
+        &[],
+        100,
+        "
+warning[image-registry-gone]: gcr.io no longer serves kube-rbac-proxy
+  --> control-plane-components.yaml:1877:16
+  = help: use quay.io/brancz/kube-rbac-proxy:v0.16.0
+",
+    );
+    let finding = Diagnostic::info(RuleId::new("a-b"), "m").at(Place::default().in_object("Machine/m"));
+    check(finding, &[], 100, "\ninfo[a-b]: m\n  --> Machine/m\n");
+    check(Diagnostic::info(RuleId::new("a-b"), "m"), &[], 100, "\ninfo[a-b]: m\n");
+    let related = Diagnostic::info(RuleId::new("a-b"), "m").at(Place::file("a")).related(point("b", 1, 2), "the first");
+    check(related, &[], 100, "\ninfo[a-b]: m\n  --> a\n  ::: b:1:2 the first\n");
+}
+
+#[test]
+fn long_lines_are_trimmed_around_the_caret() {
+    let source = Source::new("long.yaml", format!("a: {} NEEDLE {}\n", "x".repeat(200), "y".repeat(200)));
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "NEEDLE")).label("here"),
+        &[&source],
+        45,
+        "
+error[a-b]: m
+  --> long.yaml:1:205
+   |
+ 1 | …xxxxxxxxxxxx NEEDLE yyyyyyyyyyyyyyyyyy…
+   |               ^^^^^^ here
+",
+    );
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "a:")),
+        &[&source],
+        45,
+        "
+error[a-b]: m
+  --> long.yaml:1:1
+   |
+ 1 | a: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+   | ^^
+",
+    );
+}
+
+#[test]
+fn marks_of_one_long_line_that_are_far_apart_show_it_twice() {
+    let source = Source::new("long.yaml", format!("FIRST {} SECOND\n", "x".repeat(200)));
+    let finding =
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "SECOND")).label("two").related(place(&source, "FIRST"), "one");
+    check(
+        finding,
+        &[&source],
+        25,
+        "
+error[a-b]: m
+  --> long.yaml:1:208
+   |
+ 1 | FIRST xxxxxxxxxxxxx…
+   | ----- one
+ 1 | …xxxxx SECOND
+   |        ^^^^^^ two
+",
+    );
+}
+
+#[test]
+fn tabs_and_wide_characters_keep_the_carets_in_place() {
+    let source = Source::new("wide.yaml", "\tname: 漢字 é x\n");
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "字 é")),
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> wide.yaml:1:9
+   |
+ 1 |     name: 漢字 é x
+   |             ^^^^
+",
+    );
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let source = Source::new("evil.yaml", "a: \x1b[2Jb\n");
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m\x1b[2J").at(place(&source, "b")),
+        &[&source],
+        100,
+        "
+error[a-b]: m␛[2J
+  --> evil.yaml:1:8
+   |
+ 1 | a: ␛[2Jb
+   |        ^
+",
+    );
+}
+
+#[test]
+fn a_mark_over_several_lines_marks_each() {
+    let source = Source::new("many.yaml", "a:\n  b:\n    c: 1\n    d: 2\n    e: 3\n    f: 4\n    g: 5\nh: 6\n");
+    let span = |from: &str, to: &str| {
+        let find = |needle| source.text().find(needle).unwrap();
+        source.place().at_span(LineIndex::new(source.text()).span(find(from)..find(to)))
+    };
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(span("b:", "d:")).label("this"),
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> many.yaml:2:3
+   |
+ 2 |   b:
+   |   ^^
+ 3 |     c: 1
+   |     ^^^^
+ 4 |     d: 2
+   |     ^ this
+",
+    );
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(span("b:", "h:")).label("this"),
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> many.yaml:2:3
+   |
+ 2 |   b:
+   |   ^^
+ 3 |     c: 1
+   |     ^^^^
+ 4 |     d: 2
+   |     ^^^^
+ 5 |     e: 3
+   |     ^^^^
+ 6 |     f: 4
+ 7 |     g: 5
+   |     ^^^^ this
+",
+    );
+}
+
+#[test]
+fn lines_between_distant_marks_are_left_out() {
+    let source = Source::new("far.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "e")).related(place(&source, "a"), "one"),
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> far.yaml:5:1
+   |
+ 1 | a: 1
+   | - one
+...
+ 5 | e: 5
+   | ^
+",
+    );
+}
+
+#[test]
+fn a_line_of_half_a_megabyte_is_not_shown() {
+    let source = Source::new("huge.json", format!("{}NEEDLE", "x".repeat(500_000)));
+    check(
+        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "NEEDLE")),
+        &[&source],
+        100,
+        "\nerror[a-b]: m\n  --> huge.json:1:500001\n",
+    );
+}
+
+#[test]
+fn colours_follow_the_severity() {
+    let source = Source::new("a.yaml", "x: 1\n");
+    let report: Report = [Diagnostic::warning(RuleId::new("a-b"), "m").at(place(&source, "1")).label("one")].into_iter().collect();
+    let text = render(&report, &[source].into_iter().collect(), Style { colour: true, width: 100 });
+    assert!(text.starts_with("\x1b[1;33mwarning\x1b[0m\x1b[1m[a-b]\x1b[0m: m\n"), "{text:?}");
+    assert!(text.contains("  --> \x1b[1ma.yaml:1:4\x1b[0m\n"), "{text:?}");
+    assert!(text.contains("   |    \x1b[1;33m^ one\x1b[0m\n"), "{text:?}");
+}
+
+#[test]
+fn summaries_leave_out_what_is_not_there() {
+    let summary = |errors, warnings| Summary { errors, warnings, infos: 0 };
+    assert_eq!(summary_line("", summary(2, 1), "no data written"), "2 errors, 1 warning; no data written");
+    assert_eq!(summary_line("", summary(1, 0), "nothing written"), "1 error; nothing written");
+    assert_eq!(summary_line("5 files, 17 objects, 2 images", summary(0, 0), ""), "5 files, 17 objects, 2 images");
+    assert_eq!(summary_line("17 objects, static rules only", summary(0, 1), ""), "17 objects, static rules only; 1 warning");
+}
+
+#[test]
+fn failures_have_their_help_below() {
+    let style = Style::default();
+    let text = style.failure("worker.yml: no such file or folder", Some("did you mean worker.yaml?"));
+    assert_eq!(text, "error: worker.yml: no such file or folder\n  help: did you mean worker.yaml?\n");
+}
