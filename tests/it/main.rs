@@ -1,4 +1,6 @@
 //! Everything that needs nothing but Rust, in one binary.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::unwrap_used, reason = "tests read files and start the program")]
 
+mod support;
 mod tidy;
+mod yaml;

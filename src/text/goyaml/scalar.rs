@@ -1,0 +1,202 @@
+//! How a text is written: plain, in quotes, or as a block.
+
+use crate::text::yaml::resolve::{Resolved, resolve};
+
+/// The way a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As it is.
+    Plain,
+    /// `'…'`, where the syntax does not let it stand as it is.
+    Single,
+    /// `"…"`, where it would not be read as a text, or needs escapes.
+    Double,
+    /// `|`, over several lines.
+    Literal,
+}
+
+/// What there is to know about a text before it is written (`yaml_emitter_analyze_scalar`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Analysis {
+    /// It has line breaks: also U+2028 and U+2029, which YAML 1.1 takes for such.
+    pub(super) multiline: bool,
+    /// It has no character beyond ASCII.
+    pub(super) ascii: bool,
+    plain_allowed: bool,
+    single_allowed: bool,
+    block_allowed: bool,
+}
+
+/// Reads a text once.
+pub(super) fn analyze(text: &str) -> Analysis {
+    let bytes = text.as_bytes();
+    let Some(last) = bytes.last() else {
+        return Analysis { multiline: false, ascii: true, plain_allowed: true, single_allowed: true, block_allowed: false };
+    };
+    let mut indicators = starts_like_syntax(bytes);
+    let mut special = false;
+    let mut ascii = true;
+    let (mut multiline, mut space_break, mut break_space) = (false, false, false);
+    let (mut after_space, mut after_break) = (false, false);
+    let mut at = 0;
+    while at < bytes.len() {
+        let width = match bytes[at] {
+            b'\n' => {
+                multiline = true;
+                space_break |= after_space;
+                (after_space, after_break) = (false, true);
+                at += 1;
+                continue;
+            }
+            b' ' => {
+                break_space |= after_break;
+                (after_space, after_break) = (true, false);
+                at += 1;
+                continue;
+            }
+            b':' => {
+                indicators |= at > 0 && is_blank_or_end(bytes, at + 1);
+                1
+            }
+            b'#' => {
+                indicators |= at > 0 && is_blank_or_break_before(bytes, at);
+                1
+            }
+            b'\r' => {
+                special = true;
+                multiline = true;
+                space_break |= after_space;
+                (after_space, after_break) = (false, true);
+                at += 1;
+                continue;
+            }
+            0x21..=0x7e => 1,
+            0..=0x1f | 0x7f => {
+                special = true;
+                1
+            }
+            _ => {
+                ascii = false;
+                let (width, kind) = beyond_ascii(&bytes[at..]);
+                special |= kind == Wide::Special;
+                if kind == Wide::Break {
+                    multiline = true;
+                    space_break |= after_space;
+                    (after_space, after_break) = (false, true);
+                    at += width;
+                    continue;
+                }
+                width
+            }
+        };
+        (after_space, after_break) = (false, false);
+        at += width;
+    }
+    let leading_break = is_break(bytes, 0);
+    let trailing_space = *last == b' ';
+    let edges = bytes[0] == b' ' || leading_break || trailing_space || after_break;
+    let escapes = space_break || special;
+    Analysis {
+        multiline,
+        ascii,
+        plain_allowed: !(edges || break_space || escapes || multiline || indicators),
+        single_allowed: !(break_space || escapes),
+        block_allowed: !(trailing_space || escapes),
+    }
+}
+
+/// Whether the first characters mean something to YAML.
+fn starts_like_syntax(bytes: &[u8]) -> bool {
+    if bytes.starts_with(b"---") || bytes.starts_with(b"...") {
+        return true;
+    }
+    match bytes[0] {
+        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => true,
+        b'?' | b':' | b'-' => is_blank_or_end(bytes, 1),
+        _ => false,
+    }
+}
+
+fn is_blank_or_end(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at), None | Some(b' ' | b'\t'))
+}
+
+/// Whether a blank, a break or NUL stands before `at`.
+fn is_blank_or_break_before(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | 0) || at >= 3 && is_line_separator(&bytes[at - 3..])
+}
+
+/// What a character beyond ASCII is to the emitter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wide {
+    /// Written as it is.
+    Printable,
+    /// U+2028 or U+2029.
+    Break,
+    /// Written as an escape: beyond the basic plane, or a byte-order mark.
+    Special,
+}
+
+/// The width in bytes of a character beyond ASCII, and what it is.
+pub(super) fn beyond_ascii(bytes: &[u8]) -> (usize, Wide) {
+    match bytes[0] {
+        // U+0080 to U+009F never get here: they are refused or folded.
+        0..=0xdf => (2, Wide::Printable),
+        0xe0..=0xef if is_line_separator(bytes) => (3, Wide::Break),
+        0xe0..=0xef if bytes.starts_with("\u{feff}".as_bytes()) => (3, Wide::Special),
+        0xe0..=0xef => (3, Wide::Printable),
+        _ => (4, Wide::Special),
+    }
+}
+
+/// Whether U+2028 or U+2029 stands first.
+pub(super) fn is_line_separator(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9, ..])
+}
+
+/// Whether a line break of YAML 1.1 stands at `at`.
+pub(super) fn is_break(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at), Some(b'\n' | b'\r')) || bytes.get(at..).is_some_and(is_line_separator)
+}
+
+impl Analysis {
+    /// The style for a text; `simple_key` says that it stands before a `:` on the same line.
+    pub(super) fn style(&self, text: &str, simple_key: bool) -> Style {
+        let has_lines = self.multiline && text.contains('\n');
+        let wanted = if has_lines {
+            Style::Literal
+        } else if resolve(text) == Resolved::Str && !is_base_60(text) {
+            Style::Plain
+        } else {
+            Style::Double
+        };
+        match wanted {
+            Style::Literal if self.block_allowed && !simple_key => Style::Literal,
+            Style::Plain if self.plain_allowed => Style::Plain,
+            Style::Plain if self.single_allowed => Style::Single,
+            _ => Style::Double,
+        }
+    }
+}
+
+/// Whether YAML 1.1 takes the text for a number of base 60: `^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`. Go does not, but quotes it.
+fn is_base_60(text: &str) -> bool {
+    if !text.starts_with(['-', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) || !text.contains(':') {
+        return false;
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits_or_bars = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    let (numbers, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let mut parts = numbers.split(':');
+    let first = parts.next().unwrap_or_default();
+    let sixtieth = |part: &str| match part.as_bytes() {
+        [digit] => digit.is_ascii_digit(),
+        [ten, digit] => matches!(ten, b'0'..=b'5') && digit.is_ascii_digit(),
+        _ => false,
+    };
+    first.starts_with(|c: char| c.is_ascii_digit())
+        && digits_or_bars(first)
+        && digits_or_bars(fraction)
+        && parts.all(sixtieth)
+        && numbers.contains(':')
+}

@@ -1,0 +1,354 @@
+//! From parser events to nodes, without recursion.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use granit_parser::{Event, ScalarStyle, Tag};
+
+use super::excerpt::Excerpt;
+use super::limits::{Budget, DEPTH_EXCEEDED, Stop};
+use super::node::{Entry, Mapping, Node, Overridden, Value};
+use super::resolve::{Resolved, json_number, shortest_g32};
+use super::scalar::{Meaning, is_merge_tag, meaning};
+use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
+
+const KEY_DUPLICATED: RuleId = RuleId::new("yaml-key-duplicated");
+const KEY_INVALID: RuleId = RuleId::new("yaml-key-invalid");
+const MERGE_INVALID: RuleId = RuleId::new("yaml-merge-invalid");
+const MERGE_OVERRIDING: RuleId = RuleId::new("yaml-merge-overriding");
+const ALIAS_UNDEFINED: RuleId = RuleId::new("yaml-alias-undefined");
+const ALIAS_RECURSIVE: RuleId = RuleId::new("yaml-alias-recursive");
+const NUMBER_INFINITE: RuleId = RuleId::new("yaml-number-infinite");
+const TAG_MISMATCHED: RuleId = RuleId::new("yaml-tag-mismatched");
+
+/// A mapping or a list that is still open.
+enum Open {
+    Sequence { anchor: usize, start: Position, items: Vec<Node> },
+    Mapping { anchor: usize, start: Position, entries: Entries, key: Key },
+}
+
+/// The entries of a mapping that is still open.
+#[derive(Default)]
+struct Entries {
+    all: Vec<Entry>,
+    /// The places in `all` of those that `<<` brought, in order.
+    merged: Vec<usize>,
+}
+
+/// What the next node of a mapping is.
+enum Key {
+    /// The node is a key.
+    Expected,
+    /// The node is the value of this key.
+    Read { text: String, span: Span },
+    /// The node is the value of `<<`.
+    Merge { span: Span },
+    /// The node belongs to a key that JSON cannot hold; it is read and dropped.
+    Invalid,
+}
+
+/// Builds the nodes of one document after the other.
+pub(super) struct Builder<'a> {
+    excerpt: &'a Excerpt<'a>,
+    pub(super) budget: Budget,
+    pub(super) document: usize,
+    open: Vec<Open>,
+    /// Anchored values by the parser's number; the value is missing while it is still open.
+    anchors: BTreeMap<usize, Option<Node>>,
+    root: Option<Node>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder whose first document will have the number after `document`.
+    pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget, document: usize) -> Self {
+        Builder { excerpt, budget, document, open: Vec::new(), anchors: BTreeMap::new(), root: None }
+    }
+
+    /// Forgets what was read of the last document and starts the next one.
+    pub(super) fn start(&mut self) {
+        self.document += 1;
+        self.open.clear();
+        self.anchors.clear();
+        self.root = None;
+    }
+
+    /// The value of the document, once its last event was taken; `end` is where an empty one stands.
+    pub(super) fn finish(&mut self, end: Position) -> Node {
+        self.root.take().unwrap_or_else(|| Node::null(end))
+    }
+
+    /// Adds a finding about the current document.
+    pub(super) fn find(&mut self, finding: Diagnostic, span: Span) {
+        let place = self.excerpt.source.place().in_document(self.document).at_path(self.path()).at_span(span);
+        self.budget.find(finding.at(place));
+    }
+
+    /// The way to the node that comes next.
+    fn path(&self) -> FieldPath {
+        let step = |open: &Open| match open {
+            Open::Sequence { items, .. } => Some(Segment::Index(items.len())),
+            Open::Mapping { key: Key::Read { text, .. }, .. } => Some(Segment::Field(text.clone())),
+            Open::Mapping { .. } => None,
+        };
+        self.open.iter().map_while(step).collect()
+    }
+
+    /// Takes one event.
+    pub(super) fn event(&mut self, event: Event<'_>, at: &granit_parser::Span) -> Result<(), Stop> {
+        let span = self.excerpt.span(at);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, tag.as_deref(), anchor, span),
+            Event::SequenceStart(_, anchor, _) => self.open(Open::Sequence { anchor, start: span.start, items: Vec::new() }, anchor, span),
+            Event::MappingStart(_, anchor, _) => {
+                let mapping = Open::Mapping { anchor, start: span.start, entries: Entries::default(), key: Key::Expected };
+                self.open(mapping, anchor, span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            Event::UnresolvedAlias(name) => self.undefined_alias(&name, span),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&mut self, collection: Open, anchor: usize, span: Span) -> Result<(), Stop> {
+        self.charge(1, 0, span)?;
+        if self.open.len() >= self.budget.limits.depth {
+            self.too_deep(span);
+            return Err(Stop::Document);
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, None);
+        }
+        self.open.push(collection);
+        Ok(())
+    }
+
+    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, span: Span) -> Result<(), Stop> {
+        self.charge(1, 0, span)?;
+        let span = if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) { self.excerpt.without_end_breaks(span) } else { span };
+        let plain = style == ScalarStyle::Plain;
+        let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
+            let finding = Diagnostic::error(TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{text}`", wrong.tag));
+            self.find(finding.help(wrong.help), span);
+            Meaning::Word(Resolved::Null)
+        });
+        if self.expects_key() {
+            let merges = text == "<<" && (plain && tag.is_none() || is_merge_tag(tag));
+            let key = if merges { Key::Merge { span } } else { self.key(&text, &meaning, span) };
+            if anchor != 0 {
+                let value = self.value(text, meaning, span);
+                self.keep(anchor, &Node { span, value })?;
+            }
+            self.set_key(key);
+            return Ok(());
+        }
+        let value = self.value(text, meaning, span);
+        self.attach(Node { span, value }, anchor)
+    }
+
+    /// The value of a scalar in JSON.
+    fn value(&mut self, text: Cow<'_, str>, meaning: Meaning, span: Span) -> Value {
+        match meaning {
+            Meaning::Decoded(text) => Value::String(text),
+            Meaning::Word(Resolved::Null) => Value::Null,
+            Meaning::Word(Resolved::Bool(bool)) => Value::Bool(bool),
+            Meaning::Word(Resolved::Int(int)) => Value::Number(int.into()),
+            Meaning::Word(Resolved::Uint(int)) => Value::Number(int.into()),
+            Meaning::Word(Resolved::Timestamp | Resolved::Str) => Value::String(text.into_owned()),
+            Meaning::Word(Resolved::Float(float)) => json_number(float).map_or_else(
+                || {
+                    let finding = Diagnostic::error(NUMBER_INFINITE, format!("`{text}` is a number that JSON cannot hold"));
+                    self.find(finding.help(format!("write `\"{text}\"` if a text is meant")), span);
+                    Value::Null
+                },
+                Value::Number,
+            ),
+        }
+    }
+
+    /// A scalar as a key, spelt as sigs.k8s.io/yaml spells it.
+    fn key(&mut self, text: &str, meaning: &Meaning, span: Span) -> Key {
+        let text = match meaning {
+            Meaning::Decoded(text) => text.clone(),
+            Meaning::Word(Resolved::Bool(bool)) => bool.to_string(),
+            Meaning::Word(Resolved::Int(int)) => int.to_string(),
+            Meaning::Word(Resolved::Float(float)) => shortest_g32(*float),
+            Meaning::Word(Resolved::Timestamp | Resolved::Str) => text.to_owned(),
+            Meaning::Word(Resolved::Null | Resolved::Uint(_)) => {
+                let shown = if text.is_empty() { "an empty word".to_owned() } else { format!("`{text}`") };
+                self.find(Diagnostic::error(KEY_INVALID, format!("{shown} cannot be a key")).help(format!("write `\"{text}\"`")), span);
+                return Key::Invalid;
+            }
+        };
+        Key::Read { text, span }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
+        let Some(size) = self.anchors.get(&anchor).and_then(Option::as_ref).map(Node::measure) else {
+            let finding = Diagnostic::error(ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", self.excerpt.text(span)));
+            self.find(finding.help("write the value out instead of the alias"), span);
+            return self.attach(Node { span, value: Value::Null }, 0);
+        };
+        if self.open.len() + size.depth > self.budget.limits.depth {
+            self.too_deep(span);
+            return Err(Stop::Document);
+        }
+        self.charge(size.nodes, size.bytes, span)?;
+        let target = self.anchors.get(&anchor).and_then(Option::as_ref);
+        let value = target.map_or(Value::Null, |target| target.value.clone());
+        self.attach(Node { span, value }, 0)
+    }
+
+    fn undefined_alias(&mut self, name: &str, span: Span) -> Result<(), Stop> {
+        self.charge(1, 0, span)?;
+        let finding = Diagnostic::error(ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
+        self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
+        self.attach(Node { span, value: Value::Null }, 0)
+    }
+
+    fn expects_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Mapping { key: Key::Expected, .. }))
+    }
+
+    fn set_key(&mut self, read: Key) {
+        if let Some(Open::Mapping { key, .. }) = self.open.last_mut() {
+            *key = read;
+        }
+    }
+
+    /// Keeps a copy of an anchored value for its aliases.
+    fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
+        let size = node.measure();
+        self.charge(size.nodes, size.bytes, node.span)?;
+        self.anchors.insert(anchor, Some(node.clone()));
+        Ok(())
+    }
+
+    /// Puts a finished node where it belongs.
+    fn attach(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
+        if anchor != 0 {
+            self.keep(anchor, &node)?;
+        }
+        if self.expects_key() {
+            let key = self.key_of(&node);
+            self.set_key(key);
+            return Ok(());
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::Sequence { items, .. }) => items.push(node),
+            Some(Open::Mapping { entries, key, .. }) => match std::mem::replace(key, Key::Expected) {
+                Key::Read { text, span } => entries.all.push(Entry { key: text, key_span: span, value: node }),
+                Key::Merge { span } => {
+                    if entries.merge(node).is_err() {
+                        let finding = Diagnostic::error(MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
+                        self.find(finding.help("write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key"), span);
+                    }
+                }
+                Key::Expected | Key::Invalid => {}
+            },
+        }
+        Ok(())
+    }
+
+    /// A finished node as a key: the value of an alias, or a collection, which JSON does not take.
+    fn key_of(&mut self, node: &Node) -> Key {
+        let meaning = match &node.value {
+            Value::String(text) => Meaning::Decoded(text.clone()),
+            Value::Bool(bool) => Meaning::Word(Resolved::Bool(*bool)),
+            Value::Number(number) => Meaning::Word(match (number.as_i64(), number.as_u64()) {
+                (Some(int), _) => Resolved::Int(int),
+                (None, Some(int)) => Resolved::Uint(int),
+                (None, None) => Resolved::Float(number.as_f64().unwrap_or_default()),
+            }),
+            Value::Null => Meaning::Word(Resolved::Null),
+            Value::Sequence(_) | Value::Mapping(_) => {
+                let finding = Diagnostic::error(KEY_INVALID, "a list or a mapping cannot be a key");
+                self.find(finding.help("write a word before the `:`"), node.span);
+                return Key::Invalid;
+            }
+        };
+        let excerpt = self.excerpt;
+        self.key(excerpt.text(node.span), &meaning, node.span)
+    }
+
+    fn close(&mut self, end: Span) -> Result<(), Stop> {
+        match self.open.pop() {
+            None => Ok(()),
+            Some(Open::Sequence { anchor, start, items }) => {
+                let end = self.end(end, items.last().map(|item| item.span.end));
+                self.attach(Node { span: Span { start, end: end.max(start) }, value: Value::Sequence(items) }, anchor)
+            }
+            Some(Open::Mapping { anchor, start, entries, .. }) => {
+                let end = self.end(end, entries.all.last().map(|entry| entry.value.span.end.max(entry.key_span.end)));
+                let (mapping, overridden) = Mapping::collect(entries.all);
+                for lost in overridden {
+                    self.overridden(&lost, &entries.merged);
+                }
+                self.attach(Node { span: Span { start, end: end.max(start) }, value: Value::Mapping(mapping) }, anchor)
+            }
+        }
+    }
+
+    /// Where a collection ends: after its bracket, or in block style after its last value, for the parser sees the end only at the next word.
+    fn end(&self, end: Span, last: Option<Position>) -> Position {
+        let bracket = matches!(self.excerpt.text(end), "]" | "}");
+        if bracket { end.end } else { last.unwrap_or(end.start) }
+    }
+
+    /// Speaks of an entry that a later one overrides. That explicit keys override what was merged before them is what merging is for.
+    fn overridden(&mut self, entry: &Overridden, merged: &[usize]) {
+        if merged.binary_search(&entry.lost_at).is_ok() {
+            return;
+        }
+        let key = &entry.key;
+        let place = self.excerpt.source.place().in_document(self.document);
+        let finding = if merged.binary_search(&entry.won_at).is_ok() {
+            Diagnostic::warning(MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
+                .help("move the `<<` line before the keys that are to win")
+                .note("Go's reader applies `<<` where it stands; other readers let the written key win")
+                .related(place.at_span(entry.won), "the value that wins")
+        } else {
+            Diagnostic::warning(KEY_DUPLICATED, format!("the key `{key}` is written twice"))
+                .help(format!("remove one of the two `{key}` lines"))
+                .note("Go's reader keeps the last one")
+                .related(place.at_span(entry.won), "the one that wins")
+        };
+        self.find(finding, entry.lost);
+    }
+
+    fn too_deep(&mut self, span: Span) {
+        let most = self.budget.limits.depth;
+        let finding = Diagnostic::error(DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
+        self.find(finding.help("write the document flatter"), span);
+    }
+
+    fn charge(&mut self, nodes: usize, bytes: usize, span: Span) -> Result<(), Stop> {
+        self.budget.charge(nodes, bytes).map_err(|exceeded| {
+            self.find(exceeded.finding(), span);
+            Stop::Stream
+        })
+    }
+}
+
+/// The value of `<<` is neither a mapping nor a list of mappings.
+struct NotMappings;
+
+impl Entries {
+    /// Adds the entries of a mapping, or of a list of mappings of which the first has the last word.
+    fn merge(&mut self, node: Node) -> Result<(), NotMappings> {
+        match node.value {
+            Value::Mapping(mapping) => {
+                for entry in mapping.into_entries() {
+                    self.merged.push(self.all.len());
+                    self.all.push(entry);
+                }
+                Ok(())
+            }
+            Value::Sequence(items) if items.iter().all(|item| item.as_mapping().is_some()) => {
+                items.into_iter().rev().try_for_each(|item| self.merge(item))
+            }
+            _ => Err(NotMappings),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How much a stream may hold. Files come from anywhere; what is read of them must not fill the memory.
+
+use crate::diag::{Diagnostic, Report, RuleId};
+
+pub(super) const SIZE_EXCEEDED: RuleId = RuleId::new("yaml-size-exceeded");
+pub(super) const DEPTH_EXCEEDED: RuleId = RuleId::new("yaml-depth-exceeded");
+const NODES_EXCEEDED: RuleId = RuleId::new("yaml-nodes-exceeded");
+const FINDINGS_EXCEEDED: RuleId = RuleId::new("yaml-findings-exceeded");
+
+/// What one stream may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How deep lists and mappings may lie in one another, with what aliases stand for.
+    pub depth: usize,
+    /// How many values all documents together may hold. An alias counts as all that it stands for.
+    pub nodes: usize,
+    /// How many bytes the text may have, and how many bytes of text aliases may stand for.
+    pub bytes: usize,
+    /// How many findings are worth telling.
+    pub findings: usize,
+}
+
+impl Default for Limits {
+    /// Room for a bundle of several hundred CRDs (some 40 MB); Go itself allows a depth of 10 000.
+    fn default() -> Self {
+        Limits { depth: 200, nodes: 2_000_000, bytes: 64 << 20, findings: 1000 }
+    }
+}
+
+/// Why reading stops before the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The document is dropped; the next one is read.
+    Document,
+    /// Nothing more is read.
+    Stream,
+}
+
+/// What is used up of the limits, and the findings.
+#[derive(Debug)]
+pub(super) struct Budget {
+    pub(super) limits: Limits,
+    pub(super) report: Report,
+    nodes: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(super) fn new(limits: Limits) -> Self {
+        Budget { limits, report: Report::new(), nodes: 0, bytes: 0 }
+    }
+
+    /// Takes nodes, and bytes that an alias copies, from the budget.
+    pub(super) fn charge(&mut self, nodes: usize, bytes: usize) -> Result<(), Exceeded> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.nodes > self.limits.nodes {
+            return Err(Exceeded::Nodes(self.limits.nodes));
+        }
+        if self.bytes > self.limits.bytes { Err(Exceeded::Bytes(self.limits.bytes)) } else { Ok(()) }
+    }
+
+    /// Adds a finding, as long as there are not too many.
+    pub(super) fn find(&mut self, finding: Diagnostic) {
+        let found = self.report.findings().len();
+        if found < self.limits.findings {
+            self.report.push(finding);
+        } else if found == self.limits.findings {
+            let message = format!("more than {found} findings; the rest is not shown");
+            let place = finding.place;
+            self.report.push(Diagnostic::error(FINDINGS_EXCEEDED, message).at(place).help("mend those above first"));
+        }
+    }
+}
+
+/// A limit that the stream exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exceeded {
+    Nodes(usize),
+    Bytes(usize),
+}
+
+impl Exceeded {
+    /// The finding, without its place.
+    pub(super) fn finding(self) -> Diagnostic {
+        match self {
+            Exceeded::Nodes(most) => {
+                Diagnostic::error(NODES_EXCEEDED, format!("the file holds more than {most} values; the rest is not read"))
+                    .help("split the file, or write out what its aliases multiply")
+            }
+            Exceeded::Bytes(most) => {
+                Diagnostic::error(NODES_EXCEEDED, format!("aliases stand for more than {most} bytes; the rest is not read"))
+                    .help("write out what the aliases multiply")
+            }
+        }
+    }
+}

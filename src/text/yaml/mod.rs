@@ -1,0 +1,234 @@
+//! YAML with the values that Go reads (go-yaml v2 through sigs.k8s.io/yaml: kubectl, the API server, clusterctl), with the place of every
+//! key and value, and with a finding instead of an error for what is broken.
+//!
+//! A broken document does not hide the others. Comments are not kept.
+
+mod builder;
+mod excerpt;
+mod limits;
+mod node;
+mod parallel;
+pub(crate) mod resolve;
+mod scalar;
+mod syntax;
+mod timestamp;
+
+use granit_parser::{Event, Parser};
+
+pub use limits::Limits;
+pub use node::{Document, Entry, Located, Mapping, Node, Value};
+
+use self::builder::Builder;
+use self::excerpt::Excerpt;
+use self::limits::{Budget, SIZE_EXCEEDED, Stop};
+use super::source::{LineIndex, Source};
+use crate::diag::{Diagnostic, Report};
+
+/// What a source holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The documents that could be read, in order; empty ones too.
+    pub documents: Vec<Document>,
+    /// What is wrong with the source, in order of the text.
+    pub report: Report,
+}
+
+/// Reads all documents of a source.
+///
+/// A document that is no YAML is missing in the result, and the report says why. A defect that Go refuses but that leaves the shape of the
+/// document clear (an alias without anchor, an infinite number, a list as a key) is an error in the report, and the value is null or left
+/// out. Of equal keys the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
+pub fn parse(source: &Source, limits: &Limits) -> Parsed {
+    let whole = Excerpt::whole(source);
+    if source.text().len() > limits.bytes {
+        let message = format!("the file has more than {} bytes", limits.bytes);
+        let finding = Diagnostic::error(SIZE_EXCEEDED, message).at(source.place()).help("split the file");
+        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
+    }
+    let mut parsed = parallel::parse(&whole, limits).unwrap_or_else(|| read(&whole, limits, 0));
+    if let Some(finding) = refused_character(source)
+        && !parsed.report.findings().iter().any(|known| known.rule == finding.rule)
+    {
+        parsed.report.push(finding);
+    }
+    parsed
+}
+
+/// Reads a stretch of text from beginning to end; its first document gets the number after `before`.
+fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
+    let options = granit_parser::options! {
+        emit_comments: false,
+        emit_unresolved_aliases: true,
+        flow_nesting_limit: limits.depth,
+        block_nesting_limit: limits.depth,
+    };
+    let mut parser = Parser::new_from_str_with_options(excerpt.text, options);
+    let mut builder = Builder::new(excerpt, Budget::new(*limits), before);
+    let mut documents = Vec::new();
+    let mut inside = false;
+    loop {
+        let stop = match parser.next_event() {
+            None => break,
+            Some(Ok((Event::DocumentStart(..), _))) => {
+                builder.start();
+                inside = true;
+                continue;
+            }
+            Some(Ok((Event::DocumentEnd, at))) => {
+                inside = false;
+                let root = builder.finish(excerpt.position(&at.start));
+                documents.push(Document { index: builder.document, root });
+                continue;
+            }
+            Some(Ok((event, at))) => match builder.event(event, &at) {
+                Ok(()) => continue,
+                Err(stop) => stop,
+            },
+            Some(Err(error)) => {
+                if !inside {
+                    builder.start();
+                }
+                let at = excerpt.position(error.marker());
+                builder.find(syntax::finding(&error), crate::diag::Span { start: at, end: at });
+                Stop::Document
+            }
+        };
+        inside = false;
+        if stop == Stop::Stream || !matches!(parser.proceed_next_document(), Ok(true)) {
+            break;
+        }
+    }
+    Parsed { documents, report: builder.budget.report }
+}
+
+/// The finding for the first character that Go's reader refuses wherever it stands, comments included.
+fn refused_character(source: &Source) -> Option<Diagnostic> {
+    let text = source.text();
+    let (at, refused) = text.char_indices().find(|(_, c)| is_refused(*c))?;
+    let span = LineIndex::new(text).span(at..at + refused.len_utf8());
+    Some(syntax::refused(refused).at(source.place().at_span(span)))
+}
+
+/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
+pub(crate) fn is_refused(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' | '\u{85}' => false,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diag::FieldPath;
+
+    fn read(text: &str) -> Parsed {
+        parse(&Source::new("x.yaml", text), &Limits::default())
+    }
+
+    /// Checks the value of a text that holds one document without findings.
+    fn check(text: &str, expected: serde_json::Value) {
+        let parsed = read(text);
+        assert_eq!(parsed.report.findings(), [], "{text}");
+        assert_eq!(parsed.documents.iter().map(|d| d.root.to_json()).collect::<Vec<_>>(), [expected], "{text}");
+    }
+
+    /// Checks rule, line and column of every finding.
+    fn check_findings(text: &str, expected: &[(&str, u32, u32)]) -> Parsed {
+        let parsed = read(text);
+        let found: Vec<_> = parsed
+            .report
+            .findings()
+            .iter()
+            .map(|f| {
+                let start = f.place.span.map(|s| s.start).unwrap_or_default();
+                (f.rule.as_str(), start.line, start.column)
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+        assert!(parsed.report.findings().iter().all(|f| f.help.is_some()));
+        parsed
+    }
+
+    #[test]
+    fn scalars_have_go_values() {
+        check(
+            "a: yes\nb: 0755\nc: 1.0\nd: 2020-01-01\ne: 'on'\nf: ~\ng:\n",
+            json!({"a": true, "b": 493, "c": 1, "d": "2020-01-01", "e": "on", "f": null, "g": null}),
+        );
+        check("n: !!binary aGVsbG8=\n", json!({"false": "hello"}));
+        check("a: !foo 1\nb: !!str 1\nc: !!int '3'\nd: !!float 3\n", json!({"a": "1", "b": "1", "c": 3, "d": 3}));
+        check("1.10: a\n1e6: b\n0x10: c\n.inf: d\n", json!({"1.1": "a", "1e+06": "b", "16": "c", ".inf": "d"}));
+    }
+
+    #[test]
+    fn merges_happen_where_they_stand() {
+        check("x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  a: 3\n", json!({"x": {"a": 1, "b": 2}, "z": {"a": 3, "b": 2}}));
+        check("<<: [{a: 1}, {a: 2, b: 2}]\n", json!({"a": 1, "b": 2}));
+        check("'<<': {a: 1}\n", json!({"<<": {"a": 1}}));
+        let parsed = check_findings("a: 1\n<<: {a: 2}\n", &[("yaml-merge-overriding", 1, 1)]);
+        assert_eq!(parsed.documents[0].root.to_json(), json!({"a": 2}));
+        check_findings("<<: 3\n", &[("yaml-merge-invalid", 1, 1)]);
+    }
+
+    #[test]
+    fn last_of_equal_keys_wins_with_a_warning() {
+        let parsed = check_findings("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n", &[("yaml-key-duplicated", 3, 3), ("yaml-key-duplicated", 1, 1)]);
+        assert_eq!(parsed.documents[0].root.to_json(), json!({"a": 3, "b": {"c": 2}}));
+        assert_eq!(parsed.report.findings()[0].place.path.to_string(), "b");
+    }
+
+    #[test]
+    fn broken_document_does_not_hide_the_others() {
+        let parsed = check_findings("a: 1\n---\nb: [1, 2\n---\nc: 3\n", &[("yaml-syntax", 3, 4)]);
+        let read: Vec<_> = parsed.documents.iter().map(|d| (d.index, d.root.to_json())).collect();
+        assert_eq!(read, [(1, json!({"a": 1})), (3, json!({"c": 3}))]);
+        assert_eq!(parsed.report.findings()[0].place.document, Some(2));
+    }
+
+    #[test]
+    fn defects_of_values_have_their_places() {
+        check_findings("a: *b\n", &[("yaml-alias-undefined", 1, 4)]);
+        check_findings("a: &b [*b]\n", &[("yaml-alias-recursive", 1, 8)]);
+        check_findings("a: .inf\n", &[("yaml-number-infinite", 1, 4)]);
+        check_findings("a: !!int x\n", &[("yaml-tag-mismatched", 1, 10)]);
+        check_findings("? [a]\n: b\n~: c\n", &[("yaml-key-invalid", 1, 3), ("yaml-key-invalid", 3, 1)]);
+        check_findings("a: \"\u{7f}\"\n", &[("yaml-character-refused", 1, 5)]);
+        check_findings("a: 1 # \u{1}\n", &[("yaml-character-refused", 1, 8)]);
+    }
+
+    #[test]
+    fn expansion_and_depth_are_bounded() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..10 {
+            let alias = format!("*a{}", level - 1);
+            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 9].join(", ")));
+        }
+        let parsed = read(&bomb);
+        assert_eq!(parsed.report.findings()[0].rule.as_str(), "yaml-nodes-exceeded");
+        assert_eq!(parsed.documents, []);
+        for deep in ["[".repeat(100_000), "- ".repeat(50_000), "a:\n".repeat(3)] {
+            read(&deep);
+        }
+        check_findings(&format!("{}\n---\na: 1\n", "[".repeat(1000)), &[("yaml-depth-exceeded", 1, 201)]);
+    }
+
+    #[test]
+    fn paths_lead_to_spans() {
+        let parsed = read("spec:\n  files:\n  - path: \"\"\n    mode: 0644\n");
+        let root = &parsed.documents[0].root;
+        let path = FieldPath::root().field("spec").field("files").index(0).field("path");
+        let exact = root.nearest(&path);
+        assert!(exact.exact);
+        assert_eq!((exact.span.start.line, exact.span.start.column, exact.span.end.column), (3, 11, 13));
+        let missing = root.nearest(&FieldPath::root().field("spec").field("users"));
+        assert!(!missing.exact);
+        assert_eq!((missing.span.start.line, missing.span.start.column), (1, 1));
+        let missing = root.nearest(&FieldPath::root().field("spec").field("files").index(0).field("owner"));
+        assert_eq!((missing.span.start.line, missing.span.start.column, missing.key), (3, 5, None));
+        assert_eq!(root.at(&path).and_then(Node::as_str), Some(""));
+    }
+}

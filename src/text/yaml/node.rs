@@ -1,0 +1,301 @@
+//! Values with their places.
+
+use std::collections::BTreeMap;
+
+use serde_json::Number;
+
+use crate::diag::{FieldPath, Position, Segment, Span};
+
+/// One document of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// Its number in the stream, from 1; broken and empty documents count.
+    pub index: usize,
+    /// Its value. An empty document is [`Value::Null`].
+    pub root: Node,
+}
+
+/// A value and the stretch of text that says it.
+///
+/// The value of an alias stands at the alias; what lies within it stands at the anchor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Where it stands.
+    pub span: Span,
+    /// The value, as Go reads it.
+    pub value: Value,
+}
+
+/// What a node holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// A boolean; in Go's YAML `on` and `y` are booleans too.
+    Bool(bool),
+    /// A number: whole numbers as 64-bit integers, others as doubles.
+    Number(Number),
+    /// A text.
+    String(String),
+    /// A list.
+    Sequence(Vec<Node>),
+    /// A mapping.
+    Mapping(Mapping),
+}
+
+/// One key of a mapping with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The key as Go's JSON has it: `1.10` is `"1.1"`, a bare `y` is `"true"`.
+    pub key: String,
+    /// Where the key stands.
+    pub key_span: Span,
+    /// The value.
+    pub value: Node,
+}
+
+/// The entries of a mapping in the order of the document, each key once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Mapping {
+    entries: Vec<Entry>,
+    /// The entries in order of their keys; only in mappings too large to be searched one by one.
+    sorted: Vec<usize>,
+}
+
+/// Mappings up to this size are searched one by one.
+const SMALL: usize = 8;
+
+impl Mapping {
+    /// Puts entries together, in their order. Of equal keys the last one wins, at its own place; the pairs of loser and winner are returned
+    /// as places in `entries`.
+    pub(super) fn collect(mut entries: Vec<Entry>) -> (Mapping, Vec<Overridden>) {
+        let overridden = overridden(&entries);
+        if !overridden.is_empty() {
+            let mut at = 0..;
+            entries.retain(|_| at.next().is_some_and(|at| overridden.binary_search_by_key(&at, |lost| lost.lost_at).is_err()));
+        }
+        let mut sorted = Vec::new();
+        if entries.len() > SMALL {
+            sorted.extend(0..entries.len());
+            sorted.sort_unstable_by(|a, b| entries[*a].key.cmp(&entries[*b].key));
+        }
+        (Mapping { entries, sorted }, overridden)
+    }
+
+    /// The entry of a key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        if self.sorted.is_empty() {
+            return self.entries.iter().find(|entry| entry.key == key);
+        }
+        let at = self.sorted.binary_search_by(|at| self.entries[*at].key.as_str().cmp(key)).ok()?;
+        Some(&self.entries[self.sorted[at]])
+    }
+
+    /// The entries, in the order of the document.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entries by value, in the order of the document.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
+    /// The entries, in the order of the document.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
+        self.entries.iter()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl<'a> IntoIterator for &'a Mapping {
+    type Item = &'a Entry;
+    type IntoIter = std::slice::Iter<'a, Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// An entry that a later one with the same key overrides.
+pub(super) struct Overridden {
+    pub(super) key: String,
+    pub(super) lost_at: usize,
+    pub(super) lost: Span,
+    pub(super) won_at: usize,
+    pub(super) won: Span,
+}
+
+/// The entries that lose to a later one, in order.
+fn overridden(entries: &[Entry]) -> Vec<Overridden> {
+    let mut lost: Vec<(usize, usize)> = Vec::new();
+    if entries.len() <= SMALL {
+        for at in 0..entries.len() {
+            let winner = (at + 1..entries.len()).rev().find(|later| entries[*later].key == entries[at].key);
+            lost.extend(winner.map(|winner| (at, winner)));
+        }
+    } else {
+        let mut winners: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, entry) in entries.iter().enumerate().rev() {
+            let winner = *winners.entry(&entry.key).or_insert(at);
+            if winner != at {
+                lost.push((at, winner));
+            }
+        }
+        lost.reverse();
+    }
+    let details = |(lost_at, won_at): (usize, usize)| Overridden {
+        key: entries[lost_at].key.clone(),
+        lost_at,
+        lost: entries[lost_at].key_span,
+        won_at,
+        won: entries[won_at].key_span,
+    };
+    lost.into_iter().map(details).collect()
+}
+
+/// Where a field path leads to in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Located {
+    /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is, or where there is no key (an item of a
+    /// list, the root) the first key within it, or the ancestor itself.
+    pub span: Span,
+    /// The key at the path or of the deepest ancestor; `None` for the root and for items of lists.
+    pub key: Option<Span>,
+    /// Whether the path exists.
+    pub exact: bool,
+}
+
+impl Node {
+    /// A node without text of its own.
+    pub(super) fn null(at: Position) -> Self {
+        Node { span: Span { start: at, end: at }, value: Value::Null }
+    }
+
+    /// The value as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(bool) => (*bool).into(),
+            Value::Number(number) => number.clone().into(),
+            Value::String(text) => text.as_str().into(),
+            Value::Sequence(items) => items.iter().map(Node::to_json).collect(),
+            Value::Mapping(mapping) => mapping.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect(),
+        }
+    }
+
+    /// The value as JSON, without copying its texts.
+    pub fn into_json(self) -> serde_json::Value {
+        match self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(bool) => bool.into(),
+            Value::Number(number) => number.into(),
+            Value::String(text) => text.into(),
+            Value::Sequence(items) => items.into_iter().map(Node::into_json).collect(),
+            Value::Mapping(mapping) => mapping.entries.into_iter().map(|entry| (entry.key, entry.value.into_json())).collect(),
+        }
+    }
+
+    /// The value at a path; `None` when it is not there.
+    pub fn at(&self, path: &FieldPath) -> Option<&Node> {
+        path.segments().iter().try_fold(self, |node, segment| node.step(segment).map(|(_, child)| child))
+    }
+
+    /// The place of a path, or of the deepest ancestor that exists.
+    pub fn nearest(&self, path: &FieldPath) -> Located {
+        let mut node = self;
+        let mut key = None;
+        for segment in path.segments() {
+            let Some((child_key, child)) = node.step(segment) else {
+                return Located { span: key.unwrap_or_else(|| node.first_key_or_all()), key, exact: false };
+            };
+            key = child_key;
+            node = child;
+        }
+        Located { span: node.span, key, exact: true }
+    }
+
+    /// The text of the value, when it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The mapping, when the value is one.
+    pub fn as_mapping(&self) -> Option<&Mapping> {
+        match &self.value {
+            Value::Mapping(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// The items, when the value is a list.
+    pub fn as_sequence(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+
+    fn step(&self, segment: &Segment) -> Option<(Option<Span>, &Node)> {
+        match (&self.value, segment) {
+            (Value::Mapping(mapping), Segment::Field(name) | Segment::Key(name)) => {
+                mapping.get(name).map(|entry| (Some(entry.key_span), &entry.value))
+            }
+            (Value::Sequence(items), Segment::Index(index)) => items.get(*index).map(|item| (None, item)),
+            _ => None,
+        }
+    }
+
+    fn first_key_or_all(&self) -> Span {
+        self.as_mapping().and_then(|mapping| mapping.entries.first()).map_or(self.span, |entry| entry.key_span)
+    }
+
+    /// How many values this one is made of, how many bytes of text they hold, and how deep it is; for the budget of an alias.
+    pub(super) fn measure(&self) -> Measure {
+        match &self.value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Measure { nodes: 1, bytes: 0, depth: 0 },
+            Value::String(text) => Measure { nodes: 1, bytes: text.len(), depth: 0 },
+            Value::Sequence(items) => Measure::around(items.iter().map(|item| ("", item))),
+            Value::Mapping(mapping) => Measure::around(mapping.iter().map(|entry| (entry.key.as_str(), &entry.value))),
+        }
+    }
+}
+
+/// The size of a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measure {
+    pub(super) nodes: usize,
+    pub(super) bytes: usize,
+    pub(super) depth: usize,
+}
+
+impl Measure {
+    fn around<'a>(children: impl Iterator<Item = (&'a str, &'a Node)>) -> Measure {
+        let mut whole = Measure { nodes: 1, bytes: 0, depth: 0 };
+        for (key, child) in children {
+            let child = child.measure();
+            whole.nodes += child.nodes;
+            whole.bytes += child.bytes + key.len();
+            whole.depth = whole.depth.max(child.depth);
+        }
+        whole.depth += 1;
+        whole
+    }
+}

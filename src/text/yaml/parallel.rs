@@ -1,0 +1,82 @@
+//! Documents are independent: a large stream is cut where documents begin, and the pieces are read on all cores.
+
+use rayon::prelude::*;
+
+use super::excerpt::Excerpt;
+use super::{Limits, Parsed, read};
+use crate::diag::Report;
+
+/// Below this many bytes threads cost more than they save.
+const WORTHWHILE: usize = 512 << 10;
+
+/// The least size of a piece.
+const PIECE: usize = 128 << 10;
+
+/// Reads a stream in pieces; `None` when it has to be read from beginning to end: because it is small, or because the result could differ.
+pub(super) fn parse(whole: &Excerpt<'_>, limits: &Limits) -> Option<Parsed> {
+    if whole.text.len() < WORTHWHILE || !is_separable(whole.text) {
+        return None;
+    }
+    in_pieces(whole, limits, PIECE)
+}
+
+/// Whether every line `---` begins a document that nothing before it touches. A directive belongs to the `---` after it, and an alias
+/// is paid for out of the budget of the whole stream.
+fn is_separable(text: &str) -> bool {
+    let directive = text.starts_with('%') || text.contains("\n%");
+    let bytes = text.as_bytes();
+    let anchor = bytes.iter().enumerate().any(|(at, byte)| {
+        let starts_word = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':');
+        *byte == b'&' && starts_word && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace())
+    });
+    !directive && !anchor
+}
+
+/// Reads the pieces of a stream. Findings are left to a reader that sees the whole: with the slightest doubt the answer is `None`.
+fn in_pieces(whole: &Excerpt<'_>, limits: &Limits, size: usize) -> Option<Parsed> {
+    let pieces = cut(whole, size);
+    if pieces.len() < 2 {
+        return None;
+    }
+    let share = Limits { nodes: limits.nodes / pieces.len(), ..*limits };
+    let read: Vec<Parsed> = pieces.par_iter().map(|piece| read(piece, &share, 0)).collect();
+    if read.iter().any(|part| !part.report.is_empty()) {
+        return None;
+    }
+    let mut documents = Vec::with_capacity(read.iter().map(|part| part.documents.len()).sum());
+    for part in read {
+        let before = documents.len();
+        documents.extend(part.documents.into_iter().map(|mut document| {
+            document.index += before;
+            document
+        }));
+    }
+    Some(Parsed { documents, report: Report::new() })
+}
+
+/// Cuts a text before lines that begin a document, into pieces of at least `size` bytes.
+fn cut<'a>(whole: &Excerpt<'a>, size: usize) -> Vec<Excerpt<'a>> {
+    let text = whole.text;
+    let mut pieces = Vec::new();
+    let (mut start, mut line) = (0, 0);
+    while start < text.len() {
+        let end = next_document(text, start + size).unwrap_or(text.len());
+        pieces.push(whole.part(start..end, line));
+        line += u32::try_from(text[start..end].bytes().filter(|b| *b == b'\n').count()).unwrap_or(u32::MAX);
+        start = end;
+    }
+    pieces
+}
+
+/// Where the first document after `from` begins with a line `---`.
+fn next_document(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes().get(from..)?;
+    let mut searched = 0;
+    loop {
+        let at = searched + bytes[searched..].windows(4).position(|window| window == b"\n---")?;
+        match bytes.get(at + 4) {
+            None | Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(from + at + 1),
+            Some(_) => searched = at + 4,
+        }
+    }
+}
