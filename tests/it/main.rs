@@ -1,5 +1,11 @@
 //! Everything that needs nothing but Rust, in one binary.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::unwrap_used, reason = "tests read files and start the program")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests read files and start the program"
+)]
 
 mod support;
 mod tidy;
