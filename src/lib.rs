@@ -13,6 +13,7 @@ pub mod api;
 pub mod contract;
 
 // Layer 2, engines: pure.
+pub mod emit;
 pub mod report;
 
 // Layer 4, the shell: the only code that touches the world.

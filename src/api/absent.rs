@@ -1,7 +1,8 @@
 //! A spec that is not there reads as an empty one.
 //!
-//! The schema does not require `spec`, but the derive of kube makes it a plain field, which serde would then demand: one object without
-//! it would break every list that a controller reads. serde asks a missing field's type for an optional value first, so it is answered here.
+//! The schema does not require `spec`, but the derive of kube makes it a plain field, which serde would then demand: one object
+//! without it would break every list that a controller reads. serde asks the type of a missing field whether it is optional, and
+//! here the answer is yes.
 
 /// Implements serde's traits for a struct marked `#[serde(remote = "Self")]`; absent and null read as `Default`.
 macro_rules! absent_as_empty {

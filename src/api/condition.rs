@@ -63,12 +63,12 @@ string_enum! {
     /// Whether a condition holds.
     #[derive(Default)]
     pub enum ConditionStatus {
-        /// It is not known.
-        #[default]
-        Unknown = "Unknown",
         /// It holds.
         True = "True",
         /// It does not hold.
         False = "False",
+        /// It is not known.
+        #[default]
+        Unknown = "Unknown",
     }
 }

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::enumeration::string_enum;
+use super::rules;
 use super::secret::Sensitive;
 
 /// A file that the node gets before anything runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("!has(self.encoding) || !has(self.transferEncoding)").message("only one of encoding or transferEncoding may be set").field_path(".transferEncoding").reason(Reason::FieldValueForbidden))]
+#[x_kube(validation = rules::TRANSFER_ENCODING)]
 pub struct File {
     /// Where the file goes, with its name.
     #[schemars(length(min = 1, max = 512))]
@@ -49,7 +50,7 @@ pub struct File {
 /// Where the content of a file comes from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("[has(self.secret),has(self.configMap)].filter(x,x==true).size() == 1").message("exactly one of the fields in [secret configMap] must be set"))]
+#[x_kube(validation = rules::ONE_FILE_SOURCE)]
 pub struct FileSource {
     /// A key of a Secret in the namespace of the config.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +105,7 @@ pub struct FileDefaults {
 pub struct Directory {
     /// Absolute path of the directory; missing parents are made too.
     #[schemars(length(min = 1, max = 512))]
-    #[x_kube(validation = Rule::new(r"self.matches('^(/|[A-Za-z]:[/\\\\])')").message("path must be absolute"))]
+    #[x_kube(validation = rules::ABSOLUTE_PATH)]
     pub path: String,
     /// Owner, as `user` or `user:group`. Absent: `root:root`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub, reason = "the derive of the schema copies each struct into a function, its `pub` included")]
 
 mod absent;
+pub mod additions;
 pub mod boot;
 pub mod condition;
 mod enumeration;
@@ -15,6 +16,8 @@ pub mod files;
 pub mod metadata;
 pub mod names;
 pub mod node;
+pub mod openapi;
+pub mod rules;
 pub mod secret;
 pub mod time;
 pub mod v1beta1;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::enumeration::string_enum;
 use super::files::SecretKeyReference;
+use super::rules;
 use super::time::Timestamp;
 
 /// A taint that the node registers with (Kubernetes `Taint` of core/v1).
@@ -87,7 +88,7 @@ pub struct PartitionLayout {
     /// Kind of the partition: a name of cloud-init, or a GUID of GPT. Absent: `Linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 36))]
-    #[x_kube(validation = Rule::new("self.matches('^(Linux|LinuxSwap|LinuxRAID|LVM|Fat32|NTFS|LinuxExtended|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$')").message("partitionType must be one of Linux, LinuxSwap, LinuxRAID, LVM, Fat32, NTFS, LinuxExtended or a full GPT partition GUID"))]
+    #[x_kube(validation = rules::PARTITION_TYPE)]
     pub partition_type: Option<String>,
 }
 

@@ -7,6 +7,7 @@
     reason = "tests read files and start the program"
 )]
 
+mod api;
 mod support;
 mod tidy;
 mod yaml;

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("api", &[]),
     ("contract", &[]),
     // 2 engines
+    ("emit", &["diag", "text", "api", "schema", "contract"]),
     ("report", &["diag", "text"]),
     // 4 shell
     ("shell", &["diag", "text"]),

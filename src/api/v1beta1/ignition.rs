@@ -5,13 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::boot::IgnitionVersion;
+use crate::api::rules;
 use crate::api::secret::Sensitive;
 
 /// Options of the format `ignition`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("!has(self.containerLinuxConfig) || !has(self.version) || self.version == '2.3'").message("can be set only with spec.ignition.version \"2.3\"").field_path(".containerLinuxConfig").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.additionalConfig) || (has(self.version) && self.version != '2.3')").message("can be set only with spec.ignition.version \"3.4\"").field_path(".additionalConfig").reason(Reason::FieldValueForbidden))]
+#[x_kube(validation = rules::CONTAINER_LINUX_CONFIG)]
+#[x_kube(validation = rules::ADDITIONAL_CONFIG)]
 pub struct Ignition {
     /// Further configuration for Ignition 2.3.
     #[serde(skip_serializing_if = "Option::is_none")]

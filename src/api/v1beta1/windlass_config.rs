@@ -15,11 +15,8 @@ use super::users::{Ntp, User};
 use crate::api::absent::absent_as_empty;
 use crate::api::boot::{CloudConfig, Compression, Format, OnFailure, Platform};
 use crate::api::files::{Directory, File, FileDefaults};
+use crate::api::rules;
 use crate::api::secret::Sensitive;
-
-/// Rule for `compression`: what Ignition 2.3 reads cannot be compressed (too long for a line below).
-const GZIP_NEEDS_IGNITION_3: &str = "!has(self.compression) || self.compression == 'none' || !has(self.format) || \
-    self.format != 'ignition' || (has(self.ignition) && has(self.ignition.version) && self.ignition.version != '2.3')";
 
 /// The configuration of a machine: KubeadmConfigSpec of the same version and the additions of WindlassConfig.
 #[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
@@ -53,16 +50,16 @@ const GZIP_NEEDS_IGNITION_3: &str = "!has(self.compression) || self.compression 
 )]
 #[serde(remote = "Self")]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("!has(self.cloudConfig) || !has(self.format) || self.format == 'cloud-config'").message("not supported when spec.format is set to: \"ignition\"").field_path(".cloudConfig").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new(GZIP_NEEDS_IGNITION_3).message("gzip needs spec.ignition.version \"3.4\" when spec.format is set to: \"ignition\"").field_path(".compression").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.format) || self.format != 'ignition'").message("ignition is not supported when spec.platform is set to: \"windows\"").field_path(".format").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.bootCommands)").message("not supported when spec.platform is set to: \"windows\"").field_path(".bootCommands").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.diskSetup)").message("not supported when spec.platform is set to: \"windows\"").field_path(".diskSetup").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.mounts)").message("not supported when spec.platform is set to: \"windows\"").field_path(".mounts").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.clusterConfiguration)").message("not supported when spec.platform is set to: \"windows\"").field_path(".clusterConfiguration").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.initConfiguration)").message("not supported when spec.platform is set to: \"windows\"").field_path(".initConfiguration").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.joinConfiguration) || !has(self.joinConfiguration.controlPlane)").message("not supported when spec.platform is set to: \"windows\"").field_path(".joinConfiguration.controlPlane").reason(Reason::FieldValueForbidden))]
-#[x_kube(validation = Rule::new("!has(self.platform) || self.platform != 'windows' || !has(self.directories) || self.directories.all(d, !has(d.owner) && !has(d.permissions))").message("owner and permissions are not supported when spec.platform is set to: \"windows\"").field_path(".directories").reason(Reason::FieldValueForbidden))]
+#[x_kube(validation = rules::CLOUD_CONFIG)]
+#[x_kube(validation = rules::COMPRESSION)]
+#[x_kube(validation = rules::WINDOWS_FORMAT)]
+#[x_kube(validation = rules::WINDOWS_BOOT_COMMANDS)]
+#[x_kube(validation = rules::WINDOWS_DISK_SETUP)]
+#[x_kube(validation = rules::WINDOWS_MOUNTS)]
+#[x_kube(validation = rules::WINDOWS_CLUSTER_CONFIGURATION)]
+#[x_kube(validation = rules::WINDOWS_INIT_CONFIGURATION)]
+#[x_kube(validation = rules::WINDOWS_CONTROL_PLANE)]
+#[x_kube(validation = rules::WINDOWS_DIRECTORIES)]
 pub struct WindlassConfigSpec {
     /// kubeadm's configuration of the cluster, for the first control-plane node.
     #[serde(skip_serializing_if = "Option::is_none")]

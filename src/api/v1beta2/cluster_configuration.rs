@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::env::EnvVar;
 use crate::api::node::{Dns, EncryptionAlgorithm, HostPathMount};
+use crate::api::rules;
 
 /// What kubeadm configures for the cluster as a whole (kubeadm `ClusterConfiguration`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +67,7 @@ pub struct ApiServer {
     /// Further flags of the API server; the order is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name", "value"]))]
-    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, x.name == y.name))").message("extraArgs name must be unique"))]
+    #[x_kube(validation = rules::UNIQUE_EXTRA_ARGS)]
     pub extra_args: Option<Vec<Arg>>,
     /// Host paths that are mounted into the API server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +91,7 @@ pub struct ControlPlaneComponent {
     /// Further flags of the component; the order is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name", "value"]))]
-    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, x.name == y.name))").message("extraArgs name must be unique"))]
+    #[x_kube(validation = rules::UNIQUE_EXTRA_ARGS)]
     pub extra_args: Option<Vec<Arg>>,
     /// Host paths that are mounted into the component.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +136,7 @@ pub struct LocalEtcd {
     /// Further flags of etcd; the order is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name", "value"]))]
-    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, x.name == y.name))").message("extraArgs name must be unique"))]
+    #[x_kube(validation = rules::UNIQUE_EXTRA_ARGS)]
     pub extra_args: Option<Vec<Arg>>,
     /// Environment variables of etcd. Needs Kubernetes 1.31.
     #[serde(skip_serializing_if = "Option::is_none")]

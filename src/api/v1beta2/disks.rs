@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::node::{PartitionLayout, TableType};
+use crate::api::rules;
 
 /// Disks of the node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +25,7 @@ pub struct DiskSetup {
 /// The partition table of a disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("[has(self.layout),has(self.diskLayout)].filter(x,x==true).size() == 1").message("exactly one of the fields in [layout diskLayout] must be set"))]
+#[x_kube(validation = rules::LAYOUT_OR_DISK_LAYOUT)]
 pub struct Partition {
     /// Device, such as `/dev/sdb`.
     #[schemars(length(min = 1, max = 256))]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cluster_configuration::Arg;
 use crate::api::node::{ImagePullPolicy, Taint};
+use crate::api::rules;
 
 /// How a node registers with the cluster (kubeadm `NodeRegistrationOptions`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
@@ -27,7 +28,7 @@ pub struct NodeRegistration {
     /// Further flags of the kubelet; the order is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name", "value"]))]
-    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, x.name == y.name))").message("kubeletExtraArgs name must be unique"))]
+    #[x_kube(validation = rules::UNIQUE_KUBELET_EXTRA_ARGS)]
     pub kubelet_extra_args: Option<Vec<Arg>>,
     /// Preflight checks that may fail; `all` for every one.
     #[serde(skip_serializing_if = "Option::is_none")]

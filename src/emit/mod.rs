@@ -1,0 +1,3 @@
+//! Facts in, artifacts out: what a release is made of.
+
+pub mod crds;
