@@ -11,6 +11,7 @@ pub mod text;
 // Layer 1, facts: data and names, no decisions.
 pub mod api;
 pub mod contract;
+pub mod schema;
 
 // Layer 2, engines: pure.
 pub mod emit;

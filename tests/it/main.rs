@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod schema;
 mod support;
 mod tidy;
 mod yaml;

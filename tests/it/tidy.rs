@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 1 facts
     ("api", &[]),
     ("contract", &[]),
+    ("schema", &["diag", "text"]),
     // 2 engines
     ("emit", &["diag", "text", "api", "schema", "contract"]),
     ("report", &["diag", "text"]),

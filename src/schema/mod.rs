@@ -1,0 +1,48 @@
+//! Structural schemas as the API server treats them: what it refuses and in which words, what it prunes and defaults.
+//!
+//! Facts, not code, come from `k8s.io/apiextensions-apiserver` and `k8s.io/kube-openapi` of Kubernetes 0.36, whose wording is used
+//! throughout. Nothing here knows a type of Kubernetes: objects and schemas are [`serde_json::Value`]s, read by a YAML reader that
+//! gives the values that Go's reader gives.
+//!
+//! Every walk is linear in the object times the branches of the schema's junctors, and as deep as the schema at most.
+
+mod default;
+mod format;
+mod list_type;
+pub mod name;
+mod node;
+mod object_meta;
+mod pattern;
+mod prune;
+mod rule;
+mod unknown;
+mod validate;
+mod violation;
+
+use serde_json::Value;
+
+pub use object_meta::{validate_annotations, validate_labels, validate_metadata};
+pub use unknown::UnknownField;
+pub use violation::{Violation, ViolationKind, refusal};
+
+use node::{Compiler, Node};
+
+/// How deep a schema may be nested, junctors included. The deepest schema of a known provider has 25 levels.
+const MAX_DEPTH: usize = 96;
+
+/// A compiled schema. Compile once, use for many objects, from any thread.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    root: Node,
+}
+
+impl Schema {
+    /// Compiles an `openAPIV3Schema`.
+    ///
+    /// # Errors
+    /// When it is no schema that the API server could validate with: a keyword of the wrong type, an unsupported keyword such as `$ref`,
+    /// a pattern that is no regular expression, too many levels. The violation's path starts at the schema.
+    pub fn from_json(schema: &Value) -> Result<Self, Violation> {
+        Ok(Schema { root: Compiler::new().node(schema)? })
+    }
+}

@@ -1,0 +1,329 @@
+//! `metadata`, of an object and of the resources embedded in it.
+//!
+//! Source: `k8s.io/apimachinery/pkg/api/validation` and the `objectmeta` package of apiextensions-apiserver, Kubernetes 0.36.
+
+use serde_json::{Map, Value, json};
+
+use super::name;
+use super::node::Node;
+use super::validate::Trail;
+use super::{Schema, Violation};
+use crate::diag::FieldPath;
+
+/// The largest sum of the annotations' keys and values, in bytes.
+const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
+
+/// How the name of an object is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameRule {
+    /// A custom resource: DNS subdomain, required.
+    Subdomain,
+    /// An embedded resource: anything that fits into a path; may be absent.
+    PathSegment,
+}
+
+/// What the API server says about the `metadata` of a custom resource that is created.
+///
+/// A namespace is judged when there is one: a file may leave it to the command that applies it.
+pub fn validate_metadata(object: &Value) -> Vec<Violation> {
+    let path = FieldPath::root().field("metadata");
+    let empty = json!({});
+    match object.get("metadata").unwrap_or(&empty) {
+        Value::Null => check(&Map::new(), NameRule::Subdomain, &path),
+        metadata => match decode_error(metadata) {
+            Some(error) => vec![Violation::invalid(path, metadata, &error)],
+            None => metadata.as_object().map(|metadata| check(metadata, NameRule::Subdomain, &path)).unwrap_or_default(),
+        },
+    }
+}
+
+/// What is wrong with labels: keys and values, all reported at the map.
+pub fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (key, value) in labels {
+        let value = value.as_str().unwrap_or_default();
+        violations.extend(all_invalid(path, key, name::label_key_errors(key)));
+        violations.extend(all_invalid(path, value, name::label_value_errors(value)));
+    }
+    violations
+}
+
+/// What is wrong with annotations: keys, and their size together.
+pub fn validate_annotations(annotations: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut size = 0;
+    for (key, value) in annotations {
+        violations.extend(all_invalid(path, key, name::label_key_errors(&key.to_lowercase())));
+        size += key.len() + value.as_str().unwrap_or_default().len();
+    }
+    if i64::try_from(size).unwrap_or(i64::MAX) > ANNOTATIONS_LIMIT {
+        violations.push(Violation::too_long(path.clone(), ANNOTATIONS_LIMIT));
+    }
+    violations
+}
+
+fn all_invalid<'a>(path: &'a FieldPath, value: &'a str, errors: Vec<String>) -> impl Iterator<Item = Violation> + 'a {
+    errors.into_iter().map(move |error| Violation::invalid(path.clone(), &Value::from(value), &error))
+}
+
+fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
+    map.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn check(metadata: &Map<String, Value>, rule: NameRule, path: &FieldPath) -> Vec<Violation> {
+    let errors = |name: &str, prefix: bool| match rule {
+        NameRule::Subdomain if prefix && name.len() > 1 && name.ends_with('-') => name::subdomain_errors(&masked(name)),
+        NameRule::Subdomain => name::subdomain_errors(name),
+        NameRule::PathSegment => name::path_segment_errors(name, prefix),
+    };
+    let mut violations = Vec::new();
+    let (name, generate_name, namespace) = (text(metadata, "name"), text(metadata, "generateName"), text(metadata, "namespace"));
+    if !generate_name.is_empty() {
+        violations.extend(all_invalid(&path.field("generateName"), generate_name, errors(generate_name, true)));
+    }
+    if !name.is_empty() {
+        violations.extend(all_invalid(&path.field("name"), name, errors(name, false)));
+    } else if rule == NameRule::Subdomain && generate_name.is_empty() {
+        violations.push(Violation::required(path.field("name"), "name or generateName is required"));
+    }
+    if !namespace.is_empty() {
+        violations.extend(all_invalid(&path.field("namespace"), namespace, name::label_errors(namespace)));
+    }
+    if let Some(generation) = metadata.get("generation").filter(|generation| generation.as_i64().is_some_and(|g| g < 0)) {
+        violations.push(Violation::invalid(path.field("generation"), generation, "must be greater than or equal to 0"));
+    }
+    let map = |key: &str| metadata.get(key).and_then(Value::as_object);
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    violations.extend(map("labels").map(|labels| validate_labels(labels, &path.field("labels"))).unwrap_or_default());
+    violations.extend(map("annotations").map(|found| validate_annotations(found, &path.field("annotations"))).unwrap_or_default());
+    violations.extend(owners(list("ownerReferences"), &path.field("ownerReferences")));
+    violations.extend(finalizers(list("finalizers"), &path.field("finalizers")));
+    violations
+}
+
+/// A prefix whose last character may be a dash, because something follows it. Upstream takes off two characters, not one.
+fn masked(prefix: &str) -> String {
+    let end = prefix.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
+    format!("{}a", &prefix[..end])
+}
+
+/// An owner reference as Go writes it back: the four strings always, in the order of its struct.
+fn owner_json(owner: &Value) -> String {
+    let mut parts: Vec<String> =
+        ["apiVersion", "kind", "name", "uid"].iter().map(|key| format!("\"{key}\":{}", owner.get(*key).unwrap_or(&json!("")))).collect();
+    let flag = |key: &str| owner.get(key).filter(|flag| flag.is_boolean()).map(|flag| format!("\"{key}\":{flag}"));
+    parts.extend(["controller", "blockOwnerDeletion"].iter().filter_map(|key| flag(key)));
+    format!("{{{}}}", parts.join(","))
+}
+
+fn owners(owners: &[Value], path: &FieldPath) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut controller: Option<String> = None;
+    for owner in owners {
+        let get = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
+        let version = get("apiVersion").rsplit('/').next().unwrap_or_default();
+        if version.is_empty() || get("apiVersion").matches('/').count() > 1 {
+            violations.push(Violation::invalid(path.field("apiVersion"), &json!(get("apiVersion")), "version must not be empty"));
+        }
+        for key in ["kind", "name", "uid"].into_iter().filter(|key| get(key).is_empty()) {
+            violations.push(Violation::invalid(path.field(key), &json!(""), "must not be empty"));
+        }
+        if get("apiVersion") == "v1" && get("kind") == "Event" {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            violations.push(Violation::new(super::ViolationKind::Invalid, path.clone(), Some(&owner_json(owner)), detail));
+        }
+        if owner.get("controller") == Some(&json!(true)) {
+            let this = format!("{}/{}", get("kind"), get("name"));
+            if let Some(first) = &controller {
+                let all = format!("[{}]", owners.iter().map(owner_json).collect::<Vec<_>>().join(","));
+                let detail =
+                    format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}");
+                violations.push(Violation::new(super::ViolationKind::Invalid, path.clone(), Some(&all), &detail));
+            } else {
+                controller = Some(this);
+            }
+        }
+    }
+    violations
+}
+
+fn finalizers(finalizers: &[Value], path: &FieldPath) -> Vec<Violation> {
+    let names = || finalizers.iter().filter_map(Value::as_str);
+    let mut violations: Vec<_> = names().flat_map(|name| all_invalid(path, name, name::label_key_errors(name))).collect();
+    if names().any(|name| name == "orphan") && names().any(|name| name == "foregroundDeletion") {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        violations.push(Violation::invalid(path.clone(), &json!(finalizers), detail));
+    }
+    violations
+}
+
+/// Why Go's decoder cannot read `metadata`, in its words: the first field (in the order of the keys) of a wrong type.
+fn decode_error(metadata: &Value) -> Option<String> {
+    let Value::Object(fields) = metadata else {
+        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_type(metadata)));
+    };
+    fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(field, value)| field_error(field, value))
+}
+
+fn field_error(field: &str, value: &Value) -> Option<String> {
+    let wrong = |value: &Value, wanted: &str| {
+        Some(format!("json: cannot unmarshal {} into Go struct field ObjectMeta.{field} of type {wanted}", go_type(value)))
+    };
+    match (field, value) {
+        ("labels" | "annotations", Value::Object(entries)) => {
+            entries.values().find(|entry| !entry.is_string() && !entry.is_null()).and_then(|entry| wrong(entry, "string"))
+        }
+        ("labels" | "annotations", _) => wrong(value, "map[string]string"),
+        ("finalizers", Value::Array(items)) => {
+            items.iter().find(|item| !item.is_string() && !item.is_null()).and_then(|item| wrong(item, "string"))
+        }
+        ("finalizers", _) => wrong(value, "[]string"),
+        ("ownerReferences", Value::Array(owners)) => owners.iter().find_map(owner_error),
+        ("ownerReferences", _) => wrong(value, "[]v1.OwnerReference"),
+        ("generation" | "deletionGracePeriodSeconds", Value::Number(number)) => {
+            let text = format!("json: cannot unmarshal number {value} into Go struct field ObjectMeta.{field} of type int64");
+            (!number.is_i64()).then_some(text)
+        }
+        ("generation" | "deletionGracePeriodSeconds", _) => wrong(value, "int64"),
+        ("name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion", other) if !other.is_string() => {
+            wrong(other, "string")
+        }
+        ("creationTimestamp" | "deletionTimestamp", other) if !other.is_string() => wrong(other, "string"),
+        _ => None,
+    }
+}
+
+fn owner_error(owner: &Value) -> Option<String> {
+    let Value::Object(fields) = owner else {
+        let given = go_type(owner);
+        return (!owner.is_null())
+            .then(|| format!("json: cannot unmarshal {given} into Go struct field ObjectMeta.ownerReferences of type v1.OwnerReference"));
+    };
+    fields.iter().find_map(|(field, value)| {
+        let wanted = match field.as_str() {
+            "apiVersion" | "kind" | "name" if !value.is_string() => "string",
+            "uid" if !value.is_string() => "types.UID",
+            "controller" | "blockOwnerDeletion" if !value.is_boolean() => "bool",
+            _ => return None,
+        };
+        let given = go_type(value);
+        (!value.is_null())
+            .then(|| format!("json: cannot unmarshal {given} into Go struct field OwnerReference.ownerReferences.{field} of type {wanted}"))
+    })
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+impl Schema {
+    /// Embedded resources need `apiVersion` and `kind`, and their metadata is judged.
+    pub(super) fn check_embedded(&self, object: &Value, violations: &mut Vec<Violation>) {
+        walk(&self.root, object, &mut Trail::default(), violations);
+    }
+}
+
+fn walk<'a>(node: &'a Node, value: &'a Value, trail: &mut Trail<'a>, violations: &mut Vec<Violation>) {
+    match value {
+        Value::Object(entries) => {
+            if node.embedded_resource {
+                embedded(entries, &trail.path(), violations);
+            }
+            for (key, entry) in entries {
+                let schema = if let Some(property) = node.properties.get(key) {
+                    trail.push_field(key);
+                    property
+                } else if let Some(values) = node.values() {
+                    trail.push_key(key);
+                    values
+                } else {
+                    continue;
+                };
+                walk(schema, entry, trail, violations);
+                trail.pop();
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = &node.items else { return };
+            for (index, item) in items.iter().enumerate() {
+                trail.push_index(index);
+                walk(schema, item, trail, violations);
+                trail.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+fn embedded(resource: &Map<String, Value>, path: &FieldPath, violations: &mut Vec<Violation>) {
+    for key in ["apiVersion", "kind"] {
+        let at = path.field(key);
+        match resource.get(key) {
+            None => violations.push(Violation::required(at, "")),
+            Some(Value::String(text)) if text.is_empty() => violations.push(Violation::invalid(at, &json!(""), "must not be empty")),
+            Some(Value::String(text)) => violations.extend(all_invalid(&at, text, type_errors(key, text))),
+            Some(other) => violations.push(Violation::invalid(at, other, "must be a string")),
+        }
+    }
+    let Some(metadata) = resource.get("metadata").filter(|metadata| !metadata.is_null()) else { return };
+    let at = path.field("metadata");
+    match (decode_error(metadata), metadata) {
+        (Some(error), _) => violations.push(Violation::invalid(at, metadata, &error)),
+        (None, Value::Object(metadata)) => violations.extend(check(metadata, NameRule::PathSegment, &at)),
+        (None, _) => {}
+    }
+}
+
+fn type_errors(key: &str, text: &str) -> Vec<String> {
+    if key == "apiVersion" {
+        let parts = text.matches('/').count();
+        return if parts > 1 { vec![format!("unexpected GroupVersion string: {text}")] } else { Vec::new() };
+    }
+    let errors = name::label_1035_errors(&text.to_lowercase());
+    if errors.is_empty() { errors } else { vec![format!("may have mixed case, but should otherwise match: {}", errors.join(","))] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(object: &Value) -> Vec<String> {
+        validate_metadata(object).iter().map(Violation::to_string).collect()
+    }
+
+    #[test]
+    fn a_name_is_required_and_must_be_a_subdomain() {
+        assert_eq!(messages(&json!({})), ["metadata.name: Required value: name or generateName is required"]);
+        assert_eq!(messages(&json!({"metadata": {"generateName": "a-"}})), [""; 0]);
+        assert!(
+            messages(&json!({"metadata": {"name": "A"}}))[0]
+                .starts_with("metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain")
+        );
+    }
+
+    #[test]
+    fn values_of_a_wrong_type_are_told_in_go_words() {
+        let check = |metadata: Value, expected: &str| {
+            let value = crate::text::go_value::json(&metadata);
+            assert_eq!(messages(&json!({"metadata": metadata})), [format!("metadata: Invalid value: {value}: {expected}")]);
+        };
+        check(
+            json!({"labels": {"a": 1}}),
+            "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
+        );
+        check(
+            json!({"finalizers": "x"}),
+            "json: cannot unmarshal string into Go struct field ObjectMeta.finalizers of type []string",
+        );
+        check(json!([]), "json: cannot unmarshal array into Go value of type v1.ObjectMeta");
+        let owner = json!({"ownerReferences": [{"name": 1}]});
+        check(owner, "json: cannot unmarshal number into Go struct field OwnerReference.ownerReferences.name of type string");
+    }
+}

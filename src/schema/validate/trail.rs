@@ -1,0 +1,77 @@
+//! Where a walk stands, written out only when there is something to say.
+
+use crate::diag::{FieldPath, Segment};
+use crate::schema::{Violation, ViolationKind};
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'a> {
+    Field(&'a str),
+    Key(&'a str),
+    Index(usize),
+}
+
+/// The steps from the root of the object.
+#[derive(Debug, Clone, Default)]
+pub(in crate::schema) struct Trail<'a>(Vec<Step<'a>>);
+
+impl<'a> Trail<'a> {
+    /// Goes down to a field.
+    pub(in crate::schema) fn push_field(&mut self, name: &'a str) {
+        self.0.push(Step::Field(name));
+    }
+
+    /// Goes down to an entry of a map.
+    pub(in crate::schema) fn push_key(&mut self, key: &'a str) {
+        self.0.push(Step::Key(key));
+    }
+
+    /// Goes down to an item of a list.
+    pub(in crate::schema) fn push_index(&mut self, index: usize) {
+        self.0.push(Step::Index(index));
+    }
+
+    /// Goes one step up.
+    pub(in crate::schema) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    /// The place in the document.
+    pub(in crate::schema) fn path(&self) -> FieldPath {
+        let segment = |step: &Step<'_>| match *step {
+            Step::Field(name) => Segment::Field(name.to_owned()),
+            Step::Key(key) => Segment::Key(key.to_owned()),
+            Step::Index(index) => Segment::Index(index),
+        };
+        self.0.iter().map(segment).collect()
+    }
+
+    /// The place as the schema check spells it: map keys are `.key` too; the root is empty.
+    pub(in crate::schema) fn text(&self) -> String {
+        let mut text = String::new();
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Field(name) | Step::Key(name) => {
+                    text.push_str(if position == 0 { "" } else { "." });
+                    text.push_str(name);
+                }
+                Step::Index(index) => text.push_str(&format!("[{index}]")),
+            }
+        }
+        text
+    }
+
+    /// The place as the head of a message.
+    pub(in crate::schema) fn field(&self) -> String {
+        if self.0.is_empty() { "<nil>".to_owned() } else { self.text() }
+    }
+
+    /// An error here.
+    pub(in crate::schema) fn violation(&self, kind: ViolationKind, value: Option<&str>, detail: &str) -> Violation {
+        Violation::new(kind, self.path(), value, detail).spelt(self.field())
+    }
+
+    /// An error that the API server reports without a field, although it knows the place.
+    pub(in crate::schema) fn nameless(&self, detail: &str) -> Violation {
+        Violation::new(ViolationKind::Invalid, self.path(), Some("\"\""), detail).spelt("<nil>")
+    }
+}

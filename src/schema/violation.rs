@@ -1,0 +1,213 @@
+//! What the API server refuses, in its own words.
+//!
+//! The forms come from `k8s.io/apimachinery/pkg/util/validation/field` (Kubernetes 0.36): the field, the kind of error, the value
+//! where the kind shows one, then a detail.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::diag::FieldPath;
+use crate::text::go_value;
+
+/// The kind of an error; also the `reason` of a cause in a `Status` (`metav1.CauseType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ViolationKind {
+    /// A value that must be there is not.
+    Required,
+    /// A value that breaks a rule.
+    Invalid,
+    /// A value of another type than the schema's.
+    TypeInvalid,
+    /// A value that is not one of an enumeration.
+    NotSupported,
+    /// A value that must be unique and is not.
+    Duplicate,
+    /// A field that must not be set here.
+    Forbidden,
+    /// A string that is too long.
+    TooLong,
+    /// A list or map with too many entries.
+    TooMany,
+    /// The API server itself fails.
+    Internal,
+}
+
+impl ViolationKind {
+    /// The `reason` of a cause.
+    pub fn reason(self) -> &'static str {
+        match self {
+            ViolationKind::Required => "FieldValueRequired",
+            ViolationKind::Invalid => "FieldValueInvalid",
+            ViolationKind::TypeInvalid => "FieldValueTypeInvalid",
+            ViolationKind::NotSupported => "FieldValueNotSupported",
+            ViolationKind::Duplicate => "FieldValueDuplicate",
+            ViolationKind::Forbidden => "FieldValueForbidden",
+            ViolationKind::TooLong => "FieldValueTooLong",
+            ViolationKind::TooMany => "FieldValueTooMany",
+            ViolationKind::Internal => "InternalError",
+        }
+    }
+
+    /// The words that open the error.
+    fn title(self) -> &'static str {
+        match self {
+            ViolationKind::Required => "Required value",
+            ViolationKind::Invalid | ViolationKind::TypeInvalid => "Invalid value",
+            ViolationKind::NotSupported => "Unsupported value",
+            ViolationKind::Duplicate => "Duplicate value",
+            ViolationKind::Forbidden => "Forbidden",
+            ViolationKind::TooLong => "Too long",
+            ViolationKind::TooMany => "Too many",
+            ViolationKind::Internal => "Internal error",
+        }
+    }
+
+    /// Whether the API server does not even look at the CEL rules of an object that has such an error.
+    pub fn blocks_rules(self) -> bool {
+        use ViolationKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
+        matches!(self, NotSupported | Required | TooLong | TooMany | TypeInvalid)
+    }
+}
+
+/// One error of the API server.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// Where it stands in the document.
+    pub path: FieldPath,
+    /// The same as the API server spells it in this message: map keys are sometimes `.key`, sometimes `[key]`; `<nil>` when it names none.
+    pub field: String,
+    /// What kind of error it is.
+    pub kind: ViolationKind,
+    /// What follows the field: `Invalid value: "x": must be …`.
+    pub body: String,
+}
+
+impl Violation {
+    /// An error with everything spelt out. `value` is the printed value, `None` when the message shows none.
+    pub fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, detail: &str) -> Self {
+        let mut body = kind.title().to_owned();
+        for part in value.into_iter().chain((!detail.is_empty()).then_some(detail)) {
+            body.push_str(": ");
+            body.push_str(part);
+        }
+        let field = spelt(&path);
+        Violation { path, field, kind, body }
+    }
+
+    /// The same error under another spelling of its field.
+    #[must_use]
+    pub fn spelt(mut self, field: impl Into<String>) -> Self {
+        self.field = field.into();
+        self
+    }
+
+    /// A value that breaks a rule.
+    pub fn invalid(path: FieldPath, value: &Value, detail: &str) -> Self {
+        Self::new(ViolationKind::Invalid, path, Some(&shown(value)), detail)
+    }
+
+    /// A value that must be there is not.
+    pub fn required(path: FieldPath, detail: &str) -> Self {
+        Self::new(ViolationKind::Required, path, None, detail)
+    }
+
+    /// A field that must not be set here.
+    pub fn forbidden(path: FieldPath, detail: &str) -> Self {
+        Self::new(ViolationKind::Forbidden, path, None, detail)
+    }
+
+    /// A value that must be unique and is not.
+    pub fn duplicate(path: FieldPath, value: &Value) -> Self {
+        Self::new(ViolationKind::Duplicate, path, Some(&shown(value)), "")
+    }
+
+    /// A value that is not one of an enumeration; `supported` as it is listed, unquoted.
+    pub fn not_supported(path: FieldPath, value: &Value, supported: &[String]) -> Self {
+        let quoted: Vec<_> = supported.iter().map(|value| go_value::quote(value)).collect();
+        let detail = if quoted.is_empty() { String::new() } else { format!("supported values: {}", quoted.join(", ")) };
+        Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), &detail)
+    }
+
+    /// A string of more than `limit` characters. The API server says bytes, whatever it counts.
+    pub fn too_long(path: FieldPath, limit: i64) -> Self {
+        let unit = if limit == 1 { "byte" } else { "bytes" };
+        let detail = if limit < 0 { "value is too long".to_owned() } else { format!("may not be more than {limit} {unit}") };
+        Self::new(ViolationKind::TooLong, path, None, &detail)
+    }
+
+    /// A list or map of `count` entries where `limit` are allowed.
+    pub fn too_many(path: FieldPath, count: usize, limit: i64) -> Self {
+        let unit = if limit == 1 { "item" } else { "items" };
+        let detail = if limit < 0 { "has too many items".to_owned() } else { format!("must have at most {limit} {unit}") };
+        Self::new(ViolationKind::TooMany, path, Some(&count.to_string()), &detail)
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body)
+    }
+}
+
+/// The path as a message spells it; the root has no name.
+fn spelt(path: &FieldPath) -> String {
+    if path.is_root() { "<nil>".to_owned() } else { path.to_string() }
+}
+
+/// A value as errors show it: strings quoted, numbers and booleans plain, the rest as compact JSON.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => go_value::quote(text),
+        Value::Number(number) => go_value::number(number),
+        Value::Bool(flag) => flag.to_string(),
+        _ => go_value::json(value),
+    }
+}
+
+/// The message of the `Status` that refuses an object: the errors in brackets when there are several, each different one once.
+pub fn refusal(group: &str, kind: &str, name: &str, violations: &[Violation]) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    let subject = format!("{kind}{dot}{group} {} is invalid", go_value::quote(name));
+    let mut seen = std::collections::BTreeSet::new();
+    let mut messages: Vec<_> = violations.iter().map(Violation::to_string).filter(|message| seen.insert(message.clone())).collect();
+    match messages.len() {
+        0 => subject,
+        1 => format!("{subject}: {}", messages.remove(0)),
+        _ => format!("{subject}: [{}]", messages.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn at(field: &str) -> FieldPath {
+        FieldPath::root().field("spec").field(field)
+    }
+
+    #[test]
+    fn errors_are_worded_as_field_error_words_them() {
+        let check = |violation: Violation, expected: &str| assert_eq!(violation.to_string(), expected);
+        check(Violation::required(at("x"), ""), "spec.x: Required value");
+        check(Violation::invalid(at("x"), &json!("a"), "no"), "spec.x: Invalid value: \"a\": no");
+        check(Violation::duplicate(at("x").index(1), &json!({"name": "a"})), "spec.x[1]: Duplicate value: {\"name\":\"a\"}");
+        check(Violation::too_long(at("x"), 1), "spec.x: Too long: may not be more than 1 byte");
+        check(Violation::too_many(at("x"), 3, 2), "spec.x: Too many: 3: must have at most 2 items");
+        let supported = ["a".to_owned(), "b".to_owned()];
+        check(
+            Violation::not_supported(at("x"), &json!(5), &supported),
+            "spec.x: Unsupported value: 5: supported values: \"a\", \"b\"",
+        );
+        check(Violation::forbidden(FieldPath::root(), "no"), "<nil>: Forbidden: no");
+    }
+
+    #[test]
+    fn a_refusal_lists_different_errors_once() {
+        let one = Violation::required(at("x"), "");
+        assert_eq!(refusal("g.io", "K", "n", std::slice::from_ref(&one)), "K.g.io \"n\" is invalid: spec.x: Required value");
+        let both = [one.clone(), Violation::forbidden(at("y"), "no"), one];
+        assert_eq!(refusal("", "K", "n", &both), "K \"n\" is invalid: [spec.x: Required value, spec.y: Forbidden: no]");
+    }
+}
