@@ -1,0 +1,190 @@
+//! Talking to an API server about objects of any kind, one call after the other.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use http::Request;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+/// Longer than any webhook timeout.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Who applies, in `managedFields`.
+const MANAGER: &str = "windlass-e2e";
+
+/// A client with one identity.
+pub(crate) struct ApiServer {
+    runtime: Handle,
+    client: kube::Client,
+    resources: Mutex<BTreeMap<(String, String), Resource>>,
+}
+
+#[derive(Clone)]
+struct Resource {
+    plural: String,
+    namespaced: bool,
+}
+
+/// What the server says when it does not do what was asked: its `Status`.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) code: u16,
+    pub(crate) status: Value,
+}
+
+impl Refusal {
+    /// The server's sentence.
+    pub(crate) fn message(&self) -> &str {
+        self.status["message"].as_str().unwrap_or_default()
+    }
+
+    /// Each cause as field and message; empty where the refusal is not about fields.
+    pub(crate) fn causes(&self) -> Vec<(String, String)> {
+        let causes = self.status["details"]["causes"].as_array().cloned().unwrap_or_default();
+        let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+        causes.iter().map(|cause| (text(cause, "field"), text(cause, "message"))).collect()
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.code, self.message())
+    }
+}
+
+/// An answer of the server.
+pub(crate) type Answer = Result<Value, Refusal>;
+
+impl ApiServer {
+    /// A client of the kubeconfig's current context.
+    pub(crate) fn of_kubeconfig(runtime: &Handle, path: &Path) -> ApiServer {
+        let client = runtime.block_on(async {
+            let kubeconfig = Kubeconfig::read_from(path).expect("we wrote the kubeconfig");
+            let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+            kube::Client::try_from(config.expect("we wrote the kubeconfig")).expect("a client can be made of it")
+        });
+        ApiServer { runtime: runtime.clone(), client, resources: Mutex::default() }
+    }
+
+    /// Any request. The answer is the body where it is JSON, a string where it is not.
+    pub(crate) fn request(&self, method: &str, path: &str, content_type: &str, body: Option<&Value>) -> Answer {
+        let body = body.map(|value| Body::from(value.to_string().into_bytes())).unwrap_or_else(Body::empty);
+        let request = Request::builder().method(method).uri(path).header("Content-Type", content_type).header("Accept", "application/json");
+        let request = request.body(body).expect("method and path are well-formed");
+        let exchange = async {
+            let response = self.client.send(request).await.map_err(|error| format!("{error:#}"))?;
+            let code = response.status().as_u16();
+            let bytes = response.into_body().collect().await.map_err(|error| format!("{error:#}"))?.to_bytes();
+            Ok::<_, String>((code, bytes))
+        };
+        let answer = self.runtime.block_on(async { tokio::time::timeout(LIMIT, exchange).await });
+        let (code, bytes) = match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(unreachable(method, path, error)),
+            Err(_) => return Err(unreachable(method, path, format!("no answer in {} s", LIMIT.as_secs()))),
+        };
+        let value = serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        if (200..300).contains(&code) { Ok(value) } else { Err(Refusal { code, status: value }) }
+    }
+
+    /// Reads a path.
+    pub(crate) fn read(&self, path: &str) -> Answer {
+        self.request("GET", path, "application/json", None)
+    }
+
+    /// The path of a kind in a namespace (of all namespaces, or cluster-wide, without one).
+    pub(crate) fn collection(&self, api_version: &str, kind: &str, namespace: Option<&str>) -> String {
+        let resource = self.resource(api_version, kind);
+        match namespace {
+            Some(namespace) if resource.namespaced => format!("{}/namespaces/{namespace}/{}", root(api_version), resource.plural),
+            _ => format!("{}/{}", root(api_version), resource.plural),
+        }
+    }
+
+    /// The path of an object; without a namespace of its own it is in `default`.
+    pub(crate) fn path_of(&self, object: &Value) -> String {
+        format!("{}/{}", self.collection_of(object), object["metadata"]["name"].as_str().expect("the object has a name"))
+    }
+
+    fn collection_of(&self, object: &Value) -> String {
+        let text = |value: &Value| value.as_str().expect("an object has apiVersion and kind").to_owned();
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+        self.collection(&text(&object["apiVersion"]), &text(&object["kind"]), Some(namespace))
+    }
+
+    /// One object.
+    pub(crate) fn get(&self, api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> Answer {
+        self.read(&format!("{}/{name}", self.collection(api_version, kind, namespace)))
+    }
+
+    /// All objects of a kind.
+    pub(crate) fn list(&self, api_version: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
+        let list =
+            self.read(&self.collection(api_version, kind, namespace)).unwrap_or_else(|refusal| panic!("cannot list {kind}: {refusal}"));
+        let items = list["items"].as_array().expect("a list has items").clone();
+        // Items of a list say neither; as objects of their own they need both.
+        let complete = |mut item: Value| {
+            item["apiVersion"] = Value::from(api_version);
+            item["kind"] = Value::from(kind);
+            item
+        };
+        items.into_iter().map(complete).collect()
+    }
+
+    /// Creates, with strict field validation.
+    pub(crate) fn create(&self, object: &Value) -> Answer {
+        self.request("POST", &format!("{}?fieldValidation=Strict", self.collection_of(object)), "application/json", Some(object))
+    }
+
+    /// Goes through everything that `create` goes through, admission included, and stores nothing.
+    pub(crate) fn try_create(&self, object: &Value) -> Answer {
+        self.request(
+            "POST",
+            &format!("{}?fieldValidation=Strict&dryRun=All", self.collection_of(object)),
+            "application/json",
+            Some(object),
+        )
+    }
+
+    /// Server-side apply, with strict field validation.
+    pub(crate) fn apply(&self, object: &Value) -> Answer {
+        let path = format!("{}?fieldManager={MANAGER}&fieldValidation=Strict&force=true", self.path_of(object));
+        self.request("PATCH", &path, "application/apply-patch+yaml", Some(object))
+    }
+
+    /// Replaces an object by one with the same `resourceVersion`.
+    pub(crate) fn replace(&self, object: &Value) -> Answer {
+        self.request("PUT", &self.path_of(object), "application/json", Some(object))
+    }
+
+    fn resource(&self, api_version: &str, kind: &str) -> Resource {
+        let key = (api_version.to_owned(), kind.to_owned());
+        let known = self.resources.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned();
+        known.unwrap_or_else(|| {
+            // A kind that was created a moment ago may not be in discovery yet.
+            let found = super::wait::until(&format!("{kind} of {api_version} in discovery"), Duration::from_secs(20), || {
+                let listed = self.read(&root(api_version)).map_err(|refusal| refusal.to_string())?;
+                let resources = listed["resources"].as_array().cloned().unwrap_or_default();
+                let found = resources.iter().find(|r| r["kind"] == kind && !r["name"].as_str().unwrap_or("/").contains('/'));
+                let found = found.ok_or_else(|| "not served".to_owned())?;
+                Ok(Resource { plural: found["name"].as_str().unwrap_or_default().to_owned(), namespaced: found["namespaced"] == true })
+            });
+            self.resources.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, found.clone());
+            found
+        })
+    }
+}
+
+fn root(api_version: &str) -> String {
+    if api_version.contains('/') { format!("/apis/{api_version}") } else { format!("/api/{api_version}") }
+}
+
+/// The server did not answer at all: code 0.
+fn unreachable(method: &str, path: &str, error: String) -> Refusal {
+    Refusal { code: 0, status: serde_json::json!({ "message": format!("{method} {path}: {error}") }) }
+}

@@ -1,0 +1,18 @@
+//! What scenarios stand on: the real programs as processes of this machine, on loopback, in folders that are their own.
+
+pub(crate) mod api_server;
+pub(crate) mod certificates;
+pub(crate) mod clusterctl;
+pub(crate) mod control_plane;
+pub(crate) mod kubeconfig;
+pub(crate) mod kwok;
+pub(crate) mod managers;
+pub(crate) mod peers;
+pub(crate) mod ports;
+pub(crate) mod process;
+pub(crate) mod redirect;
+pub(crate) mod runner;
+pub(crate) mod shared;
+pub(crate) mod wait;
+pub(crate) mod watchdog;
+pub(crate) mod webhook_server;

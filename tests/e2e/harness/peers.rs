@@ -1,0 +1,54 @@
+//! Where the real programs are. They are built by `tests/peers/build`; a missing one fails the suite, it never skips.
+
+use std::path::{Path, PathBuf};
+
+/// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache, and its programs.
+const NEEDED: &[(&str, &[&str])] = &[
+    ("cluster-api-docker-v1.12.0", &["docker"]),
+    ("cluster-api-v1.10.10", &["core"]),
+    ("cluster-api-v1.12.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
+    ("cluster-api-v1.14.0", &["core"]),
+    ("clusterctl-v1.12.0", &["clusterctl"]),
+    ("clusterctl-v1.14.2", &["clusterctl"]),
+    ("etcd-v3.6.5", &["etcd"]),
+    ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
+    ("kwok-v0.7.0", &["kwok"]),
+];
+
+pub(crate) const ETCD: &str = "etcd-v3.6.5/etcd";
+pub(crate) const KUBE_APISERVER: &str = "kubernetes-v1.34.4/kube-apiserver";
+pub(crate) const KUBE_CONTROLLER_MANAGER: &str = "kubernetes-v1.34.4/kube-controller-manager";
+pub(crate) const KUBE_SCHEDULER: &str = "kubernetes-v1.34.4/kube-scheduler";
+pub(crate) const KUBECTL: &str = "kubernetes-v1.34.4/kubectl";
+pub(crate) const KWOK: &str = "kwok-v0.7.0/kwok";
+
+/// The cache that `tests/peers/build` fills: `WINDLASS_PEERS`, else `windlass-peers` in the user's cache folder.
+fn cache() -> PathBuf {
+    if let Some(folder) = std::env::var_os("WINDLASS_PEERS") {
+        return PathBuf::from(folder);
+    }
+    let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let base = base.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    base.expect("one of WINDLASS_PEERS, XDG_CACHE_HOME, HOME is set").join("windlass-peers")
+}
+
+/// The program `PEER-VERSION/NAME`.
+pub(crate) fn program(name: &str) -> PathBuf {
+    cache().join(name)
+}
+
+/// Every program that is not there, with the remedy; `None` when all are.
+pub(crate) fn missing() -> Option<String> {
+    let absent: Vec<String> = NEEDED
+        .iter()
+        .flat_map(|(peer, programs)| programs.iter().map(move |program| format!("{peer}/{program}")))
+        .filter(|name| !program(name).is_file())
+        .collect();
+    (!absent.is_empty()).then(|| {
+        format!(
+            "not in {}: {}\nThe suite runs the real programs; build them with: tests/peers/build",
+            cache().display(),
+            absent.join(", ")
+        )
+    })
+}

@@ -1,0 +1,155 @@
+//! Runs scenarios one after the other, counts them, and cleans up behind them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Handle, Runtime};
+
+use super::control_plane::ControlPlane;
+use super::peers;
+
+/// One scenario: something real is started, asked, and compared. It fails by panicking.
+pub(crate) struct Scenario {
+    /// `subject::what_holds`
+    pub(crate) name: &'static str,
+    /// After this time it has failed. Everything in it waits with shorter deadlines, so this is for hangs only.
+    pub(crate) limit: Duration,
+    pub(crate) run: fn(&Context),
+}
+
+/// What a scenario is given.
+pub(crate) struct Context {
+    folder: PathBuf,
+    runtime: Handle,
+    shared: Shared,
+}
+
+/// The control plane that scenarios use together; started when the first one asks for it.
+#[derive(Clone)]
+struct Shared {
+    folder: PathBuf,
+    plane: Arc<Mutex<Option<Arc<ControlPlane>>>>,
+}
+
+impl Context {
+    /// A control plane of one's own, fresh.
+    pub(crate) fn control_plane(&self) -> ControlPlane {
+        ControlPlane::start(&self.folder, &self.runtime)
+    }
+
+    /// The control plane that all scenarios share which leave nothing behind that disturbs others.
+    pub(crate) fn shared(&self) -> Arc<ControlPlane> {
+        let mut plane = self.shared.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        plane
+            .get_or_insert_with(|| {
+                create(&self.shared.folder);
+                Arc::new(ControlPlane::start(&self.shared.folder, &self.runtime))
+            })
+            .clone()
+    }
+}
+
+/// Runs every scenario whose name contains one of the arguments (all without arguments). Prints their number; none is a failure.
+pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
+    let filters: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--nocapture").collect();
+    if filters.iter().any(|filter| filter == "--list") {
+        scenarios.iter().for_each(|scenario| println!("{}: test", scenario.name));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(filter) = filters.iter().find(|filter| filter.starts_with('-')) {
+        eprintln!("error: unknown flag {filter}; give parts of scenario names, or --list");
+        return ExitCode::from(2);
+    }
+    if let Some(missing) = peers::missing() {
+        eprintln!("error: {missing}");
+        return ExitCode::FAILURE;
+    }
+    let chosen = |scenario: &&Scenario| filters.is_empty() || filters.iter().any(|filter| scenario.name.contains(filter.as_str()));
+    let chosen: Vec<&Scenario> = scenarios.iter().filter(chosen).collect();
+    if chosen.is_empty() {
+        eprintln!("error: no scenario has {} in its name; --list shows them", filters.join(" or "));
+        return ExitCode::FAILURE;
+    }
+    run(&chosen)
+}
+
+fn run(scenarios: &[&Scenario]) -> ExitCode {
+    let root = tempfile::Builder::new().prefix("windlass-e2e-").tempdir().expect("the system has a folder for temporary files");
+    let runtime = Runtime::new().expect("threads can be started");
+    let shared = Shared { folder: root.path().join("shared"), plane: Arc::default() };
+    let started = Instant::now();
+    let mut failed = Vec::new();
+    for scenario in scenarios {
+        let folder = root.path().join(scenario.name.replace("::", "-"));
+        create(&folder);
+        let begun = Instant::now();
+        match run_one(scenario, Context { folder: folder.clone(), runtime: runtime.handle().clone(), shared: shared.clone() }) {
+            Outcome::Passed => {
+                println!("scenario {} ... ok ({:.1} s)", scenario.name, begun.elapsed().as_secs_f32());
+                // What cannot be removed now is removed with the root.
+                let _ = std::fs::remove_dir_all(&folder);
+            }
+            Outcome::Failed => {
+                println!(
+                    "scenario {} ... FAILED ({:.1} s), logs: {} and {}",
+                    scenario.name,
+                    begun.elapsed().as_secs_f32(),
+                    folder.display(),
+                    shared.folder.display()
+                );
+                failed.push(scenario.name);
+            }
+            Outcome::Hung => {
+                println!(
+                    "scenario {} ... FAILED: still runs after {} s, logs: {}",
+                    scenario.name,
+                    scenario.limit.as_secs(),
+                    folder.display()
+                );
+                let _ = root.keep();
+                // Its thread cannot be ended, but this process can; the watchdog ends the children.
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    drop(shared.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take());
+    println!("{} scenarios, {} failed ({:.0} s)", scenarios.len(), failed.len(), started.elapsed().as_secs_f32());
+    if failed.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    println!("failed: {}; logs are kept in {}", failed.join(", "), root.keep().display());
+    ExitCode::FAILURE
+}
+
+enum Outcome {
+    Passed,
+    Failed,
+    Hung,
+}
+
+/// On a thread of its own, so that a hanging scenario can be told from a running one.
+fn run_one(scenario: &Scenario, context: Context) -> Outcome {
+    let (sender, receiver) = channel();
+    let run = scenario.run;
+    let body = move || {
+        let result = catch_unwind(AssertUnwindSafe(|| run(&context)));
+        // The receiver is gone only when the scenario was given up.
+        let _ = sender.send(result.is_ok());
+    };
+    std::thread::Builder::new().name(scenario.name.to_owned()).spawn(body).expect("threads can be started");
+    // A person who looks around may take any time.
+    let kept = std::env::var_os("WINDLASS_KEEP").is_some_and(|value| !value.is_empty());
+    match receiver.recv_timeout(if kept { Duration::from_secs(86_400) } else { scenario.limit }) {
+        Ok(true) => Outcome::Passed,
+        Ok(false) => Outcome::Failed,
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Outcome::Hung,
+    }
+}
+
+fn create(folder: &Path) {
+    std::fs::create_dir_all(folder).expect("the folder for temporary files can be written");
+}

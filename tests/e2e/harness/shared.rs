@@ -1,0 +1,21 @@
+//! Test data beside the checkout, which the project does not hold: the components of Cluster API and of other providers.
+
+use std::path::{Path, PathBuf};
+
+/// A file or folder of the shared data: below `WINDLASS_SHARED`, else `../shared` beside the checkout.
+pub(crate) fn path(relative: &str) -> PathBuf {
+    let root = std::env::var_os("WINDLASS_SHARED").map(PathBuf::from).unwrap_or_else(|| checkout().join("../shared"));
+    let path = root.join(relative);
+    assert!(path.exists(), "shared data not found: {} (set WINDLASS_SHARED to its folder)", path.display());
+    path.canonicalize().expect("the path exists")
+}
+
+/// The root of the checkout.
+pub(crate) fn checkout() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The components of a release of Cluster API, for example of `v1.12.0`.
+pub(crate) fn cluster_api(version: &str) -> PathBuf {
+    path(&format!("corpus/rendered/kubernetes-sigs+cluster-api@{version}"))
+}

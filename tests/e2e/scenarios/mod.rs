@@ -1,0 +1,12 @@
+//! Every scenario, in the order in which they run.
+
+use std::time::Duration;
+
+use crate::harness::runner::Scenario;
+
+mod self_test;
+
+pub(crate) const ALL: &[Scenario] = &[
+    Scenario { name: "harness::webhooks_are_called", limit: Duration::from_secs(300), run: self_test::webhooks_are_called },
+    Scenario { name: "harness::cluster_api_comes_up", limit: Duration::from_secs(300), run: self_test::cluster_api_comes_up },
+];
