@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod envsubst;
 mod schema;
 mod support;
 mod tidy;

@@ -1,0 +1,158 @@
+//! The tokens of the substitution grammar. A port of the reference's scanner with its quirks: what is accepted depends on a mode and
+//! a predicate that the parser sets, `unread` goes back by the width of the last character looked at, and NUL ends the input.
+
+use std::ops::Range;
+
+use super::runes;
+
+/// What a token may be; a set of bits.
+pub(super) type Mode = u8;
+
+pub(super) const IDENT: Mode = 1;
+pub(super) const OPEN: Mode = 2;
+pub(super) const CLOSE: Mode = 4;
+/// `$$` stands for `$`.
+pub(super) const ESCAPED_DOLLAR: Mode = 8;
+/// `\/` stands for `/` and `\\` for `\`.
+pub(super) const ESCAPED_BACKSLASH: Mode = 16;
+
+/// Whether a character continues an identifier; the number counts the bytes of the token up to and with it.
+pub(super) type Accept = fn(char, usize) -> bool;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token {
+    Illegal,
+    End,
+    Ident,
+    Open,
+    Close,
+}
+
+/// A stretch of the template without the bytes that escapes drop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) range: Range<usize>,
+    /// Index range into the list of dropped offsets.
+    pub(super) dropped: Range<usize>,
+}
+
+pub(super) struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    start: usize,
+    width: usize,
+    dropped: Vec<usize>,
+    dropped_before: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Scanner { text, at: 0, start: 0, width: 0, dropped: Vec::new(), dropped_before: 0 }
+    }
+
+    /// Where the last token begins.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Where reading stands.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes of the last token.
+    pub(super) fn token(&self) -> &'a [u8] {
+        &self.text[self.start..self.at]
+    }
+
+    /// The last token as a text.
+    pub(super) fn token_text(&self) -> Text {
+        Text { range: self.start..self.at, dropped: self.dropped_before..self.dropped.len() }
+    }
+
+    /// The offsets of all bytes that escapes dropped.
+    pub(super) fn into_dropped(self) -> Vec<usize> {
+        self.dropped
+    }
+
+    pub(super) fn read(&mut self) -> char {
+        let (rune, width) = runes::decode(&self.text[self.at..]);
+        self.width = width;
+        self.at += width;
+        rune
+    }
+
+    pub(super) fn unread(&mut self) {
+        self.at -= self.width;
+    }
+
+    pub(super) fn peek(&mut self) -> char {
+        let rune = self.read();
+        self.unread();
+        rune
+    }
+
+    pub(super) fn scan(&mut self, mode: Mode, accept: Accept) -> Token {
+        self.start = self.at;
+        self.dropped_before = self.dropped.len();
+        match self.read() {
+            '\0' => Token::End,
+            rune if self.opens(mode, rune) => Token::Open,
+            '}' if mode & CLOSE != 0 => Token::Close,
+            rune if mode & IDENT != 0 && self.ident(mode, accept, rune) => Token::Ident,
+            _ => Token::Illegal,
+        }
+    }
+
+    fn ident(&mut self, mode: Mode, accept: Accept, first: char) -> bool {
+        if self.escapes(mode, first) {
+            self.drop_escape();
+        } else if !accept(first, self.at - self.start) {
+            return false;
+        }
+        loop {
+            let rune = self.read();
+            if rune == '\0' {
+                self.unread();
+                break;
+            }
+            if self.opens(mode, rune) {
+                self.at -= "${".len();
+                break;
+            }
+            if self.escapes(mode, rune) {
+                self.drop_escape();
+            } else if !accept(rune, self.at - self.start) {
+                self.unread();
+                break;
+            }
+        }
+        true
+    }
+
+    /// Whether the character just read and the next one are `${`; if so, both are read.
+    fn opens(&mut self, mode: Mode, rune: char) -> bool {
+        if mode & OPEN == 0 || rune != '$' {
+            return false;
+        }
+        if self.read() == '{' {
+            return true;
+        }
+        self.unread();
+        false
+    }
+
+    fn escapes(&mut self, mode: Mode, rune: char) -> bool {
+        match rune {
+            '$' if mode & ESCAPED_DOLLAR != 0 => self.peek() == '$',
+            '\\' if mode & ESCAPED_BACKSLASH != 0 => matches!(self.peek(), '/' | '\\'),
+            _ => false,
+        }
+    }
+
+    /// Drops the byte just read and takes the next one whatever it is.
+    fn drop_escape(&mut self) {
+        self.dropped.push(self.at - 1);
+        self.at += 1;
+    }
+}
