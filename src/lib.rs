@@ -18,4 +18,5 @@ pub mod emit;
 pub mod report;
 
 // Layer 4, the shell: the only code that touches the world.
+pub mod cli;
 pub mod shell;

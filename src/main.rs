@@ -1,2 +1,14 @@
 //! The command line `windlass`.
-fn main() {}
+
+use std::process::ExitCode;
+
+use windlass::cli;
+use windlass::shell::environment::Environment;
+use windlass::shell::stdio::Stdio;
+
+#[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
+fn main() -> ExitCode {
+    cli::report_panics();
+    let exit = cli::run(std::env::args_os(), Stdio::of_process(), &Environment::of_process());
+    ExitCode::from(exit.code())
+}

@@ -37,7 +37,7 @@ impl Stream {
     }
 
     /// Writes bytes as they are.
-    pub fn bytes(&mut self, bytes: &[u8]) {
+    fn bytes(&mut self, bytes: &[u8]) {
         if self.closed {
             return;
         }
@@ -46,19 +46,8 @@ impl Stream {
         }
     }
 
-    /// Writes text as it is.
-    pub fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    /// Writes one line and its end.
-    pub fn line(&mut self, line: &str) {
-        self.text(line);
-        self.text("\n");
-    }
-
     /// Sends what is buffered on its way.
-    pub fn flush(&mut self) {
+    fn flush(&mut self) {
         if !self.closed
             && let Err(error) = self.to.flush()
         {
@@ -96,6 +85,22 @@ impl Stdio {
         Stdio { stdin: Box::new(io::stdin()), stdout, stderr }
     }
 
+    /// Writes to standard output.
+    pub fn out(&mut self, text: &str) {
+        self.stdout.bytes(text.as_bytes());
+    }
+
+    /// Writes bytes to standard output.
+    pub fn out_bytes(&mut self, bytes: &[u8]) {
+        self.stdout.bytes(bytes);
+    }
+
+    /// Writes to standard error. What was written to standard output before is seen before.
+    pub fn err(&mut self, text: &str) {
+        self.stdout.flush();
+        self.stderr.bytes(text.as_bytes());
+    }
+
     /// Flushes, and says what went wrong with standard output since the start. Failures of standard error have nowhere to go.
     pub fn finish(&mut self) -> Result<(), WorldError> {
         self.stdout.flush();
@@ -126,7 +131,7 @@ mod tests {
     fn failure_of(kind: io::ErrorKind) -> Result<(), WorldError> {
         let stdout = Stream::new("standard output", Failing(kind));
         let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout, stderr: Stream::new("standard error", io::sink()) };
-        stdio.stdout.line("text");
+        stdio.out("text\n");
         stdio.finish()
     }
 

@@ -10,6 +10,8 @@
 mod api;
 mod envsubst;
 mod schema;
+mod cli;
+mod docs;
 mod support;
 mod tidy;
 mod yaml;

@@ -1,6 +1,7 @@
 //! What several tests share.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// A path below the shared data (corpus, vectors, contract), which lies beside the project and is not part of it.
 ///
@@ -30,4 +31,31 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The project's root folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The built program, in a folder, with an empty environment and nothing on standard input.
+pub(crate) fn windlass(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+}
+
+/// Compares a committed file with what the program gives; `UPDATE=1` rewrites the file instead.
+pub(crate) fn golden(path: &str, actual: &str) {
+    let file = root().join(path);
+    if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, actual).unwrap();
+        return;
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == actual,
+        "{path} is out of date: `UPDATE=1 cargo test --test it` rewrites it; then look at the difference"
+    );
 }

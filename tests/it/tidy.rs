@@ -17,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["diag", "text"]),
     // 4 shell
     ("shell", &["diag", "text"]),
+    ("cli", &["diag", "text", "report", "shell"]),
 ];
 
 /// Names that say nothing.

@@ -12,13 +12,21 @@ use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge_tag, meaning};
 use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
 
+/// A key that stands twice in a mapping: the last one wins.
 const KEY_DUPLICATED: RuleId = RuleId::new("yaml-key-duplicated");
+/// A key that JSON cannot hold: a list, a mapping, or a number without a value.
 const KEY_INVALID: RuleId = RuleId::new("yaml-key-invalid");
+/// A `<<` whose value is no mapping.
 const MERGE_INVALID: RuleId = RuleId::new("yaml-merge-invalid");
+/// A `<<` after a key that it overrides, which other readers decide the other way.
 const MERGE_OVERRIDING: RuleId = RuleId::new("yaml-merge-overriding");
+/// An alias without its anchor.
 const ALIAS_UNDEFINED: RuleId = RuleId::new("yaml-alias-undefined");
+/// An alias inside its own anchor.
 const ALIAS_RECURSIVE: RuleId = RuleId::new("yaml-alias-recursive");
+/// A number that JSON cannot hold: infinite, or none.
 const NUMBER_INFINITE: RuleId = RuleId::new("yaml-number-infinite");
+/// A tag that does not fit its value.
 const TAG_MISMATCHED: RuleId = RuleId::new("yaml-tag-mismatched");
 
 /// A mapping or a list that is still open.

@@ -2,9 +2,13 @@
 
 use crate::diag::{Diagnostic, Report, RuleId};
 
+/// A file that is larger than is read.
 pub(super) const SIZE_EXCEEDED: RuleId = RuleId::new("yaml-size-exceeded");
+/// Lists and mappings nested deeper than is read.
 pub(super) const DEPTH_EXCEEDED: RuleId = RuleId::new("yaml-depth-exceeded");
+/// More values, written or multiplied by aliases, than are read.
 const NODES_EXCEEDED: RuleId = RuleId::new("yaml-nodes-exceeded");
+/// More findings in one file than are shown.
 const FINDINGS_EXCEEDED: RuleId = RuleId::new("yaml-findings-exceeded");
 
 /// What one stream may hold.

@@ -6,7 +6,9 @@ use super::is_refused;
 use super::limits::DEPTH_EXCEEDED;
 use crate::diag::{Diagnostic, RuleId};
 
+/// Text that is not YAML.
 const SYNTAX: RuleId = RuleId::new("yaml-syntax");
+/// A character that YAML does not allow.
 const CHARACTER_REFUSED: RuleId = RuleId::new("yaml-character-refused");
 
 /// The finding for an error of the parser, without its place.

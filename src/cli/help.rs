@@ -1,0 +1,148 @@
+//! The help of one verb: `-h` on one screen, `--help` with the meaning of each flag and examples.
+
+use clap::{Arg, ArgAction, Command};
+
+use super::verbs::Verb;
+
+/// Columns of help text; a pipe gets the same.
+const WIDTH: usize = 100;
+/// The widest left column; longer flags have their text on the next line.
+const WIDEST_LEFT: usize = 30;
+
+/// One screen.
+pub(super) fn short(program: &str, verb: &Verb) -> String {
+    let command = verb.command(program);
+    let mut text = head(program, verb);
+    text.push_str(&sections(&command, false));
+    if !verb.examples.is_empty() {
+        text.push_str(&format!("Example: {program} {}\n", verb.examples[0]));
+    }
+    text.push_str(&format!("`{program} {} --help` says more\n", verb.name()));
+    text
+}
+
+/// Everything.
+pub(super) fn long(program: &str, verb: &Verb) -> String {
+    let command = verb.command(program);
+    let mut text = head(program, verb);
+    if let Some(about) = command.get_long_about() {
+        text.push('\n');
+        text.push_str(&wrapped(&about.to_string(), 0));
+    }
+    text.push_str(&sections(&command, true));
+    if !verb.examples.is_empty() {
+        text.push_str("Examples:\n");
+        for example in verb.examples {
+            text.push_str(&format!("  {program} {example}\n"));
+        }
+    }
+    text
+}
+
+fn head(program: &str, verb: &Verb) -> String {
+    format!("{} {}: {}\nUsage: {}\n", program, verb.name(), verb.summary, verb.usage(program))
+}
+
+/// Arguments, flags, global flags.
+fn sections(command: &Command, is_long: bool) -> String {
+    let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+    let is_global = |arg: &Arg| arg.get_help_heading() == Some("Global");
+    let operands: Vec<&Arg> = arguments.iter().copied().filter(|arg| arg.is_positional()).collect();
+    let flags: Vec<&Arg> = arguments.iter().copied().filter(|arg| !arg.is_positional() && !is_global(arg)).collect();
+    let global: Vec<&Arg> = arguments.iter().copied().filter(|arg| is_global(arg)).collect();
+    let left = arguments.iter().map(|arg| left(arg).chars().count()).filter(|width| *width <= WIDEST_LEFT).max().unwrap_or(0);
+    let mut text = String::new();
+    for (title, arguments) in [("Arguments:", operands), ("Flags:", flags), ("Global:", global)] {
+        if !arguments.is_empty() {
+            text.push_str(&format!("{title}\n"));
+            text.extend(arguments.into_iter().map(|arg| entry(arg, left, is_long)));
+        }
+    }
+    text
+}
+
+/// One argument: its left column and its meaning beside it.
+fn entry(arg: &Arg, left_width: usize, is_long: bool) -> String {
+    let indent = 2 + left_width + 3;
+    let mut meaning = meaning(arg);
+    if is_long && let Some(long) = arg.get_long_help().map(ToString::to_string) {
+        // The first line is the short meaning, which is there already.
+        let further = long.split_once("\n\n").map_or("", |(_, rest)| rest);
+        if !further.is_empty() {
+            meaning = format!("{meaning}\n{further}");
+        }
+    }
+    let left = left(arg);
+    let body = wrapped(&meaning, indent);
+    if left.chars().count() > left_width { format!("  {left}\n{body}") } else { format!("  {left:left_width$}   {}", body.trim_start()) }
+}
+
+/// `-o, --output FORMAT`, or the name of an operand.
+fn left(arg: &Arg) -> String {
+    let value = value_name(arg);
+    if arg.is_positional() {
+        return value;
+    }
+    let names: Vec<String> =
+        arg.get_short().map(|short| format!("-{short}")).into_iter().chain(arg.get_long().map(|long| format!("--{long}"))).collect();
+    let value = if takes_value(arg) { format!(" {value}") } else { String::new() };
+    format!("{}{value}", names.join(", "))
+}
+
+/// The short help, the values it may have, and the default.
+fn meaning(arg: &Arg) -> String {
+    let mut text = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let values: Vec<String> = arg.get_possible_values().iter().filter(|v| !v.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
+    if takes_value(arg) && !values.is_empty() {
+        text.push_str(&format!(": {}", values.join(", ")));
+    }
+    let defaults: Vec<&str> = arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
+    if takes_value(arg) && !defaults.is_empty() && !arg.is_hide_default_value_set() {
+        text.push_str(&format!(" (default {})", defaults.join(", ")));
+    }
+    text
+}
+
+/// `DIR`, as it is written in usage lines.
+pub(super) fn value_name(arg: &Arg) -> String {
+    let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
+    if names.is_empty() { arg.get_id().as_str().to_uppercase() } else { names.join(" ") }
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// Paragraphs broken at blanks, each line indented. A word is never broken: it may be a command or a path.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > WIDTH {
+                out.push_str(&format!("{:indent$}{line}\n", ""));
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        out.push_str(format!("{:indent$}{line}", "").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_broken_at_blanks_only() {
+        let long = format!("{} {}", "word ".repeat(18), "x".repeat(120));
+        let lines: Vec<String> = wrapped(&long, 4).lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].len() <= WIDTH && lines.iter().all(|line| line.starts_with("    ")));
+    }
+}

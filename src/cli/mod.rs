@@ -1,0 +1,137 @@
+//! The command line: finds the verb, reads its arguments, runs it, and turns what comes back into streams and an exit code.
+//!
+//! A verb is one file here with a row in [`verbs::VERBS`]: it reads, calls `ops`, and writes. How it all feels: one overview, help that
+//! fits a screen, clusterctl's words and codes where clusterctl has the command, and ours everywhere else.
+
+mod bug;
+mod completion;
+mod context;
+mod dispatch;
+pub mod flags;
+mod help;
+mod overview;
+pub mod schema;
+mod usage;
+pub mod verbs;
+mod version;
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::ErrorKind;
+
+pub use bug::report_panics;
+pub use context::{Context, Exit, Failure, Global};
+
+use crate::report::text::Style;
+use crate::shell::environment::Environment;
+use crate::shell::stdio::Stdio;
+use dispatch::Request;
+use flags::Colour;
+use verbs::Verb;
+
+/// Runs one command line. `arguments` begin with the name under which the program was called: as `clusterctl-windlass` it is a plugin, and
+/// speaks of itself as `clusterctl windlass`.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, mut stdio: Stdio, environment: &Environment) -> Exit {
+    let mut arguments = arguments.into_iter();
+    let program = program_name(&arguments.next().unwrap_or_default());
+    let arguments = arguments.map(OsString::into_string).collect::<Result<Vec<String>, _>>();
+    let colour = arguments.as_ref().map_or(Colour::Auto, |arguments| Colour::asked_for(arguments));
+    let mut invocation = Invocation { program, stdio: &mut stdio, environment, colour };
+    let exit = match arguments {
+        Ok(arguments) => invocation.answer(&arguments),
+        Err(argument) => {
+            let message = format!("the argument `{}` is not UTF-8", argument.to_string_lossy());
+            invocation.fail(&Failure::usage(message, "rename the file"))
+        }
+    };
+    match invocation.stdio.finish() {
+        Ok(()) => exit,
+        Err(error) => invocation.fail(&Failure::World(error)),
+    }
+}
+
+/// How the program calls itself, so that what it prints can be pasted.
+fn program_name(called_as: &OsStr) -> &'static str {
+    let stem = std::path::Path::new(called_as).file_stem().unwrap_or_default();
+    if stem == "clusterctl-windlass" { "clusterctl windlass" } else { "windlass" }
+}
+
+/// One run of the program.
+struct Invocation<'a> {
+    program: &'static str,
+    stdio: &'a mut Stdio,
+    environment: &'a Environment,
+    /// What `--color` says, known also when the rest of the command line is faulty.
+    colour: Colour,
+}
+
+impl Invocation<'_> {
+    fn answer(&mut self, arguments: &[String]) -> Exit {
+        match dispatch::request(self.program, arguments) {
+            Request::Print(text) => {
+                self.stdio.out(&text);
+                Exit::Clean
+            }
+            Request::Refuse { stderr, exit } => {
+                self.stdio.err(&stderr);
+                exit
+            }
+            Request::Fail(failure) => self.fail(&failure),
+            Request::Run { verb, rest } => self.run_verb(verb, &rest),
+        }
+    }
+
+    fn run_verb(&mut self, verb: &'static Verb, rest: &[String]) -> Exit {
+        let command = verb.command(self.program);
+        let name = command.get_bin_name().unwrap_or(self.program).to_owned();
+        let matches = match command.try_get_matches_from(std::iter::once(&name).chain(rest)) {
+            Ok(matches) => matches,
+            Err(error) => return self.explain(verb, rest, &error),
+        };
+        let global = Global::of(&matches);
+        let mut context = Context { stdio: self.stdio, environment: self.environment, global, program: self.program, verb };
+        let result = verb.run(&matches, &mut context);
+        result.unwrap_or_else(|failure| self.fail_verb(verb, &failure))
+    }
+
+    /// Answers a command line that clap did not take: help that was asked for, or what is wrong.
+    fn explain(&mut self, verb: &Verb, rest: &[String], error: &clap::Error) -> Exit {
+        match error.kind() {
+            ErrorKind::DisplayHelp => {
+                let is_long = rest.iter().any(|argument| argument == "--help");
+                self.stdio.out(&if is_long { help::long(self.program, verb) } else { help::short(self.program, verb) });
+                Exit::Clean
+            }
+            ErrorKind::DisplayVersion => {
+                self.stdio.out(&format!("{}\n", version::LINE));
+                Exit::Clean
+            }
+            _ => {
+                let failure = usage::failure(self.program, verb, rest, error);
+                self.fail_verb(verb, &failure)
+            }
+        }
+    }
+
+    /// Says why nothing came of a verb, and how it is used where clusterctl does.
+    fn fail_verb(&mut self, verb: &Verb, failure: &Failure) -> Exit {
+        let exit = self.fail(failure);
+        if matches!(failure, Failure::ClusterctlUsage(_)) {
+            self.stdio.out(&help::long(self.program, verb));
+        }
+        exit
+    }
+
+    /// Says why nothing came of it.
+    fn fail(&mut self, failure: &Failure) -> Exit {
+        let style = Style { colour: self.colour.applies(&self.stdio.stderr, self.environment), width: self.stdio.stderr.width() };
+        let (text, exit) = match failure {
+            Failure::World(error) => (style.failure(&error.to_string(), error.help().as_deref()), Exit::World),
+            Failure::Usage { message, help } => (style.failure(message, Some(help)), Exit::World),
+            Failure::Clusterctl(message) => (format!("Error: {message}\n"), Exit::Findings),
+            Failure::ClusterctlUsage(message) => (format!("Error: {message}\n\n"), Exit::Findings),
+        };
+        self.stdio.err(&text);
+        exit
+    }
+}

@@ -1,0 +1,61 @@
+//! `schema KIND`: JSON Schemas of what we read and write. A new one is a row in [`SCHEMAS`].
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::Value;
+
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::report::json;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["schema"],
+    operands: "KIND",
+    summary: "the JSON Schema of what windlass reads or writes, for editors and programs",
+    family: None,
+    group: Group::Reference,
+    manner: Manner::Ours,
+    examples: &["schema finding"],
+    action: Action::of::<Arguments>(),
+};
+
+/// One schema.
+struct Schema {
+    kind: &'static str,
+    make: fn() -> Value,
+}
+
+/// All schemas, by name.
+static SCHEMAS: &[Schema] = &[
+    // One entry of `findings` in every report.
+    Schema { kind: "finding", make: json::finding_schema },
+];
+
+/// Every schema with its name.
+pub fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
+    SCHEMAS.iter().map(|schema| (schema.kind, (schema.make)()))
+}
+
+#[derive(Args)]
+struct Arguments {
+    /// What the schema describes
+    #[arg(value_name = "KIND", value_parser = kinds())]
+    kind: String,
+}
+
+fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(SCHEMAS.iter().map(|schema| schema.kind))
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let schema = SCHEMAS.iter().find(|schema| schema.kind == self.kind).expect("internal error: clap has checked the kind");
+        context.out(&text(&(schema.make)()));
+        Ok(Exit::Clean)
+    }
+}
+
+/// A schema as it is printed.
+pub fn text(schema: &Value) -> String {
+    format!("{schema:#}\n")
+}

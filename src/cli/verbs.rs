@@ -1,0 +1,190 @@
+//! The table of verbs. A new verb is a file in this folder and a row here; help, completions and tests follow from it.
+
+use clap::{ArgAction, ArgMatches, Args, Command};
+
+use super::{Context, Exit, Failure, Global, completion, schema, version};
+
+/// The sections of the overview.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Building releases.
+    Release,
+    /// Local repositories.
+    Repository,
+    /// Bootstrap data.
+    Render,
+    /// Reference.
+    Reference,
+    /// What clusterctl has too.
+    Clusterctl,
+}
+
+impl Group {
+    /// All sections, in the order of the overview.
+    pub const ALL: [Group; 5] = [Group::Release, Group::Repository, Group::Render, Group::Reference, Group::Clusterctl];
+
+    /// The line above the section.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Release => "Release a provider (described by ./provider.yaml)",
+            Group::Repository => "Set up clusterctl repositories",
+            Group::Render => "See what a machine boots with",
+            Group::Reference => "Look things up",
+            Group::Clusterctl => "clusterctl's offline commands, with its flags, output and exit codes",
+        }
+    }
+}
+
+/// Whose words and exit codes a verb has when its command line is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// ``error: … help: …``, exit 2.
+    Ours,
+    /// `Error: …`, exit 1.
+    Clusterctl,
+}
+
+/// One verb.
+#[derive(Debug)]
+pub struct Verb {
+    /// The words that call it: `["release", "build"]`.
+    pub words: &'static [&'static str],
+    /// What must follow them, as usage lines show it: `VERSION --to DIR`.
+    pub operands: &'static str,
+    /// What it does, in one line, lower case, without a period.
+    pub summary: &'static str,
+    /// One line for this verb and its neighbours with the same first word: `repository add|list` share a line of the overview.
+    pub family: Option<&'static str>,
+    /// Its section of the overview.
+    pub group: Group,
+    /// Whose words it has when its command line is wrong.
+    pub manner: Manner,
+    /// Complete commands without the program's name, for `--help`. A test runs them one after the other, in the order of the table, in a
+    /// copy of the project's root folder; each must exit with 0.
+    pub examples: &'static [&'static str],
+    /// What it takes and does.
+    pub action: Action,
+}
+
+/// The arguments of a verb, and what it does with them.
+pub trait Run: Args {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// What is nobody's document: faults in documents are findings, which the verb shows itself.
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure>;
+}
+
+/// A verb's arguments and what it does with them, without their type.
+#[derive(Debug, Clone, Copy)]
+pub struct Action {
+    define: fn(Command) -> Command,
+    run: fn(&ArgMatches, &mut Context<'_>) -> Result<Exit, Failure>,
+}
+
+impl Action {
+    /// The action of a verb whose arguments are `A`.
+    pub const fn of<A: Run>() -> Self {
+        Action {
+            define: A::augment_args,
+            run: |matches, context| {
+                let arguments = A::from_arg_matches(matches).expect("internal error: clap has checked the arguments");
+                arguments.run(context)
+            },
+        }
+    }
+}
+
+/// All verbs that this build has, in the order of the overview.
+pub static VERBS: &[Verb] = &[schema::VERB, completion::VERB, version::VERB];
+
+/// The command that the overview ends with; it must work in the project's root folder.
+pub const FIRST_TRY: &str = "schema finding";
+
+impl Verb {
+    /// `release build`.
+    pub fn name(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// The usage line after `Usage: `.
+    pub fn usage(&self, program: &str) -> String {
+        let operands = if self.operands.is_empty() { String::new() } else { format!(" {}", self.operands) };
+        format!("{program} {}{operands} [FLAGS]", self.name())
+    }
+
+    /// What clap needs to read this verb's arguments: nothing is built for the other verbs.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let command = Command::new(self.words.last().copied().unwrap_or_default())
+            .bin_name(format!("{program} {}", self.name()))
+            .about(self.summary)
+            .args_override_self(true)
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .version(version::LINE);
+        with_global_flags((self.action.define)(command))
+    }
+
+    pub(super) fn run(&self, matches: &ArgMatches, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        (self.action.run)(matches, context)
+    }
+}
+
+/// Adds what every verb takes.
+pub(super) fn with_global_flags(command: Command) -> Command {
+    let flag = |name: &'static str| clap::Arg::new(name).help_heading("Global");
+    Global::augment_args(command)
+        .arg(flag("help").short('h').long("help").action(ArgAction::HelpShort).help("Help: -h on one screen, --help in full"))
+        .arg(flag("version").short('V').long("version").action(ArgAction::Version).help("The version of this program"))
+}
+
+/// All verbs as one tree, for completions.
+pub(super) fn tree(program: &'static str) -> Command {
+    let mut root = with_global_flags(Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE));
+    for verb in VERBS {
+        match verb.words {
+            [group, _] => {
+                let of_group = root.find_subcommand(group).cloned();
+                let is_new = of_group.is_none();
+                let of_group = of_group.unwrap_or_else(|| Command::new(*group)).subcommand(verb.command(program));
+                root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
+            }
+            _ => root = root.subcommand(verb.command(program)),
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_sound() {
+        for verb in VERBS {
+            verb.command("windlass").debug_assert();
+            assert!((1..=2).contains(&verb.words.len()), "{}", verb.name());
+            assert!(!verb.summary.ends_with('.') && !verb.summary.is_empty(), "{}", verb.name());
+            for example in verb.examples {
+                assert!(example.starts_with(&verb.name()), "`{example}` is an example of `{}`", verb.name());
+            }
+        }
+        tree("windlass").debug_assert();
+    }
+
+    #[test]
+    fn groups_are_no_verbs_and_names_are_unique() {
+        let mut names: Vec<String> = VERBS.iter().map(Verb::name).collect();
+        for verb in VERBS.iter().filter(|verb| verb.words.len() == 2) {
+            assert!(!names.contains(&verb.words[0].to_owned()), "{}", verb.name());
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), VERBS.len());
+    }
+
+    #[test]
+    fn the_overview_ends_with_a_verb_of_this_build() {
+        assert!(VERBS.iter().any(|verb| FIRST_TRY.starts_with(&verb.name())));
+    }
+}

@@ -1,0 +1,194 @@
+//! The built program: streams, exit codes and words.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{root, windlass};
+
+/// Runs the program and compares both streams and the exit code.
+fn check(arguments: &[&str], code: i32, stdout: &str, stderr: &str) {
+    let output = windlass(root()).args(arguments).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    assert_eq!((text(&output.stdout).as_str(), text(&output.stderr).as_str()), (stdout, stderr), "{arguments:?}");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn bare_program_and_its_help_give_the_overview() {
+    let bare = windlass(root()).output().unwrap();
+    let text = stdout(&bare);
+    assert!(
+        text.starts_with(
+            "Everything between a Cluster API provider and the machines that boot from it.\nUsage: windlass COMMAND [FLAGS]\n"
+        )
+    );
+    let global = "Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n\
+                  Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass ";
+    assert!(text.contains(global), "{text}");
+    for arguments in [&["--help"][..], &["-h"], &["help"], &["-q"], &["--color", "never", "-v", "3"]] {
+        check(arguments, 0, &text, "");
+    }
+}
+
+#[test]
+fn unknown_first_word_is_answered_as_clusterctl_does() {
+    check(&["foo"], 1, "", "Error: unknown command \"foo\" for \"windlass\"\nRun 'windlass --help' for usage.\n");
+    let near = "Error: unknown command \"versoin\" for \"windlass\"\n\nDid you mean this?\n\tversion\n\nRun 'windlass --help' for usage.\n";
+    check(&["versoin", "worker.yaml"], 1, "", near);
+    check(&["-q", "foo"], 1, "", "Error: unknown command \"foo\" for \"windlass\"\nRun 'windlass --help' for usage.\n");
+    check(&["-v", "5", "foo"], 1, "", "Error: flags cannot be placed before plugin name: -v\n");
+}
+
+#[test]
+fn wrong_flags_of_clusterctls_verbs_are_answered_as_clusterctl_does() {
+    check(&["--bogus"], 1, "", "Error: unknown flag: --bogus\n");
+    check(&["version", "--bogus"], 1, "", "Error: unknown flag: --bogus\n");
+    check(&["version", "-z"], 1, "", "Error: unknown shorthand flag: 'z' in -z\n");
+    check(&["version", "-o"], 1, "", "Error: flag needs an argument: 'o' in -o\n");
+    check(&["version", "--output"], 1, "", "Error: flag needs an argument: --output\n");
+    check(&["version", "-v", "abc"], 1, "", "Error: invalid argument \"abc\" for \"-v, --v\" flag: parse error\n");
+    check(&["version", "-o", "xml"], 1, "", "Error: invalid output format: xml\n");
+    check(&["completion", "tcsh"], 1, "", "Error: unsupported shell type \"tcsh\"\n");
+    let output = windlass(root()).arg("completion").output().unwrap();
+    assert_eq!((stderr(&output).as_str(), output.status.code()), ("Error: please specify a shell\n\n", Some(1)));
+    assert!(stdout(&output).contains("Usage: windlass completion SHELL"));
+}
+
+#[test]
+fn wrong_flags_of_our_verbs_are_answered_with_what_to_type() {
+    let all = "`windlass schema -h` lists all flags";
+    let unknown = format!("error: unknown flag `--colour` for `windlass schema`\n  help: did you mean `--color`? {all}\n");
+    check(&["schema", "--colour", "always", "finding"], 2, "", &unknown);
+    check(
+        &["schema", "--zzz", "finding"],
+        2,
+        "",
+        &format!("error: unknown flag `--zzz` for `windlass schema`\n  help: {all}\n"),
+    );
+    let usage = "  help: usage: windlass schema KIND [FLAGS]\n";
+    check(&["schema"], 2, "", &format!("error: `windlass schema` needs `KIND`\n{usage}"));
+    check(&["schema", "finding", "x"], 2, "", &format!("error: unexpected argument `x` for `windlass schema`\n{usage}"));
+    check(&["schema", "finding", "--config"], 2, "", &format!("error: `--config` needs a value\n{usage}"));
+    let colours = "error: unknown value `pink` for `--color`\n  help: use `auto`, `always` or `never`\n";
+    check(&["schema", "finding", "--color", "pink"], 2, "", colours);
+}
+
+#[test]
+fn flags_may_stand_anywhere_and_the_last_one_wins() {
+    let version = format!("v{}\n", env!("CARGO_PKG_VERSION"));
+    check(&["--config", "version", "version", "-o", "short"], 0, &version, "");
+    check(&["version", "-o", "json", "-o=short"], 0, &version, "");
+    check(&["-q", "-v", "3", "version", "--output=short"], 0, &version, "");
+}
+
+#[test]
+fn versions_have_clusterctls_formats() {
+    let version = env!("CARGO_PKG_VERSION");
+    check(&["version"], 0, &format!("windlass version: v{version}\n"), "");
+    check(&["-V"], 0, &format!("windlass version: v{version}\n"), "");
+    check(&["schema", "--version"], 0, &format!("windlass version: v{version}\n"), "");
+    let json = windlass(root()).args(["version", "-o", "json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["windlass"]["gitVersion"], format!("v{version}"));
+    let yaml = windlass(root()).args(["version", "-o", "yaml"]).output().unwrap();
+    let yaml: serde_json::Value = serde_yaml::from_slice(&yaml.stdout).unwrap();
+    assert_eq!(yaml, json);
+}
+
+#[cfg(unix)]
+#[test]
+fn as_a_plugin_the_program_speaks_of_itself_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("clusterctl-windlass");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_windlass"), &link).unwrap();
+    let run = |arguments: &[&str]| Command::new(&link).args(arguments).env_clear().output().unwrap();
+    assert!(stdout(&run(&[])).contains("Usage: clusterctl windlass COMMAND [FLAGS]\n"));
+    assert!(stdout(&run(&["schema", "-h"])).contains("Usage: clusterctl windlass schema KIND [FLAGS]\n"));
+    let unknown = stderr(&run(&["schema", "--zzz", "finding"]));
+    assert_eq!(
+        unknown,
+        "error: unknown flag `--zzz` for `clusterctl windlass schema`\n  help: `clusterctl windlass schema -h` lists all flags\n"
+    );
+    assert!(stderr(&run(&["foo"])).contains("Run 'clusterctl windlass --help' for usage."));
+}
+
+/// Whether the error of a faulty command line is coloured; standard error is a pipe.
+fn is_coloured(environment: &[(&str, &str)], flags: &[&str]) -> bool {
+    let mut command = windlass(root());
+    command.args(["schema", "finding", "extra"]).args(flags).envs(environment.iter().copied());
+    stderr(&command.output().unwrap()).contains('\x1b')
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    assert!(!is_coloured(&[], &[]));
+    assert!(is_coloured(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "0")], &[]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]));
+    assert!(is_coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")], &[]));
+    assert!(is_coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1")], &["--color=never"]));
+}
+
+#[cfg(target_os = "linux")]
+fn full_device() -> Stdio {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_a_closed_pipe_is_not() {
+    let full = windlass(root()).args(["schema", "finding"]).stdout(full_device()).output().unwrap();
+    assert_eq!(stderr(&full), "error: standard output: cannot be written: no space left on device\n");
+    assert_eq!(full.status.code(), Some(2));
+
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let closed = windlass(root()).args(["completion", "bash"]).stdout(writer).output().unwrap();
+    assert_eq!((stderr(&closed).as_str(), closed.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn completions_name_the_real_verbs() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&windlass(root()).args(["completion", shell]).output().unwrap());
+        for word in ["windlass", "schema", "completion", "color"] {
+            assert!(script.contains(word), "{shell} lacks `{word}`");
+        }
+    }
+    if !Path::new("/bin/bash").exists() {
+        eprintln!("SKIPPED: no bash to try the completion in");
+        return;
+    }
+    let script = stdout(&windlass(root()).args(["completion", "bash"]).output().unwrap());
+    let mut bash = Command::new("/bin/bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
+    bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(bash.wait().unwrap().success());
+}
+
+/// Not a test of its own: [`a_panic_is_our_bug`] runs it in a process that may die.
+#[test]
+#[ignore = "ends the process; run by another test"]
+fn panics_as_the_program_would() {
+    windlass::cli::report_panics();
+    panic!("internal error: the sky fell");
+}
+
+#[test]
+fn a_panic_is_our_bug() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--ignored", "--exact", "--nocapture", "cli::panics_as_the_program_would"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(101));
+    let text = stderr(&output);
+    assert!(text.contains("has a bug: the sky fell (tests/it/cli.rs:"), "{text}");
+    assert!(text.contains("\n  help: report it with the command and its input: https://"), "{text}");
+}
