@@ -8,10 +8,10 @@
 )]
 
 mod api;
-mod envsubst;
-mod schema;
 mod cli;
 mod docs;
+mod envsubst;
+mod schema;
 mod support;
 mod tidy;
 mod yaml;
