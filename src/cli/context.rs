@@ -1,12 +1,13 @@
 //! What a verb is given, and what it gives back.
 
 use clap::{ArgMatches, FromArgMatches};
+use serde::Serialize;
 
-use super::flags::Colour;
+use super::flags::{Colour, Format};
 use super::verbs::Verb;
 use crate::diag::{Diagnostic, Report, Severity};
-use crate::report::Sources;
 use crate::report::text::{self, Style};
+use crate::report::{Sources, github, json};
 use crate::shell::WorldError;
 use crate::shell::environment::Environment;
 use crate::shell::stdio::Stdio;
@@ -149,6 +150,16 @@ impl Context<'_> {
         self.write(&text, to);
     }
 
+    /// Shows a report in the format that was asked for. Text goes to `to`; a named format is always what was asked for, so it goes to
+    /// standard output, with the verb's own keys `body` in JSON.
+    pub fn report<T: Serialize>(&mut self, format: Format, kind: &'static str, body: T, report: &Report, sources: &Sources, to: To) {
+        match format {
+            Format::Text => self.findings(report, sources, to),
+            Format::Json => self.out(&json::render(kind, body, report)),
+            Format::Github => self.out(&github::render(report)),
+        }
+    }
+
     /// Shows the last line of a run, unless `-q`: what was done, what was found, what follows.
     pub fn summary(&mut self, done: &str, report: &Report, follows: &str, to: To) {
         let line = text::summary_line(done, report.summary(), follows);
@@ -191,5 +202,94 @@ impl Context<'_> {
             finding.notes.iter_mut().for_each(rename);
         }
         finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::{self, Write};
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::cli::verbs::VERBS;
+    use crate::diag::{Place, RuleId};
+    use crate::shell::stdio::Stream;
+
+    #[derive(Clone, Default)]
+    struct Buffer(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What standard output and standard error got.
+    fn streams_of(program: &'static str, global: Global, verb: impl FnOnce(&mut Context<'_>)) -> (String, String) {
+        let (stdout, stderr) = (Buffer::default(), Buffer::default());
+        let streams = (Stream::new("standard output", stdout.clone()), Stream::new("standard error", stderr.clone()));
+        let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout: streams.0, stderr: streams.1 };
+        let environment = Environment::default();
+        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, verb: &VERBS[0] });
+        let text = |buffer: Buffer| String::from_utf8(buffer.0.borrow().clone()).unwrap();
+        (text(stdout), text(stderr))
+    }
+
+    fn report() -> Report {
+        let missing = Diagnostic::error(RuleId::new("m-s"), "no series").at(Place::file("m")).help("run `windlass release bump v0.4.0`");
+        [missing, Diagnostic::info(RuleId::new("a-b"), "advice")].into_iter().collect()
+    }
+
+    #[test]
+    fn quiet_keeps_errors_and_drops_talk() {
+        let verb = |context: &mut Context<'_>| {
+            context.talk("bootstrap-k3s v0.3.0");
+            context.findings(&report(), &Sources::new(), To::Stderr);
+            context.summary("", &report(), "nothing written", To::Stderr);
+        };
+        let error = "error[m-s]: no series\n  --> m\n  = help: run `windlass release bump v0.4.0`\n";
+        let advice = "info[a-b]: advice\n";
+        let all = format!("bootstrap-k3s v0.3.0\n{error}{advice}1 error, 1 info; nothing written\n");
+        assert_eq!(streams_of("windlass", Global::default(), verb), (String::new(), all));
+        let quiet = Global { quiet: true, ..Global::default() };
+        assert_eq!(streams_of("windlass", quiet, verb), (String::new(), error.to_owned()));
+    }
+
+    #[test]
+    fn commands_can_be_pasted_where_we_are_a_plugin() {
+        let verb = |context: &mut Context<'_>| {
+            let command = context.command("render x");
+            context.talk(&command);
+            context.findings(&report(), &Sources::new(), To::Stderr);
+        };
+        let (_, text) = streams_of("clusterctl windlass", Global::default(), verb);
+        assert!(text.starts_with("clusterctl windlass render x\n"), "{text}");
+        assert!(text.contains("run `clusterctl windlass release bump v0.4.0`"), "{text}");
+    }
+
+    #[test]
+    fn named_formats_go_to_standard_output() {
+        #[derive(Serialize)]
+        struct Body {}
+        for (format, begin) in
+            [(Format::Json, "{\n  \"apiVersion\": \"report.windlass.dev/v1\""), (Format::Github, "::error file=m,title=m-s::")]
+        {
+            let verb = |context: &mut Context<'_>| context.report(format, "Release", Body {}, &report(), &Sources::new(), To::Stderr);
+            let (stdout, stderr) = streams_of("windlass", Global::default(), verb);
+            assert!(stdout.starts_with(begin), "{stdout}");
+            assert_eq!(stderr, "");
+        }
+    }
+
+    #[test]
+    fn traces_come_when_asked_for() {
+        let verb = |context: &mut Context<'_>| context.trace(1, "picked v0.3.0");
+        assert_eq!(streams_of("windlass", Global::default(), verb).1, "");
+        let told = Global { verbosity: 1, quiet: true, ..Global::default() };
+        assert_eq!(streams_of("windlass", told, verb).1, "picked v0.3.0\n");
     }
 }

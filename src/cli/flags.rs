@@ -72,6 +72,26 @@ impl Target {
     }
 }
 
+/// In which format findings are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// GitHub's workflow commands.
+    Github,
+}
+
+/// `-o` of a verb that reports: `text`, `json`, `github`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct Output {
+    /// Report as
+    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
 /// Which findings fail the run: `--deny`, `--allow`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct LevelFlags {

@@ -12,6 +12,7 @@ mod cli;
 mod docs;
 mod envsubst;
 mod schema;
+mod shell;
 mod support;
 mod tidy;
 mod yaml;
