@@ -13,6 +13,9 @@ pub mod api;
 pub mod contract;
 pub mod schema;
 
+// Layer 1½, between versions and before storage: pure.
+pub mod conversion;
+
 // Layer 2, engines: pure.
 pub mod emit;
 pub mod report;

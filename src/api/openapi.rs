@@ -13,16 +13,26 @@ use super::{additions, v1beta1, v1beta2};
 /// The formats of our fields, all known to the API server.
 const FORMATS: [&str; 4] = ["byte", "date-time", "int32", "int64"];
 
+const CONFIG_DESCRIPTION: &str = "Bootstrap data of one machine: the configuration of kubeadm and of the node, and what became of it.";
+const TEMPLATE_DESCRIPTION: &str = "The pattern from which the WindlassConfigs of a set of machines are made.";
+const SPEC_DESCRIPTION: &str = "The configuration of the machine.";
 const API_VERSION_DESCRIPTION: &str = "Group and version of this document; the server may answer in another one.";
 const KIND_DESCRIPTION: &str = "Kind of this document, in CamelCase; cannot change.";
 
+/// The schemas of our kinds in that version, in the order of [`Kind::ALL`]. They share most of the work.
+pub fn schemas(version: Version) -> [Value; 2] {
+    match version {
+        Version::V1Beta1 => both::<v1beta1::WindlassConfigTemplateSpec, v1beta1::WindlassConfigStatus>(),
+        Version::V1Beta2 => both::<v1beta2::WindlassConfigTemplateSpec, v1beta2::WindlassConfigStatus>(),
+    }
+}
+
 /// The schema of our kind in that version.
 pub fn schema(kind: Kind, version: Version) -> Value {
-    match (kind, version) {
-        (Kind::Config, Version::V1Beta1) => config::<v1beta1::WindlassConfigSpec, v1beta1::WindlassConfigStatus>(),
-        (Kind::Config, Version::V1Beta2) => config::<v1beta2::WindlassConfigSpec, v1beta2::WindlassConfigStatus>(),
-        (Kind::Template, Version::V1Beta1) => template::<v1beta1::WindlassConfigTemplateSpec>(),
-        (Kind::Template, Version::V1Beta2) => template::<v1beta2::WindlassConfigTemplateSpec>(),
+    let [config, template] = schemas(version);
+    match kind {
+        Kind::Config => config,
+        Kind::Template => template,
     }
 }
 
@@ -37,18 +47,15 @@ pub fn kubeadm_schema(kind: Kind, version: Version) -> Value {
     schema
 }
 
-fn config<Spec: JsonSchema, Status: JsonSchema>() -> Value {
-    object(
-        "Bootstrap data of one machine: the configuration of kubeadm and of the node, and what became of it.",
-        [("spec", structural_schema::<Spec>()), ("status", structural_schema::<Status>())],
-    )
-}
-
-fn template<Spec: JsonSchema>() -> Value {
-    object(
-        "The pattern from which the WindlassConfigs of a set of machines are made.",
-        [("spec", structural_schema::<Spec>())],
-    )
+/// The spec of a config is that within the template.
+fn both<TemplateSpec: JsonSchema, Status: JsonSchema>() -> [Value; 2] {
+    let template_spec = structural_schema::<TemplateSpec>();
+    let mut spec = template_spec["properties"]["template"]["properties"]["spec"].clone();
+    spec["description"] = SPEC_DESCRIPTION.into();
+    [
+        object(CONFIG_DESCRIPTION, [("spec", spec), ("status", structural_schema::<Status>())]),
+        object(TEMPLATE_DESCRIPTION, [("spec", template_spec)]),
+    ]
 }
 
 /// The root of a kind: type and object metadata, and the given parts.
@@ -57,7 +64,9 @@ fn object<const N: usize>(description: &str, parts: [(&str, Value); N]) -> Value
     properties.insert("apiVersion".to_owned(), json!({"type": "string", "description": API_VERSION_DESCRIPTION}));
     properties.insert("kind".to_owned(), json!({"type": "string", "description": KIND_DESCRIPTION}));
     properties.insert("metadata".to_owned(), json!({"type": "object"}));
-    json!({"type": "object", "description": description, "properties": properties})
+    let mut root = json!({"type": "object", "description": description});
+    root["properties"] = Value::Object(properties);
+    root
 }
 
 fn structural_schema<T: JsonSchema>() -> Value {

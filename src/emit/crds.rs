@@ -3,36 +3,29 @@
 //! Names, columns and flags of a version come from the derive on the Rust type, the schema from [`api::openapi`](crate::api::openapi).
 
 use kube::CustomResourceExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::api::names::{Kind, Version};
 use crate::api::{openapi, v1beta1, v1beta2};
 use crate::contract::ContractVersion;
 use crate::contract::manager::CONVERSION_PATH;
 
-/// Both CRDs, in the order of their names.
+/// Both CRDs, in the order of [`Kind::ALL`] and of their names, with both versions, without a conversion clause (see
+/// [`conversion_clause`]).
 pub fn crds() -> [Value; 2] {
-    let (config, template) = rayon::join(|| crd(Kind::Config), || crd(Kind::Template));
-    [config, template]
+    let ([old_config, old_template], [new_config, new_template]) =
+        rayon::join(|| openapi::schemas(Version::V1Beta1), || openapi::schemas(Version::V1Beta2));
+    [crd(Kind::Config, [old_config, new_config]), crd(Kind::Template, [old_template, new_template])]
 }
 
-/// The CRD of a kind: both versions, v1beta2 stored, without a conversion clause (see [`conversion_clause`]).
-pub fn crd(kind: Kind) -> Value {
-    let versions = Version::ALL.map(|version| version_of(kind, version));
-    let newest = derived(kind, Version::V1Beta2);
-    let mut names = newest["spec"]["names"].clone();
-    names["listKind"] = format!("{kind}List").into();
-    json!({
-        "apiVersion": newest["apiVersion"],
-        "kind": newest["kind"],
-        "metadata": {"name": newest["metadata"]["name"], "labels": contract_labels()},
-        "spec": {
-            "group": newest["spec"]["group"],
-            "names": names,
-            "scope": newest["spec"]["scope"],
-            "versions": versions,
-        },
-    })
+/// The CRD of a kind from its schemas, older first.
+fn crd(kind: Kind, [old, new]: [Value; 2]) -> Value {
+    let mut newest = derived(kind, Version::V1Beta2);
+    newest["metadata"]["labels"] = contract_labels();
+    newest["spec"]["names"]["listKind"] = format!("{kind}List").into();
+    let versions = vec![version_of(derived(kind, Version::V1Beta1), old), version_of(newest.clone(), new)];
+    newest["spec"]["versions"] = Value::Array(versions);
+    newest
 }
 
 /// `spec.conversion` for a manager whose webhooks are behind this Service. The CA bundle is injected by cert-manager.
@@ -52,14 +45,14 @@ fn contract_labels() -> Value {
         .into_iter()
         .zip(Version::ALL)
         .map(|(contract, version)| (contract.label(), Value::from(version.as_str())))
-        .collect::<serde_json::Map<_, _>>()
+        .collect::<Map<_, _>>()
         .into()
 }
 
-/// One entry of `spec.versions`.
-fn version_of(kind: Kind, version: Version) -> Value {
-    let mut entry = derived(kind, version)["spec"]["versions"][0].take();
-    entry["schema"] = json!({"openAPIV3Schema": openapi::schema(kind, version)});
+/// One entry of `spec.versions`: that of a derived CRD, with its schema.
+fn version_of(mut derived: Value, schema: Value) -> Value {
+    let mut entry = derived["spec"]["versions"][0].take();
+    entry["schema"] = Value::Object(Map::from_iter([("openAPIV3Schema".to_owned(), schema)]));
     if entry["subresources"].is_null() {
         entry["subresources"] = json!({});
     }

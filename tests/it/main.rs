@@ -9,6 +9,7 @@
 
 mod api;
 mod cli;
+mod conversion;
 mod docs;
 mod envsubst;
 mod schema;

@@ -12,6 +12,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("api", &[]),
     ("contract", &[]),
     ("schema", &["diag", "text"]),
+    // 1½ what the webhooks answer
+    ("conversion", &["diag", "api"]),
     // 2 engines
     ("emit", &["diag", "text", "api", "schema", "contract"]),
     ("report", &["diag", "text"]),
