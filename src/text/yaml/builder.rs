@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use granit_parser::{Event, ScalarStyle, Tag};
+use granit_parser::{Event, ScalarStyle, StructureStyle, Tag};
 
 use super::excerpt::Excerpt;
 use super::limits::{Budget, DEPTH_EXCEEDED, Stop};
 use super::node::{Entry, Mapping, Node, Overridden, Value};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge_tag, meaning};
+use super::syntax;
+use super::tabs::Tabs;
 use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
 
 /// A key that stands twice in a mapping: the last one wins.
@@ -20,6 +22,8 @@ const KEY_INVALID: RuleId = RuleId::new("yaml-key-invalid");
 const MERGE_INVALID: RuleId = RuleId::new("yaml-merge-invalid");
 /// A `<<` after a key that it overrides, which other readers decide the other way.
 const MERGE_OVERRIDING: RuleId = RuleId::new("yaml-merge-overriding");
+/// An anchor whose name has more than letters, digits, `-` and `_`.
+const ANCHOR_INVALID: RuleId = RuleId::new("yaml-anchor-invalid");
 /// An alias without its anchor.
 const ALIAS_UNDEFINED: RuleId = RuleId::new("yaml-alias-undefined");
 /// An alias inside its own anchor.
@@ -61,27 +65,40 @@ pub(super) struct Builder<'a> {
     pub(super) budget: Budget,
     pub(super) document: usize,
     open: Vec<Open>,
+    /// How many collections are open around the outermost one in brackets, if there is one.
+    flow: Option<usize>,
     /// Anchored values by the parser's number; the value is missing while it is still open.
     anchors: BTreeMap<usize, Option<Node>>,
     root: Option<Node>,
+    tabs: Tabs<'a>,
 }
 
 impl<'a> Builder<'a> {
     /// A builder whose first document will have the number after `document`.
     pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget, document: usize) -> Self {
-        Builder { excerpt, budget, document, open: Vec::new(), anchors: BTreeMap::new(), root: None }
+        let tabs = Tabs::new(excerpt.source.text(), excerpt.start(), excerpt.text.len());
+        Builder { excerpt, budget, document, open: Vec::new(), flow: None, anchors: BTreeMap::new(), root: None, tabs }
     }
 
     /// Forgets what was read of the last document and starts the next one.
     pub(super) fn start(&mut self) {
         self.document += 1;
         self.open.clear();
+        self.flow = None;
         self.anchors.clear();
         self.root = None;
     }
 
+    /// Gives the current document up; reading goes on at a place further down.
+    pub(super) fn skip_to(&mut self, at: Position) {
+        self.tabs.skip_to(at);
+    }
+
     /// The value of the document, once its last event was taken; `end` is where an empty one stands.
     pub(super) fn finish(&mut self, end: Position) -> Node {
+        if let Some(tab) = self.tabs.misplaced(end) {
+            self.find(syntax::misplaced_tab(), tab);
+        }
         self.root.take().unwrap_or_else(|| Node::null(end))
     }
 
@@ -106,19 +123,26 @@ impl<'a> Builder<'a> {
         let span = self.excerpt.span(at);
         match event {
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, tag.as_deref(), anchor, span),
-            Event::SequenceStart(_, anchor, _) => self.open(Open::Sequence { anchor, start: span.start, items: Vec::new() }, anchor, span),
-            Event::MappingStart(_, anchor, _) => {
+            Event::SequenceStart(style, anchor, _) => {
+                let start = if style == StructureStyle::Block { self.excerpt.dash_at_or_before(span.start) } else { span.start };
+                self.open(Open::Sequence { anchor, start, items: Vec::new() }, style, anchor, span)
+            }
+            Event::MappingStart(style, anchor, _) => {
                 let mapping = Open::Mapping { anchor, start: span.start, entries: Entries::default(), key: Key::Expected };
-                self.open(mapping, anchor, span)
+                self.open(mapping, style, anchor, span)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(anchor) => self.alias(anchor, span),
             Event::UnresolvedAlias(name) => self.undefined_alias(&name, span),
+            Event::Anchor(_, name) => {
+                self.anchor_name(&name, span);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
 
-    fn open(&mut self, collection: Open, anchor: usize, span: Span) -> Result<(), Stop> {
+    fn open(&mut self, collection: Open, style: StructureStyle, anchor: usize, span: Span) -> Result<(), Stop> {
         self.charge(1, 0, span)?;
         if self.open.len() >= self.budget.limits.depth {
             self.too_deep(span);
@@ -127,14 +151,23 @@ impl<'a> Builder<'a> {
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
+        if style == StructureStyle::Flow {
+            self.flow.get_or_insert(self.open.len());
+        }
         self.open.push(collection);
         Ok(())
     }
 
     fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, span: Span) -> Result<(), Stop> {
         self.charge(1, 0, span)?;
-        let span = if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) { self.excerpt.without_end_breaks(span) } else { span };
+        let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let text = if block && self.excerpt.is_cut_off(span) { without_last_break(text) } else { text };
+        let span = if block { self.excerpt.without_end_breaks(span) } else { span };
+        self.tabs.allow(span);
         let plain = style == ScalarStyle::Plain;
+        if plain && self.flow.is_some() && (text.contains('?') || text.starts_with(':')) {
+            self.find(syntax::broken_word(&text), span);
+        }
         let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
             let finding = Diagnostic::error(TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{text}`", wrong.tag));
             self.find(finding.help(wrong.help), span);
@@ -203,7 +236,9 @@ impl<'a> Builder<'a> {
         }
         self.charge(size.nodes, size.bytes, span)?;
         let target = self.anchors.get(&anchor).and_then(Option::as_ref);
-        let value = target.map_or(Value::Null, |target| target.value.clone());
+        // Go merges a list of mappings only where it is written out.
+        let mergeable = |target: &&Node| !self.merges() || target.as_mapping().is_some();
+        let value = target.filter(mergeable).map_or(Value::Null, |target| target.value.clone());
         self.attach(Node { span, value }, 0)
     }
 
@@ -214,8 +249,19 @@ impl<'a> Builder<'a> {
         self.attach(Node { span, value: Value::Null }, 0)
     }
 
+    fn anchor_name(&mut self, name: &str, span: Span) {
+        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
+            let finding = Diagnostic::error(ANCHOR_INVALID, format!("the name of the anchor `&{name}` is more than Go's reader takes"));
+            self.find(finding.help("use letters, digits, `-` and `_` only"), span);
+        }
+    }
+
     fn expects_key(&self) -> bool {
         matches!(self.open.last(), Some(Open::Mapping { key: Key::Expected, .. }))
+    }
+
+    fn merges(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Mapping { key: Key::Merge { .. }, .. }))
     }
 
     fn set_key(&mut self, read: Key) {
@@ -281,27 +327,35 @@ impl<'a> Builder<'a> {
     }
 
     fn close(&mut self, end: Span) -> Result<(), Stop> {
-        match self.open.pop() {
+        let closed = self.open.pop();
+        self.flow = self.flow.filter(|outermost| *outermost < self.open.len());
+        match closed {
             None => Ok(()),
             Some(Open::Sequence { anchor, start, items }) => {
-                let end = self.end(end, items.last().map(|item| item.span.end));
-                self.attach(Node { span: Span { start, end: end.max(start) }, value: Value::Sequence(items) }, anchor)
+                let span = self.span(start, end, items.last().map(|item| item.span.end));
+                self.attach(Node { span, value: Value::Sequence(items) }, anchor)
             }
             Some(Open::Mapping { anchor, start, entries, .. }) => {
-                let end = self.end(end, entries.all.last().map(|entry| entry.value.span.end.max(entry.key_span.end)));
+                let span = self.span(start, end, entries.all.last().map(|entry| entry.value.span.end.max(entry.key_span.end)));
                 let (mapping, overridden) = Mapping::collect(entries.all);
                 for lost in overridden {
                     self.overridden(&lost, &entries.merged);
                 }
-                self.attach(Node { span: Span { start, end: end.max(start) }, value: Value::Mapping(mapping) }, anchor)
+                self.attach(Node { span, value: Value::Mapping(mapping) }, anchor)
             }
         }
     }
 
-    /// Where a collection ends: after its bracket, or in block style after its last value, for the parser sees the end only at the next word.
-    fn end(&self, end: Span, last: Option<Position>) -> Position {
+    /// The stretch of a collection: up to its bracket, or in block style up to its last value, for there the parser sees the end only at
+    /// the next word.
+    fn span(&mut self, start: Position, end: Span, last: Option<Position>) -> Span {
         let bracket = matches!(self.excerpt.text(end), "]" | "}");
-        if bracket { end.end } else { last.unwrap_or(end.start) }
+        let end = if bracket { end.end } else { last.unwrap_or(end.start).max(start) };
+        let span = Span { start, end };
+        if bracket {
+            self.tabs.allow(span);
+        }
+        span
     }
 
     /// Speaks of an entry that a later one overrides. That explicit keys override what was merged before them is what merging is for.
@@ -337,6 +391,15 @@ impl<'a> Builder<'a> {
             Stop::Stream
         })
     }
+}
+
+/// The parser adds a line break to a block that ends with the source; Go does not.
+fn without_last_break(text: Cow<'_, str>) -> Cow<'_, str> {
+    let mut text = text.into_owned();
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Cow::Owned(text)
 }
 
 /// The value of `<<` is neither a mapping nor a list of mappings.

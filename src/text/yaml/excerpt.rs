@@ -29,6 +29,11 @@ impl<'a> Excerpt<'a> {
         Excerpt { source: self.source, text: &self.text[range], start }
     }
 
+    /// Where the first line begins.
+    pub(super) fn start(&self) -> Position {
+        self.start
+    }
+
     /// A place that the parser names.
     pub(super) fn position(&self, at: &Marker) -> Position {
         Position {
@@ -47,6 +52,25 @@ impl<'a> Excerpt<'a> {
     pub(super) fn text(&self, span: Span) -> &'a str {
         let Range { start, end } = span.start.offset..span.end.offset;
         start.checked_sub(self.start.offset).and_then(|start| self.text.get(start..end - self.start.offset)).unwrap_or_default()
+    }
+
+    /// Where a list in block style begins: at its first dash. The parser places some at the item behind it.
+    pub(super) fn dash_at_or_before(&self, at: Position) -> Position {
+        let (before, after) = self.source.text().split_at(at.offset);
+        let before = before.trim_end_matches([' ', '\t']);
+        let at_dash = after.starts_with('-') && after[1..].starts_with([' ', '\t', '\r', '\n']);
+        if at_dash || before.len() == at.offset || !before.ends_with('-') {
+            return at;
+        }
+        let dash = before.len() - 1;
+        Position { offset: dash, line: at.line, column: at.column.saturating_sub(saturating(at.offset - dash)) }
+    }
+
+    /// Whether the source ends in the last line of this stretch, without a line break.
+    pub(super) fn is_cut_off(&self, span: Span) -> bool {
+        let source = self.source.text();
+        let ends_in_words = |line: &str| line.contains(|c: char| c != ' ') && !line.ends_with('\r');
+        span.end.offset == source.len() && source.rsplit('\n').next().is_some_and(ends_in_words)
     }
 
     /// The stretch without the line breaks and blanks at its end: the parser counts those behind a block scalar as part of it.

@@ -11,6 +11,7 @@ mod parallel;
 pub(crate) mod resolve;
 mod scalar;
 mod syntax;
+mod tabs;
 mod timestamp;
 
 use granit_parser::{Event, Parser};
@@ -58,6 +59,7 @@ pub fn parse(source: &Source, limits: &Limits) -> Parsed {
 fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
     let options = granit_parser::options! {
         emit_comments: false,
+        emit_anchor_events: true,
         emit_unresolved_aliases: true,
         flow_nesting_limit: limits.depth,
         block_nesting_limit: limits.depth,
@@ -65,11 +67,15 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
     let mut parser = Parser::new_from_str_with_options(excerpt.text, options);
     let mut builder = Builder::new(excerpt, Budget::new(*limits), before);
     let mut documents = Vec::new();
-    let mut inside = false;
+    let (mut inside, mut skipped) = (false, false);
     loop {
         let stop = match parser.next_event() {
             None => break,
-            Some(Ok((Event::DocumentStart(..), _))) => {
+            Some(Ok((Event::DocumentStart(..), at))) => {
+                if skipped {
+                    builder.skip_to(excerpt.position(&at.start));
+                    skipped = false;
+                }
                 builder.start();
                 inside = true;
                 continue;
@@ -85,15 +91,15 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
                 Err(stop) => stop,
             },
             Some(Err(error)) => {
+                let at = excerpt.position(error.marker());
                 if !inside {
                     builder.start();
                 }
-                let at = excerpt.position(error.marker());
                 builder.find(syntax::finding(&error), crate::diag::Span { start: at, end: at });
                 Stop::Document
             }
         };
-        inside = false;
+        (inside, skipped) = (false, true);
         if stop == Stop::Stream || !matches!(parser.proceed_next_document(), Ok(true)) {
             break;
         }
@@ -230,5 +236,75 @@ mod tests {
         let missing = root.nearest(&FieldPath::root().field("spec").field("files").index(0).field("owner"));
         assert_eq!((missing.span.start.line, missing.span.start.column, missing.key), (3, 5, None));
         assert_eq!(root.at(&path).and_then(Node::as_str), Some(""));
+    }
+
+    #[test]
+    fn tabs_that_go_refuses_are_found() {
+        check_findings("a: 1\n\t\nb: 2\n", &[("yaml-syntax", 2, 1)]);
+        check_findings("\ta: 1\n", &[("yaml-syntax", 1, 1)]);
+        check_findings("a:\n-\t1\n", &[("yaml-syntax", 2, 2)]);
+        check_findings("a: 1\n---\nb: 1\n  \t# x\n", &[("yaml-syntax", 4, 3)]);
+        check(
+            "a:\t1\nb: |\n  x\n  \ty\nc: [1,\n\t2]\nd: \"x\n  \ty\"\ne: 1\t# x\n",
+            json!({"a": 1, "b": "x\n\ty\n", "c": [1, 2], "d": "x y", "e": 1}),
+        );
+    }
+
+    #[test]
+    fn words_and_names_that_only_go_refuses_are_found() {
+        check_findings("a: [http://x/?y]\n", &[("yaml-syntax", 1, 5)]);
+        check_findings("a: {b: :c}\n", &[("yaml-syntax", 1, 8)]);
+        check("a: http://x/?y\nb: [x:y]\n", json!({"a": "http://x/?y", "b": ["x:y"]}));
+        check_findings("a: &b.c 1\n", &[("yaml-anchor-invalid", 1, 4)]);
+        check_findings("a: &a [{b: 1}]\n<<: *a\n", &[("yaml-merge-invalid", 2, 1)]);
+    }
+
+    #[test]
+    fn block_that_ends_with_the_file_gets_no_line_break() {
+        check("a: |\n  b", json!({"a": "b"}));
+        check("a: >\n  b\n  c", json!({"a": "b c"}));
+        check("a: |\n  b\n", json!({"a": "b\n"}));
+        check("a: |\n  b\n  ", json!({"a": "b\n"}));
+        check("a: |\n  b\n# c", json!({"a": "b\n"}));
+    }
+
+    #[test]
+    fn streams_keep_empty_documents_and_count_broken_ones() {
+        let parsed = read("# only\n---\n# nothing\n---\na: 1\n...\n---\n");
+        let found: Vec<_> = parsed.documents.iter().map(|d| (d.index, d.root.to_json())).collect();
+        assert_eq!(found, [(1, json!(null)), (2, json!({"a": 1})), (3, json!(null))]);
+        assert_eq!(read("").documents, []);
+        assert_eq!(read("\u{feff}a: 1\n").documents[0].root.to_json(), json!({"a": 1}));
+        check_findings("a: 1\n---\n@\n---\n`\n---\n- 1\n", &[("yaml-syntax", 3, 1), ("yaml-syntax", 5, 1)]);
+    }
+
+    #[test]
+    fn spans_cover_the_words() {
+        let text = "a: &x [1, 2]\nb:\n- c: |\n    d\n    é\n\n- e: 'f'\ng: *x\n";
+        let parsed = read(text);
+        let root = &parsed.documents[0].root;
+        let shown = |path: &FieldPath| {
+            let span = root.nearest(path).span;
+            &text[span.start.offset..span.end.offset]
+        };
+        let path = FieldPath::root();
+        assert_eq!(shown(&path.field("a")), "[1, 2]");
+        assert_eq!(shown(&path.field("b")), "- c: |\n    d\n    é\n\n- e: 'f'");
+        assert_eq!(shown(&path.field("b").index(0).field("c")), "d\n    é");
+        assert_eq!(shown(&path.field("b").index(1).field("e")), "'f'");
+        assert_eq!(shown(&path.field("g")), "*x");
+        assert_eq!(shown(&path.field("g").index(1)), "2");
+        let end = root.nearest(&path.field("b").index(0).field("c")).span.end;
+        assert_eq!((end.line, end.column), (5, 6));
+    }
+
+    #[test]
+    fn findings_are_bounded() {
+        let limits = Limits { findings: 3, ..Limits::default() };
+        let parsed = parse(&Source::new("x.yaml", "a: 1\n".repeat(10)), &limits);
+        let rules: Vec<_> = parsed.report.findings().iter().map(|f| f.rule.as_str()).collect();
+        assert_eq!(rules, ["yaml-key-duplicated", "yaml-key-duplicated", "yaml-key-duplicated", "yaml-findings-exceeded"]);
+        let limits = Limits { bytes: 3, ..Limits::default() };
+        assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.as_str(), "yaml-size-exceeded");
     }
 }

@@ -80,3 +80,40 @@ fn next_document(text: &str, from: usize) -> Option<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::Source;
+
+    /// Checks that pieces of a few bytes give what reading from the beginning gives, or are not used.
+    fn check(text: &str, used: bool) {
+        let source = Source::new("x.yaml", text);
+        let whole = Excerpt::whole(&source);
+        let limits = Limits::default();
+        let parsed = if is_separable(text) { in_pieces(&whole, &limits, 4) } else { None };
+        assert_eq!(parsed.is_some(), used, "{text}");
+        if let Some(parsed) = parsed {
+            assert_eq!(parsed, read(&whole, &limits, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn pieces_give_the_same_as_the_whole() {
+        check("a: 1\n---\nb: 2\n---\nc:\n  d: é\n", true);
+        check("# first\n---\na: 1\n---\n---\n# empty\n--- x\n...\n---\nb: |\n  ---\n  y\n", true);
+        check("a: 1\r\n---\r\nb: 2\r\n--- # x\r\nc: 3\r\n", true);
+        check("a: |\n  x\n---\nb: |\n  y", true);
+        check("a: 1\n---b\n: 2\n", false);
+    }
+
+    #[test]
+    fn doubtful_streams_are_read_as_a_whole() {
+        check("a: [1\n---\nb: 2\n", false);
+        check("a: \"x\n---\ny\"\n", false);
+        check("a: 1\na: 2\n---\nb: 2\n", false);
+        check("a: &x 1\nb: *x\n---\nb: 2\n", false);
+        check("%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\nb: 2\n", false);
+        check("a: 1\n", false);
+    }
+}

@@ -46,12 +46,20 @@ fn named(word: &str) -> Resolved {
     }
 }
 
-/// A word that starts with a dot: Go does not strip `_` here.
+/// A word that starts with a dot: here `_` may only stand between two digits.
 fn dotted(word: &str) -> Resolved {
     match word {
         ".nan" | ".NaN" | ".NAN" => Resolved::Float(f64::NAN),
         ".inf" | ".Inf" | ".INF" => Resolved::Float(f64::INFINITY),
-        _ => float(word).map_or(Resolved::Str, Resolved::Float),
+        _ if !word.contains('_') => float(word).map_or(Resolved::Str, Resolved::Float),
+        _ => {
+            let digits_around = word
+                .split('_')
+                .collect::<Vec<_>>()
+                .windows(2)
+                .all(|parts| parts[0].ends_with(|c: char| c.is_ascii_digit()) && parts[1].starts_with(|c: char| c.is_ascii_digit()));
+            float(&word.replace('_', "")).filter(|_| digits_around).map_or(Resolved::Str, Resolved::Float)
+        }
     }
 }
 
@@ -227,14 +235,17 @@ mod tests {
     #[test]
     fn floats_follow_go_pattern_and_range() {
         check(&["1.5", "+1.5", "1.50", "15e-1", "1_.5", "0001.5", "1.5e0", "1.5E+0"], Resolved::Float(1.5));
-        check(&[".5", "0.5", "5e-1"], Resolved::Float(0.5));
+        check(&[".5", "0.5", "5e-1", ".5_0", ".0_5e0_1"], Resolved::Float(0.5));
         check(&["1.", "1e0", "01.", "1.e0"], Resolved::Float(1.0));
         check(&["08", "8.", "8e0"], Resolved::Float(8.0));
         check(&["18446744073709551616", "+18446744073709551616"], Resolved::Float(18_446_744_073_709_551_616.0));
         check(&[".inf", ".Inf", "+.INF"], Resolved::Float(f64::INFINITY));
         check(&["-.inf"], Resolved::Float(f64::NEG_INFINITY));
         check(
-            &["1e400", ".", "..", ".e5", "1e", "1e+", "1.2.3", ".5_0", "NaN", "inf", "-inf", "e5", "0x1p4", "..5", "+-1.5"],
+            &[
+                "1e400", ".", "..", ".e5", "1e", "1e+", "1.2.3", "._5", ".5_", ".5__0", ".5_e1", "NaN", "inf", "-inf", "e5", "0x1p4",
+                "..5", "+-1.5",
+            ],
             Resolved::Str,
         );
         assert!(matches!(resolve(".nan"), Resolved::Float(f) if f.is_nan()));

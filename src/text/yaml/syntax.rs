@@ -32,6 +32,18 @@ pub(super) fn refused(character: char) -> Diagnostic {
         .help(format!("write it as `\\u{:04x}` in double quotes, or remove it", u32::from(character)))
 }
 
+/// The finding for a tab that only Go's reader refuses, without its place.
+pub(super) fn misplaced_tab() -> Diagnostic {
+    let (message, help) = words(&ErrorKind::TabInIndentation);
+    Diagnostic::error(SYNTAX, message).help(help)
+}
+
+/// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
+pub(super) fn broken_word(word: &str) -> Diagnostic {
+    let message = format!("Go's reader does not take `{word}` in brackets without quotes");
+    Diagnostic::error(SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
+}
+
 fn words(kind: &ErrorKind) -> (String, &'static str) {
     let (message, help) = match kind {
         ErrorKind::UnclosedFlowCollection { open } => {
@@ -77,10 +89,12 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
             ("a tab stands where only spaces may indent", "indent with spaces")
         }
         ErrorKind::TabInPlainScalar => ("a tab stands inside a word", "put the value in quotes: `'…'`"),
-        ErrorKind::InvalidIndentation
-        | ErrorKind::InvalidBlockScalarIndent
-        | ErrorKind::InvalidQuotedScalarIndent
-        | ErrorKind::InvalidFlowScalarIndent => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are"),
+        ErrorKind::InvalidQuotedScalarIndent => {
+            ("a quoted text goes on in a line that is not indented", "indent the line further than the key of the text")
+        }
+        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent | ErrorKind::InvalidFlowScalarIndent => {
+            ("a line is not indented like the lines it belongs to", "indent it as its neighbours are")
+        }
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are")
         }
