@@ -1,6 +1,6 @@
 //! Finds the verb in a command line. Flags may stand anywhere, as in clusterctl.
 
-use super::verbs::{FIRST_TRY, Manner, VERBS, Verb};
+use super::verbs::{FIRST_TRY, Manner, Verb};
 use super::{Exit, Failure, help, overview, usage};
 use crate::text::nearest::nearest;
 
@@ -30,35 +30,34 @@ pub(super) enum Request {
 }
 
 /// Reads as much of the command line as names the verb.
-pub(super) fn request(program: &'static str, arguments: &[String]) -> Request {
-    let Some(first) = word_at(arguments, 0) else { return without_verb(program, arguments) };
+pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String]) -> Request {
+    let Some(first) = word_at(arguments, 0) else { return without_verb(program, verbs, arguments) };
     let word = arguments[first].as_str();
     if word == "help" {
-        return help_about(program, &arguments[first + 1..]);
+        return help_about(program, verbs, &arguments[first + 1..]);
     }
-    if let Some(verb) = verb(&[word]) {
+    if let Some(verb) = verb(verbs, &[word]) {
         return Request::Run { verb, rest: without(arguments, &[first]) };
     }
-    let group: Vec<&'static Verb> = group(word);
+    let group = group(verbs, word);
     if group.is_empty() {
-        return unknown_command(program, arguments, word);
+        return unknown_command(program, verbs, arguments, word);
     }
     match word_at(arguments, first + 1) {
-        None if help_is_asked(&arguments[first + 1..]) => Request::Print(overview::of_group(program, word)),
-        None => without_command(program, word, &without(arguments, &[first])),
-        Some(second) => match verb(&[word, &arguments[second]]) {
+        None => without_command(program, &group, word, &without(arguments, &[first])),
+        Some(second) => match verb(verbs, &[word, &arguments[second]]) {
             Some(verb) => Request::Run { verb, rest: without(arguments, &[first, second]) },
             None => unknown_in_group(program, &group, word, &arguments[second]),
         },
     }
 }
 
-fn verb(words: &[&str]) -> Option<&'static Verb> {
-    VERBS.iter().find(|verb| verb.words == words)
+fn verb(verbs: &'static [Verb], words: &[&str]) -> Option<&'static Verb> {
+    verbs.iter().find(|verb| verb.words == words)
 }
 
-fn group(word: &str) -> Vec<&'static Verb> {
-    VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == word).collect()
+fn group(verbs: &'static [Verb], word: &str) -> Vec<&'static Verb> {
+    verbs.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == word).collect()
 }
 
 /// The index of the first argument, from `start`, that is neither a flag nor the value of a global one.
@@ -80,50 +79,51 @@ fn without(arguments: &[String], indexes: &[usize]) -> Vec<String> {
     arguments.iter().enumerate().filter(|(at, _)| !indexes.contains(at)).map(|(_, argument)| argument.clone()).collect()
 }
 
-fn help_is_asked(arguments: &[String]) -> bool {
-    arguments.iter().any(|argument| argument == "-h" || argument == "--help")
-}
-
 /// No verb at all: the overview, or what is wrong with the flags in clusterctl's words.
-fn without_verb(program: &'static str, arguments: &[String]) -> Request {
+fn without_verb(program: &str, verbs: &[Verb], arguments: &[String]) -> Request {
     match usage::check_global_flags(arguments) {
         Ok(Some(version)) => Request::Print(version),
-        Ok(None) => Request::Print(overview::text(program, FIRST_TRY)),
+        Ok(None) => Request::Print(overview::text(program, verbs, FIRST_TRY)),
         Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
     }
 }
 
 /// A group without one of its verbs: its help, as clusterctl does.
-fn without_command(program: &'static str, word: &str, rest: &[String]) -> Request {
+fn without_command(program: &str, group: &[&Verb], word: &str, rest: &[String]) -> Request {
     match usage::check_global_flags(rest) {
-        Ok(_) => Request::Print(overview::of_group(program, word)),
+        Ok(Some(version)) => Request::Print(version),
+        Ok(None) => Request::Print(overview::of_group(program, word, group)),
         Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
     }
 }
 
 /// `help release build`.
-fn help_about(program: &'static str, topic: &[String]) -> Request {
+fn help_about(program: &str, verbs: &'static [Verb], topic: &[String]) -> Request {
     let words: Vec<&str> = topic.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     if words.is_empty() {
-        return Request::Print(overview::text(program, FIRST_TRY));
+        return Request::Print(overview::text(program, verbs, FIRST_TRY));
     }
-    let found = (1..=words.len().min(2)).rev().find_map(|count| verb(&words[..count]));
+    let found = (1..=words.len().min(2)).rev().find_map(|count| verb(verbs, &words[..count]));
     if let Some(verb) = found {
         return Request::Print(help::long(program, verb));
     }
-    if words.len() == 1 && !group(words[0]).is_empty() {
-        return Request::Print(overview::of_group(program, words[0]));
+    let group = group(verbs, words[0]);
+    if words.len() == 1 && !group.is_empty() {
+        return Request::Print(overview::of_group(program, words[0], &group));
     }
     let topics: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    refuse(format!("Unknown help topic [{}]\n{}", topics.join(" "), overview::text(program, FIRST_TRY)), Exit::Clean)
+    refuse(
+        format!("Unknown help topic [{}]\n{}", topics.join(" "), overview::text(program, verbs, FIRST_TRY)),
+        Exit::Clean,
+    )
 }
 
 /// clusterctl's words and code: scripts that call one of the two meet the same.
-fn unknown_command(program: &str, arguments: &[String], word: &str) -> Request {
+fn unknown_command(program: &str, verbs: &'static [Verb], arguments: &[String], word: &str) -> Request {
     if let Some(flag) = arguments.first().filter(|first| ["--config", "-v", "--v"].contains(&first.as_str())) {
         return refuse(format!("Error: flags cannot be placed before plugin name: {flag}\n"), Exit::Findings);
     }
-    let suggestions = similar_commands(word);
+    let suggestions = similar_commands(verbs, word);
     let suggestions = match suggestions.as_slice() {
         [] => String::new(),
         some => format!("\nDid you mean this?\n{}\n", some.iter().map(|word| format!("\t{word}\n")).collect::<String>()),
@@ -133,8 +133,8 @@ fn unknown_command(program: &str, arguments: &[String], word: &str) -> Request {
 }
 
 /// First words that begin with what was typed or are nearly it.
-fn similar_commands(word: &str) -> Vec<&'static str> {
-    let mut roots: Vec<&'static str> = VERBS.iter().map(|verb| verb.words[0]).collect();
+fn similar_commands(verbs: &'static [Verb], word: &str) -> Vec<&'static str> {
+    let mut roots: Vec<&'static str> = verbs.iter().map(|verb| verb.words[0]).collect();
     roots.sort_unstable();
     roots.dedup();
     let near = nearest(word, roots.iter().copied());
@@ -142,10 +142,10 @@ fn similar_commands(word: &str) -> Vec<&'static str> {
     roots.into_iter().filter(|root| Some(*root) == near || root.starts_with(&folded)).collect()
 }
 
-fn unknown_in_group(program: &'static str, verbs: &[&'static Verb], group: &str, word: &str) -> Request {
+fn unknown_in_group(program: &str, verbs: &[&Verb], group: &str, word: &str) -> Request {
     if verbs.iter().all(|verb| verb.manner == Manner::Clusterctl) {
         // clusterctl's groups have no check of their own: they print their help and end well.
-        return Request::Print(overview::of_group(program, group));
+        return Request::Print(overview::of_group(program, group, verbs));
     }
     let names: Vec<&str> = verbs.iter().map(|verb| verb.words[1]).collect();
     let near = nearest(word, names.iter().copied()).or_else(|| names.iter().copied().find(|name| name.starts_with(word)));
@@ -158,4 +158,62 @@ fn unknown_in_group(program: &'static str, verbs: &[&'static Verb], group: &str,
 
 fn refuse(stderr: String, exit: Exit) -> Request {
     Request::Refuse { stderr, exit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verbs::planned::VERBS;
+    use super::*;
+
+    fn request_of(line: &str) -> Request {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        request("windlass", VERBS, &arguments)
+    }
+
+    /// The verb that runs and what is left for it.
+    fn check_run(line: &str, verb: &str, rest: &str) {
+        match request_of(line) {
+            Request::Run { verb: found, rest: left } => {
+                assert_eq!((found.name().as_str(), left.join(" ").as_str()), (verb, rest), "{line}")
+            }
+            _ => panic!("`{line}` runs nothing"),
+        }
+    }
+
+    #[test]
+    fn words_name_the_verb_wherever_flags_stand() {
+        check_run("release build v0.3.0 --to out", "release build", "v0.3.0 --to out");
+        check_run("-q release --config x build v0.3.0", "release build", "-q --config x v0.3.0");
+        check_run("--color always render -", "render", "--color always -");
+        check_run("render release build", "render", "release build");
+    }
+
+    #[test]
+    fn unknown_words_below_ours_are_answered_with_the_nearest() {
+        let failure = |line| match request_of(line) {
+            Request::Fail(failure) => failure,
+            _ => panic!("`{line}` is taken"),
+        };
+        let expected = Failure::usage("unknown command `biuld` for `windlass release`", "did you mean `build`?");
+        assert_eq!(failure("release biuld v0.3.0"), expected);
+        let expected = Failure::usage("unknown command `xyz` for `windlass repository`", "use `add` or `list`");
+        assert_eq!(failure("repository xyz"), expected);
+    }
+
+    #[test]
+    fn groups_alone_and_clusterctls_unknown_words_give_the_groups_help() {
+        for line in ["release", "release -h", "release --help", "help release", "config foo"] {
+            assert!(matches!(request_of(line), Request::Print(text) if text.starts_with("Usage: windlass ")), "{line}");
+        }
+        assert!(
+            matches!(request_of("release --bogus"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
+        );
+    }
+
+    #[test]
+    fn first_words_that_are_nearly_right_are_suggested() {
+        let expected =
+            "Error: unknown command \"rendr\" for \"windlass\"\n\nDid you mean this?\n\trender\n\nRun 'windlass --help' for usage.\n";
+        assert!(matches!(request_of("rendr worker.yaml"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected));
+    }
 }

@@ -67,7 +67,7 @@ struct Invocation<'a> {
 
 impl Invocation<'_> {
     fn answer(&mut self, arguments: &[String]) -> Exit {
-        match dispatch::request(self.program, arguments) {
+        match dispatch::request(self.program, verbs::VERBS, arguments) {
             Request::Print(text) => {
                 self.stdio.out(&text);
                 Exit::Clean

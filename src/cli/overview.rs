@@ -1,16 +1,16 @@
 //! What the program can do, on one screen: `windlass`, `windlass --help`, `windlass release`.
 
-use super::verbs::{Group, VERBS, Verb};
+use super::verbs::{Group, Verb};
 
 /// The widest left column that the right one keeps clear of; longer lines push their text further right.
 const WIDEST_LEFT: usize = 22;
 
 /// The whole overview.
-pub(super) fn text(program: &str, first_try: &str) -> String {
+pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str) -> String {
     let mut text = format!("{}.\nUsage: {program} COMMAND [FLAGS]\n", env!("CARGO_PKG_DESCRIPTION"));
-    let left = left_width(VERBS);
+    let left = left_width(verbs);
     for group in Group::ALL {
-        let verbs: Vec<&Verb> = VERBS.iter().filter(|verb| verb.group == group).collect();
+        let verbs: Vec<&Verb> = verbs.iter().filter(|verb| verb.group == group).collect();
         if verbs.is_empty() {
             continue;
         }
@@ -31,11 +31,10 @@ pub(super) fn text(program: &str, first_try: &str) -> String {
 const GLOBAL: &str = "Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n";
 
 /// The verbs of one first word, each on its line.
-pub(super) fn of_group(program: &str, word: &str) -> String {
-    let verbs: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == word).collect();
+pub(super) fn of_group(program: &str, word: &str, verbs: &[&Verb]) -> String {
     let left = verbs.iter().map(|verb| line_name(verb).chars().count()).max().unwrap_or(0);
     let mut text = format!("Usage: {program} {word} COMMAND [FLAGS]\n");
-    for verb in &verbs {
+    for verb in verbs {
         text.push_str(&format!("  {:left$}   {}\n", line_name(verb), verb.summary));
     }
     text.push_str(GLOBAL);
@@ -96,38 +95,38 @@ fn left_width(verbs: &[Verb]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verbs::planned::VERBS;
     use super::*;
-    use crate::cli::verbs::{Action, Manner, Run};
-    use crate::cli::{Context, Exit, Failure};
 
-    #[derive(clap::Args)]
-    struct Nothing {}
-
-    impl Run for Nothing {
-        fn run(self, _: &mut Context<'_>) -> Result<Exit, Failure> {
-            Ok(Exit::Clean)
-        }
-    }
-
-    fn row(words: &'static [&'static str], operands: &'static str, summary: &'static str, family: Option<&'static str>) -> Verb {
-        let (group, manner, action) = (Group::Release, Manner::Ours, Action::of::<Nothing>());
-        Verb { words, operands, summary, family, group, manner, examples: &[], action }
+    #[test]
+    fn overview_has_families_on_one_line_and_fits_a_screen() {
+        let expected = "\
+Everything between a Cluster API provider and the machines that boot from it.
+Usage: windlass COMMAND [FLAGS]
+Release a provider (described by ./provider.yaml)
+  release build VERSION   write the whole release: components, metadata, templates, checksums, images, SBOM
+  release bump VERSION    add a release series to metadata.yaml
+  generate crds|rbac|components|metadata|template|clusterclass    print one artifact
+Set up clusterctl repositories
+  repository add|list     fill and show a local repository, say how to go on with clusterctl
+See what a machine boots with
+  render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster
+clusterctl's offline commands, with its flags, output and exit codes
+  generate yaml|provider|cluster, config repositories, completion, version
+Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
+Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass render examples/worker.yaml
+";
+        assert_eq!(text("windlass", VERBS, "render examples/worker.yaml"), expected);
     }
 
     #[test]
-    fn families_share_a_line_and_long_names_push_their_text() {
-        let artifact = Some("print one artifact");
-        let rows = [
-            row(&["release", "build"], "VERSION --to DIR", "write the whole release", None),
-            row(&["generate", "crds"], "", "print the CRDs", artifact),
-            row(&["generate", "components"], "", "print the components", artifact),
-            row(&["render"], "FILE…", "bootstrap data", None),
-        ];
-        let verbs: Vec<&Verb> = rows.iter().collect();
-        let expected = "  release build VERSION   write the whole release\n  \
-                        generate crds|components    print one artifact\n  \
-                        render FILE…            bootstrap data\n";
-        assert_eq!(lines(&verbs, left_width(&rows)), expected);
-        assert_eq!(names(&verbs), "release build, generate crds|components, render");
+    fn a_group_lists_its_verbs() {
+        let release: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == "release").collect();
+        let text = of_group("windlass", "release", &release);
+        assert!(
+            text.starts_with("Usage: windlass release COMMAND [FLAGS]\n  release build VERSION   write the whole"),
+            "{text}"
+        );
+        assert!(text.ends_with("`windlass release build -h` lists the flags of one command\n"), "{text}");
     }
 }

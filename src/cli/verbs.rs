@@ -155,6 +155,58 @@ pub(super) fn tree(program: &'static str) -> Command {
     root
 }
 
+/// A table as the finished program will have it, for tests of what is made from tables.
+#[cfg(test)]
+pub(super) mod planned {
+    use super::*;
+
+    #[derive(Args)]
+    struct Nothing {}
+
+    impl Run for Nothing {
+        fn run(self, _: &mut Context<'_>) -> Result<Exit, Failure> {
+            Ok(Exit::Clean)
+        }
+    }
+
+    const fn row(group: Group, words: &'static [&'static str], operands: &'static str, summary: &'static str) -> Verb {
+        let manner = if matches!(group, Group::Clusterctl) { Manner::Clusterctl } else { Manner::Ours };
+        Verb { words, operands, summary, family: None, group, manner, examples: &[], action: Action::of::<Nothing>() }
+    }
+
+    const fn artifact(words: &'static [&'static str]) -> Verb {
+        Verb { family: Some("print one artifact"), ..row(Group::Release, words, "", "print it") }
+    }
+
+    const fn repository(words: &'static [&'static str]) -> Verb {
+        let family = Some("fill and show a local repository, say how to go on with clusterctl");
+        Verb { family, ..row(Group::Repository, words, "", "x") }
+    }
+
+    const BUILD: &str = "write the whole release: components, metadata, templates, checksums, images, SBOM";
+    const RENDER: &str = "bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster";
+
+    pub(in crate::cli) static VERBS: &[Verb] = &[
+        row(Group::Release, &["release", "build"], "VERSION --to DIR", BUILD),
+        row(Group::Release, &["release", "bump"], "VERSION", "add a release series to metadata.yaml"),
+        artifact(&["generate", "crds"]),
+        artifact(&["generate", "rbac"]),
+        artifact(&["generate", "components"]),
+        artifact(&["generate", "metadata"]),
+        artifact(&["generate", "template"]),
+        artifact(&["generate", "clusterclass"]),
+        repository(&["repository", "add"]),
+        repository(&["repository", "list"]),
+        row(Group::Render, &["render"], "FILE…", RENDER),
+        row(Group::Clusterctl, &["generate", "yaml"], "", "x"),
+        row(Group::Clusterctl, &["generate", "provider"], "", "x"),
+        row(Group::Clusterctl, &["generate", "cluster"], "NAME", "x"),
+        row(Group::Clusterctl, &["config", "repositories"], "", "x"),
+        row(Group::Clusterctl, &["completion"], "SHELL", "x"),
+        row(Group::Clusterctl, &["version"], "", "x"),
+    ];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,6 +30,7 @@ impl Tool {
 #[serde(rename_all = "camelCase")]
 pub struct Envelope<T> {
     /// Always `report.windlass.dev/v1`.
+    #[schemars(extend("const" = API_VERSION))]
     pub api_version: &'static str,
     /// What the report is about: `Release`, `Render`, `Lint`, …
     pub kind: &'static str,

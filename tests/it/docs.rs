@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use windlass::cli::schema;
-use windlass::cli::verbs::VERBS;
+use windlass::cli::verbs::{FIRST_TRY, VERBS};
 
 use crate::support::{files_below, golden, root, windlass};
 
@@ -135,6 +135,7 @@ fn run_line(line: &str, folder: &Path) {
 #[test]
 fn examples_of_the_help_work() {
     let folder = playground();
+    run_line(&format!("windlass {FIRST_TRY} > /dev/null"), folder.path());
     for verb in VERBS {
         for example in verb.examples {
             run_line(&format!("windlass {example} > /dev/null"), folder.path());

@@ -356,3 +356,42 @@ fn failures_have_their_help_below() {
     let text = style.failure("worker.yml: no such file or folder", Some("did you mean worker.yaml?"));
     assert_eq!(text, "error: worker.yml: no such file or folder\n  help: did you mean worker.yaml?\n");
 }
+
+mod any_place {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn position() -> impl Strategy<Value = Position> {
+        (0usize..60, 0u32..8, 0u32..40).prop_map(|(offset, line, column)| Position { offset, line, column })
+    }
+
+    fn span() -> impl Strategy<Value = Span> {
+        (position(), position()).prop_map(|(start, end)| Span { start, end })
+    }
+
+    proptest! {
+        /// Places may be wrong and texts hostile: the words still come out, one finding after the other, and nothing else.
+        #[test]
+        fn is_shown_without_control_characters(
+            text in "(\\PC|[\\t\\r\\n\\x1b\u{202e}漢]){0,60}",
+            spans in proptest::collection::vec(span(), 1..4),
+            after_line in 0u32..8,
+            label in "(\\PC|\\x1b|\\n){0,8}",
+            width in 0usize..60,
+        ) {
+            let source = Source::new("any.yaml", text);
+            let mut finding = Diagnostic::error(RuleId::new("a-b"), "m").at(source.place().at_span(spans[0])).label(label.clone());
+            for span in &spans[1..] {
+                finding = finding.related(source.place().at_span(*span), label.clone());
+            }
+            let report: Report = [finding.clone(), finding.insertion(after_line, vec![label]).help("h")].into_iter().collect();
+            let sources: Sources = [source].into_iter().collect();
+            let plain = render(&report, &sources, Style { colour: false, width });
+            prop_assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain:?}");
+            prop_assert_eq!(plain.matches("error[a-b]: m\n").count(), 2);
+            prop_assert!(plain.ends_with("= help: h\n"), "{:?}", plain);
+            prop_assert_eq!(without_colours(&render(&report, &sources, Style { colour: true, width })), plain);
+        }
+    }
+}
