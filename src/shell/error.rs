@@ -83,7 +83,7 @@ impl WorldError {
 impl fmt::Display for WorldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WorldError::Missing { path, .. } => write!(f, "{path}: no such file or folder"),
+            WorldError::Missing { path, .. } => write!(f, "{path}: no such file"),
             WorldError::Unreadable { path, reason } => write!(f, "{path}: cannot be read: {reason}"),
             WorldError::Unwritable { path, reason } => write!(f, "{path}: cannot be written: {reason}"),
             WorldError::TooLarge { path, bound } => write!(f, "{path}: {bound}"),
@@ -111,7 +111,7 @@ mod tests {
     fn reasons_are_lower_case_and_without_numbers() {
         let error = WorldError::reading("a.yaml", &io::Error::from_raw_os_error(13));
         assert_eq!(error.to_string(), "a.yaml: cannot be read: permission denied");
-        assert_eq!(WorldError::reading("a.yaml", &io::Error::from_raw_os_error(2)).to_string(), "a.yaml: no such file or folder");
+        assert_eq!(WorldError::reading("a.yaml", &io::Error::from_raw_os_error(2)).to_string(), "a.yaml: no such file");
     }
 
     #[test]

@@ -353,8 +353,8 @@ fn summaries_leave_out_what_is_not_there() {
 #[test]
 fn failures_have_their_help_below() {
     let style = Style::default();
-    let text = style.failure("worker.yml: no such file or folder", Some("did you mean worker.yaml?"));
-    assert_eq!(text, "error: worker.yml: no such file or folder\n  help: did you mean worker.yaml?\n");
+    let text = style.failure("worker.yml: no such file", Some("did you mean worker.yaml?"));
+    assert_eq!(text, "error: worker.yml: no such file\n  help: did you mean worker.yaml?\n");
 }
 
 mod any_place {
