@@ -1,4 +1,4 @@
-//! `schema KIND`: JSON Schemas of what we read and write. A new one is a row in [`SCHEMAS`].
+//! `schema KIND`: JSON Schemas of what we read and write. A new one is a row in `SCHEMAS`.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
