@@ -5,6 +5,7 @@
 //! [`convert`] keeps what is gone in one annotation ([`CONVERSION_ANNOTATION`](crate::api::names::CONVERSION_ANNOTATION)) and puts it back
 //! on the way back, so that both round trips return what they were given. The additions are the same in both versions and pass as they are.
 
+mod kubeadm;
 mod memory;
 mod places;
 mod review;
@@ -15,6 +16,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+pub use kubeadm::kubeadm_to_v1beta2;
 pub use review::review;
 
 use crate::api::names::{GROUP, Kind, Version};

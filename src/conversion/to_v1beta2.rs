@@ -96,7 +96,7 @@ fn take_seconds(spec: &mut Value, parents: &[&str], field: &str, place: &FieldPa
     let parent = parents.iter().try_fold(spec, |value, step| value.get_mut(step));
     let Some(text) = parent.and_then(Value::as_object_mut).and_then(|parent| parent.remove(field)) else { return Ok(None) };
     let at = parents.iter().fold(place.clone(), |path, step| path.field(*step)).field(field);
-    whole_seconds(&text, at).map(Some)
+    whole_seconds(&text, at)
 }
 
 fn token_lifetimes(spec: &mut Value, place: &FieldPath) -> Result<(), ConversionFault> {
@@ -105,15 +105,19 @@ fn token_lifetimes(spec: &mut Value, place: &FieldPath) -> Result<(), Conversion
         let Some(token) = token.as_object_mut() else { continue };
         if let Some(ttl) = token.remove("ttl") {
             let at = place.field("initConfiguration").field("bootstrapTokens").index(index).field("ttl");
-            token.insert("ttlSeconds".to_owned(), whole_seconds(&ttl, at)?.into());
+            if let Some(seconds) = whole_seconds(&ttl, at)? {
+                token.insert("ttlSeconds".to_owned(), seconds.into());
+            }
         }
     }
     Ok(())
 }
 
-fn whole_seconds(text: &Value, place: FieldPath) -> Result<i32, ConversionFault> {
+/// The duration in seconds; null counts as absence.
+fn whole_seconds(text: &Value, place: FieldPath) -> Result<Option<i32>, ConversionFault> {
     match text.as_str().and_then(GoDuration::parse) {
-        Some(duration) => Ok(duration.whole_seconds()),
+        Some(duration) => Ok(Some(duration.whole_seconds())),
+        None if text.is_null() => Ok(None),
         None => Err(ConversionFault { place, message: format!("Invalid value: {text}: must be a duration such as 1h30m") }),
     }
 }

@@ -6,8 +6,13 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Map, Value, json};
 use windlass::api::names::{CONVERSION_ANNOTATION, GROUP, Kind, Version};
+use windlass::api::time::Timestamp;
 use windlass::api::{openapi, v1beta1, v1beta2};
-use windlass::conversion::{convert, review, spec_to_v1beta1, spec_to_v1beta2};
+use windlass::conversion::{convert, kubeadm_to_v1beta2, review, spec_to_v1beta1, spec_to_v1beta2};
+use windlass::text::source::Source;
+use windlass::text::yaml;
+
+use crate::support::shared;
 
 fn object(kind: Kind, version: Version, body: Value) -> Value {
     let mut object = body;
@@ -118,6 +123,10 @@ fn durations_are_whole_seconds_at_most_an_int32() {
     check("1.999s", 1);
     check("0", 0);
     check("2000000h", 2_147_483_647);
+    up(
+        json!({"initConfiguration": {"bootstrapTokens": [{"token": "t", "ttl": null}]}, "joinConfiguration": {"discovery": {"timeout": null}}}),
+        json!({"initConfiguration": {"bootstrapTokens": [{"token": "t"}]}}),
+    );
     down(
         json!({"initConfiguration": {"bootstrapTokens": [{"token": "t", "ttlSeconds": 86400}]}}),
         json!({"initConfiguration": {"bootstrapTokens": [{"token": "t", "ttl": "24h0m0s"}]}}),
@@ -368,6 +377,100 @@ fn a_review_is_answered_as_a_whole() {
         r#"request.desiredAPIVersion: "bootstrap.windlass.dev/v9" is no version of bootstrap.windlass.dev that is known"#
     );
     assert_eq!(review(&json!({}))["response"]["result"]["status"], "Failure");
+}
+
+fn kubeadm_config(spec: Value, data: &str) -> Value {
+    json!({
+        "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta1", "kind": "KubeadmConfig",
+        "metadata": {"name": "a", "annotations": {"cluster.x-k8s.io/conversion-data": data, "other": "x"}}, "spec": spec,
+    })
+}
+
+/// Of its annotation the kubeadm provider restores the timeouts and what is explicitly false, nothing else.
+#[test]
+fn kubeadm_configs_remember_timeouts_and_false() {
+    let data = json!({"spec": {
+        "verbosity": 5,
+        "files": [{"path": "/a", "append": false}, {"path": "/b", "append": false}],
+        "clusterConfiguration": {"apiServer": {"extraVolumes": [{"hostPath": "/h", "readOnly": false}]}},
+        "ignition": {"containerLinuxConfig": {"strict": false}},
+        "initConfiguration": {"timeouts": {"etcdAPICallSeconds": 4, "controlPlaneComponentHealthCheckSeconds": 5}},
+        "joinConfiguration": {"timeouts": {"discoverySeconds": 6, "controlPlaneComponentHealthCheckSeconds": 7}},
+    }});
+    let old = kubeadm_config(
+        json!({
+            "files": [{"path": "/b", "append": true}, {"path": "/a"}, {"path": "/c"}],
+            "clusterConfiguration": {"apiServer": {"extraVolumes": [{"name": "n", "hostPath": "/h", "mountPath": "/m"}]}},
+            "joinConfiguration": {"discovery": {"timeout": "9s"}},
+        }),
+        &data.to_string(),
+    );
+    let new = kubeadm_to_v1beta2(&old).unwrap();
+    assert_eq!(new["apiVersion"], "bootstrap.cluster.x-k8s.io/v1beta2");
+    assert_eq!(new["metadata"]["annotations"], json!({"other": "x"}));
+    assert_eq!(
+        new["spec"],
+        json!({
+            "files": [{"path": "/b", "append": true}, {"path": "/a", "append": false}, {"path": "/c"}],
+            "clusterConfiguration": {"apiServer": {"extraVolumes": [
+                {"name": "n", "hostPath": "/h", "mountPath": "/m", "readOnly": false},
+            ]}},
+            "initConfiguration": {"timeouts": {"etcdAPICallSeconds": 4, "controlPlaneComponentHealthCheckSeconds": 5}},
+            "joinConfiguration": {"timeouts": {"discoverySeconds": 6, "tlsBootstrapSeconds": 9}},
+        })
+    );
+    let fault = kubeadm_to_v1beta2(&kubeadm_config(json!({}), "{")).unwrap_err().to_string();
+    assert!(
+        fault.starts_with("metadata.annotations[cluster.x-k8s.io/conversion-data]: Invalid value: must be JSON: "),
+        "{fault}"
+    );
+    assert!(kubeadm_to_v1beta2(&config(Version::V1Beta1, json!({}))).is_err());
+}
+
+/// Leaves out nulls, and spells each time as Kubernetes does.
+fn normalise(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(normalise),
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            for (name, value) in fields {
+                if name == "expires" || name == "timeAdded" {
+                    let time: Timestamp = serde_json::from_value(value.clone()).unwrap();
+                    *value = serde_json::to_value(time).unwrap();
+                }
+                normalise(value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Every KubeadmConfig of the render vectors that upstream renders: read, converted, and nothing of it unknown to our types.
+#[test]
+fn kubeadm_configs_of_the_vectors_are_read() {
+    let Some(vectors) = shared("vectors/render") else { return };
+    let index: Value = serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap()).unwrap();
+    let (mut older, mut newer) = (0, 0);
+    for case in index["cases"].as_array().unwrap().iter().filter(|case| case["error"].is_null() && case["strictDecodeErrors"].is_null()) {
+        let name = case["name"].as_str().unwrap();
+        let source = Source::new(name, std::fs::read_to_string(vectors.join(name).join("input.yaml")).unwrap());
+        let documents = yaml::parse(&source, &yaml::Limits::default()).documents;
+        let object = documents.iter().map(|document| document.root.to_json()).find(|object| object["kind"] == "KubeadmConfig").unwrap();
+        let mut expected = object["spec"].clone();
+        if object["apiVersion"] == "bootstrap.cluster.x-k8s.io/v1beta1" {
+            older += 1;
+            let read: v1beta1::WindlassConfigSpec = serde_json::from_value(expected).unwrap();
+            serde_json::to_value(read).unwrap();
+            expected = kubeadm_to_v1beta2(&object).unwrap()["spec"].clone();
+        } else {
+            newer += 1;
+        }
+        let read: v1beta2::WindlassConfigSpec = serde_json::from_value(expected.clone()).unwrap();
+        let mut expected = if expected.is_null() { json!({}) } else { expected };
+        normalise(&mut expected);
+        assert_eq!(serde_json::to_value(read).unwrap(), expected, "{name}");
+    }
+    assert!(older > 50 && newer > 100, "{older} {newer}");
 }
 
 // Any object: values that a schema allows, made from the schema, so that no field is forgotten.

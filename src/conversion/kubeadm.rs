@@ -1,0 +1,105 @@
+//! KubeadmConfig and its template from v1beta1 to v1beta2, with the memory that the kubeadm bootstrap provider keeps: an annotation with
+//! the object in v1beta2 as it was before it went to v1beta1. Of it that provider restores the timeouts and what is explicitly `false`.
+
+use serde_json::{Map, Value};
+
+use super::places::{FALSE_IS_ABSENT, each_parent, make_object};
+use super::{ConversionFault, plain};
+use crate::api::names::{KUBEADM_GROUP, Kind, Version};
+use crate::diag::FieldPath;
+
+/// The annotation of Cluster API (`util/conversion`).
+const CONVERSION_DATA: &str = "cluster.x-k8s.io/conversion-data";
+
+/// Converts a KubeadmConfig or KubeadmConfigTemplate of v1beta1 as its own provider does. The annotation is consumed.
+///
+/// # Errors
+///
+/// The object is of another group, version or kind, a duration is none, or the annotation holds no JSON.
+pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
+    let kind = identify(object)?;
+    let mut body = object.clone();
+    let remembered = take_conversion_data(&mut body)?;
+    let mut converted = plain(kind, body, Version::V1Beta2)?;
+    converted["apiVersion"] = format!("{KUBEADM_GROUP}/{}", Version::V1Beta2).into();
+    if let Some(remembered) = remembered {
+        let spec_path: &[&str] = match kind {
+            Kind::Config => &["spec"],
+            Kind::Template => &["spec", "template", "spec"],
+        };
+        let remembered = spec_path.iter().try_fold(&remembered, |value, step| value.get(step)).unwrap_or(&Value::Null);
+        restore_timeouts(&mut converted, spec_path, remembered);
+        if let Some(spec) = spec_path.iter().try_fold(&mut converted, |value, step| value.get_mut(step)) {
+            restore_false(spec, remembered);
+        }
+    }
+    Ok(converted)
+}
+
+fn identify(object: &Value) -> Result<Kind, ConversionFault> {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let fault = |field: &str| {
+        let message = format!("Invalid value: {:?}: no {KUBEADM_GROUP}/{} kind that is known", text(field), Version::V1Beta1);
+        ConversionFault { place: FieldPath::root().field(field), message }
+    };
+    if text("apiVersion").split_once('/') != Some((KUBEADM_GROUP, Version::V1Beta1.as_str())) {
+        return Err(fault("apiVersion"));
+    }
+    Kind::ALL.into_iter().find(|kind| kind.kubeadm() == text("kind")).ok_or_else(|| fault("kind"))
+}
+
+fn take_conversion_data(object: &mut Value) -> Result<Option<Value>, ConversionFault> {
+    let annotations = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+    let Some(text) = annotations.and_then(|annotations| annotations.remove(CONVERSION_DATA)) else { return Ok(None) };
+    match serde_json::from_str(text.as_str().unwrap_or_default()) {
+        Ok(remembered) => Ok(Some(remembered)),
+        Err(error) => {
+            let place = FieldPath::root().field("metadata").field("annotations").key(CONVERSION_DATA);
+            Err(ConversionFault { place, message: format!("Invalid value: must be JSON: {error}") })
+        }
+    }
+}
+
+/// The remembered timeouts count, except where v1beta1 has a field of its own. Joining, that provider drops the remembered health check as
+/// soon as either field is set.
+fn restore_timeouts(object: &mut Value, spec_path: &[&str], remembered: &Value) {
+    for configuration in ["initConfiguration", "joinConfiguration"] {
+        let Some(timeouts) = remembered[configuration]["timeouts"].as_object().filter(|timeouts| !timeouts.is_empty()) else { continue };
+        let path: Vec<&str> = spec_path.iter().copied().chain([configuration]).collect();
+        let Some(configuration) = make_object(object, &path) else { continue };
+        let mut merged: Map<String, Value> = timeouts.clone();
+        if let Some(Value::Object(own)) = configuration.remove("timeouts") {
+            merged.remove("controlPlaneComponentHealthCheckSeconds");
+            merged.extend(own);
+        }
+        configuration.insert("timeouts".to_owned(), Value::Object(merged));
+    }
+}
+
+/// What is `false` in the memory and unset in the object becomes `false`; volumes are found by host path, files by path.
+fn restore_false(spec: &mut Value, remembered: &Value) {
+    for path in FALSE_IS_ABSENT {
+        match path.split_once("[].") {
+            None => {
+                let was = path.split('.').try_fold(remembered, |value, step| value.get(step));
+                if was == Some(&Value::Bool(false)) {
+                    each_parent(spec, path, &mut set_false_if_absent);
+                }
+            }
+            Some((list, _)) => {
+                let items = list.split('.').try_fold(remembered, |value, step| value.get(step)).and_then(Value::as_array);
+                each_parent(spec, path, &mut |item, field| {
+                    let key = if item.contains_key("hostPath") { "hostPath" } else { "path" };
+                    let was = items.into_iter().flatten().find(|was| was.get(key) == item.get(key)).and_then(|was| was.get(field));
+                    if was == Some(&Value::Bool(false)) {
+                        set_false_if_absent(item, field);
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn set_false_if_absent(parent: &mut Map<String, Value>, field: &str) {
+    parent.entry(field).or_insert(Value::Bool(false));
+}
