@@ -6,7 +6,7 @@
 //! Items of the lists that can lose something are found by what identifies them, not by their place.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -68,7 +68,13 @@ impl Memory {
             metadata.remove("annotations");
         }
         let memory: Memory = serde_json::from_str(text.as_str()?).ok()?;
-        (memory.version == version.as_str()).then_some(memory)
+        (memory.version == version.as_str() && memory.is_ours()).then_some(memory)
+    }
+
+    /// We write one note for a place; many for one would cost much time to apply.
+    fn is_ours(&self) -> bool {
+        let places: BTreeSet<&[String]> = self.notes.iter().map(|note| note.path.as_slice()).collect();
+        places.len() == self.notes.len()
     }
 
     /// Adds the annotation to the metadata of an object, unless nothing is lost.
@@ -92,8 +98,9 @@ impl Memory {
 
     /// Puts back what is lost, wherever the value it is about has not changed.
     pub(super) fn restore(&self, value: &mut Value) {
+        let mut items = Items::default();
         for note in &self.notes {
-            note.restore(value);
+            note.restore(value, &mut items);
         }
     }
 }
@@ -201,9 +208,9 @@ fn name_of(arg: &Value) -> Option<&str> {
 }
 
 impl Note {
-    fn restore(&self, value: &mut Value) {
+    fn restore(&self, value: &mut Value, items: &mut Items) {
         let Some((last, parents)) = self.path.split_last() else { return };
-        let Some(parent) = descend(value, parents).and_then(Value::as_object_mut) else { return };
+        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else { return };
         if let Some(order) = &self.order {
             if let Some(Value::Array(args)) = parent.get_mut(last) {
                 sort_as(args, order);
@@ -214,27 +221,36 @@ impl Note {
             (None, Some(was)) => fill_in(parent, last, was),
             (Some(is), was) if parent.get(last).map(digest).as_ref() == Some(is) => match was {
                 Some(was) => drop(parent.insert(last.clone(), was.clone())),
-                None => remove(value, &self.path, self.new),
+                None => remove(value, &self.path, self.new, items),
             },
             _ => {}
         }
     }
 }
 
-/// The value at a path of fields and items.
-fn descend<'a>(value: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
-    let mut list = "";
-    path.iter().try_fold(value, |value, step| {
-        let inner = match value {
+/// The places of the items of the lists that were visited, so that each list is searched once.
+#[derive(Default)]
+struct Items(BTreeMap<Vec<String>, BTreeMap<String, usize>>);
+
+impl Items {
+    /// The value at a path of fields and items.
+    fn descend<'a>(&mut self, value: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
+        path.iter().enumerate().try_fold(value, |value, (depth, step)| match value {
             Value::Array(items) => {
-                let index = identities(list, items)?.iter().position(|id| id == step)?;
+                let index = self.index(items, &path[..depth], step)?;
                 items.get_mut(index)
             }
             object => object.get_mut(step),
-        };
-        list = step;
-        inner
-    })
+        })
+    }
+
+    fn index(&mut self, items: &[Value], list: &[String], id: &str) -> Option<usize> {
+        if !self.0.contains_key(list) {
+            let ids = identities(list.last()?, items)?;
+            self.0.insert(list.to_vec(), ids.into_iter().enumerate().map(|(index, id)| (id, index)).collect());
+        }
+        self.0.get(list)?.get(id).copied()
+    }
 }
 
 /// Adds a value where there is none, field by field; what is there stays.
@@ -251,10 +267,10 @@ fn fill_in(parent: &mut Map<String, Value>, name: &str, was: &Value) {
 }
 
 /// Removes a value, and of the last `new` steps to it those that are empty then.
-fn remove(value: &mut Value, path: &[String], new: usize) {
+fn remove(value: &mut Value, path: &[String], new: usize, items: &mut Items) {
     for length in (path.len().saturating_sub(new.max(1)) + 1..=path.len()).rev() {
         let (last, parents) = (&path[length - 1], &path[..length - 1]);
-        let Some(parent) = descend(value, parents).and_then(Value::as_object_mut) else { return };
+        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else { return };
         let is_leaf = length == path.len();
         if !is_leaf && parent.get(last).is_none_or(|inner| inner.as_object().is_none_or(|fields| !fields.is_empty())) {
             return;
@@ -273,4 +289,61 @@ fn sort_as(args: &mut [Value], order: &[String]) {
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Restores `original` from `returned` after `edit`.
+    fn check(original: Value, returned: Value, edit: impl Fn(&mut Value), expected: Value) {
+        let memory = Memory::of(Version::V1Beta1, &original, &returned);
+        let mut value = returned;
+        edit(&mut value);
+        memory.restore(&mut value);
+        assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn nothing_edited_restores_everything() {
+        let original = json!({"a": {"b": 1, "gone": {"c": 2}}, "changed": "1.5s", "files": [{"path": "/a", "append": false}]});
+        let returned = json!({"a": {"b": 1, "new": {"d": {"e": 3}}}, "changed": "1s", "files": [{"path": "/a"}]});
+        check(original.clone(), returned, |_| {}, original);
+    }
+
+    #[test]
+    fn edits_win() {
+        let original = json!({"a": {"gone": {"c": 2, "d": 3}}, "changed": "1.5s"});
+        let returned = json!({"a": {"new": {"e": 4}}, "changed": "1s"});
+        let edit = |value: &mut Value| *value = json!({"a": {"gone": {"c": 9}, "new": {"e": 4, "f": 5}}, "changed": "2s"});
+        check(
+            original.clone(),
+            returned.clone(),
+            edit,
+            json!({"a": {"gone": {"c": 9, "d": 3}, "new": {"f": 5}}, "changed": "2s"}),
+        );
+        check(original, returned, |value| *value = json!({"b": 1}), json!({"b": 1}));
+    }
+
+    #[test]
+    fn items_are_found_where_they_went() {
+        let original = json!({"files": [{"path": "/a", "append": false}, {"path": "/b"}, {"path": "/a", "append": false}]});
+        let returned = json!({"files": [{"path": "/a"}, {"path": "/b"}, {"path": "/a"}]});
+        let edit = |value: &mut Value| *value = json!({"files": [{"path": "/new"}, {"path": "/b"}, {"path": "/a"}]});
+        check(
+            original,
+            returned,
+            edit,
+            json!({"files": [{"path": "/new"}, {"path": "/b"}, {"path": "/a", "append": false}]}),
+        );
+    }
+
+    #[test]
+    fn one_duration_in_two_spellings_is_no_loss() {
+        let memory = Memory::of(Version::V1Beta1, &json!({"t": "20m"}), &json!({"t": "20m0s"}));
+        assert_eq!(memory.notes, []);
+        assert_eq!(Memory::of(Version::V1Beta1, &json!({"t": "20m"}), &json!({"t": "20"})).notes.len(), 1);
+    }
 }

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use windlass::api::additions::{ADDITIONS, Difference};
 use windlass::api::names::{GROUP, Kind, Version};
 use windlass::api::{openapi, v1beta1, v1beta2};
+use windlass::contract::crd_name;
 use windlass::emit::crds::{conversion_clause, crds};
+use windlass::schema::Schema;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
@@ -114,6 +116,23 @@ fn without_the_additions_the_schema_is_upstreams() {
             let mut found = Differences::new();
             compare(&openapi::kubeadm_schema(kind, version), schema_of(&upstream, version), "", &mut found);
             assert_eq!(found, Differences::new(), "{kind} {version}");
+        }
+    }
+}
+
+/// The same without upstream's files.
+#[test]
+fn a_kubeadm_config_has_no_additions() {
+    for (kind, version) in Kind::ALL.into_iter().flat_map(|kind| Version::ALL.map(|version| (kind, version))) {
+        let schema = openapi::kubeadm_schema(kind, version);
+        let spec = spec_path(kind).split('.').fold(schema, |schema, name| schema["properties"][name].clone());
+        for addition in ADDITIONS {
+            let (parent, name) = addition.path.rsplit_once('.').unwrap_or(("", addition.path));
+            match addition.difference {
+                Difference::Field => assert_eq!(at(&spec, parent, Difference::Field)["properties"].get(name), None, "{}", addition.path),
+                Difference::Rules => assert_eq!(at(&spec, addition.path, Difference::Rules), Value::Null, "{}", addition.path),
+                Difference::NotRequired => assert_eq!(at(&spec, parent, Difference::Field)["required"], json!([name])),
+            }
         }
     }
 }
@@ -343,7 +362,7 @@ fn crds_are_named_and_labelled_as_the_contract_wants() {
         assert_eq!(crd["kind"], "CustomResourceDefinition");
         let labels = json!({"cluster.x-k8s.io/v1beta1": "v1beta1", "cluster.x-k8s.io/v1beta2": "v1beta2"});
         assert_eq!(crd["metadata"], json!({"name": format!("{plural}.{GROUP}"), "labels": labels}));
-        assert_eq!(crd["metadata"]["name"], windlass::contract::crd_name(GROUP, kind));
+        assert_eq!(crd["metadata"]["name"], crd_name(GROUP, kind));
         assert_eq!(
             crd["spec"]["names"],
             json!({
@@ -487,6 +506,60 @@ fn secrets_do_not_show_in_debug_output() {
 fn secrets_stay_in_documents() {
     let spec: v1beta2::WindlassConfigSpec = serde_json::from_value(spec_with_secrets()).unwrap();
     assert_eq!(serde_json::to_value(spec).unwrap(), spec_with_secrets());
+}
+
+/// The examples of the design: valid as they are, invalid with one value changed.
+#[test]
+fn examples_are_valid_and_their_faults_are_found() {
+    let template = json!({
+        "apiVersion": "bootstrap.windlass.dev/v1beta2", "kind": "WindlassConfigTemplate", "metadata": {"name": "linux"},
+        "spec": {"template": {"spec": {
+            "platform": "linux", "compression": "gzip", "maxDataBytes": 16384, "onFailure": "Abort", "cloudConfig": {"templating": "none"},
+            "fileDefaults": {"owner": "root:root", "permissions": "0640"},
+            "directories": [{"path": "/etc/kubernetes/patches", "owner": "root:root", "permissions": "0750"}],
+            "files": [
+                {"path": "/etc/kubernetes/patches/kubeletconfiguration0+merge.yaml", "contentFrom": {"configMap": {"name": "kubelet-patches", "key": "merge.yaml"}}},
+                {"path": "/usr/local/bin/setup", "permissions": "0755", "transferEncoding": "gzip+base64", "content": "#!/bin/sh\n"},
+            ],
+            "preKubeadmCommands": ["/usr/local/bin/setup"],
+            "joinConfiguration": {"patches": {"directory": "/etc/kubernetes/patches"}},
+        }}},
+    });
+    let windows = json!({
+        "apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "metadata": {"name": "windows"},
+        "spec": {
+            "platform": "windows", "onFailure": "Abort", "directories": [{"path": r"C:\k"}],
+            "preKubeadmCommands": [r"powershell -File C:\k\setup.ps1"],
+            "joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": {"cloud-provider": "external"}}},
+        },
+    });
+    let violations = |kind: Kind, version: Version, object: &Value| -> Vec<String> {
+        let schema = Schema::from_json(&openapi::schema(kind, version)).unwrap();
+        schema.validate(object).into_iter().map(|violation| violation.to_string()).collect()
+    };
+    assert_eq!(violations(Kind::Template, Version::V1Beta2, &template), [""; 0]);
+    assert_eq!(violations(Kind::Config, Version::V1Beta1, &windows), [""; 0]);
+    let check = |pointer: &str, value: Value, expected: &str| {
+        let mut object = template.clone();
+        *object.pointer_mut(&format!("/spec/template/spec{pointer}")).unwrap() = value;
+        assert_eq!(violations(Kind::Template, Version::V1Beta2, &object), [format!("spec.template.spec{expected}")]);
+    };
+    check("/platform", json!("macos"), r#".platform: Unsupported value: "macos": supported values: "linux", "windows""#);
+    check(
+        "/cloudConfig",
+        json!({}),
+        ".cloudConfig: Invalid value: 0: spec.template.spec.cloudConfig in body should have at least 1 properties",
+    );
+    check(
+        "/fileDefaults/permissions",
+        json!("0x5"),
+        r#".fileDefaults.permissions: Invalid value: "0x5": spec.template.spec.fileDefaults.permissions in body should match '^0?[0-7]{3}$'"#,
+    );
+    check(
+        "/maxDataBytes",
+        json!(1_048_577),
+        ".maxDataBytes: Invalid value: 1048577: spec.template.spec.maxDataBytes in body should be less than or equal to 1048576",
+    );
 }
 
 #[test]
