@@ -11,6 +11,7 @@ pub mod text;
 // Layer 1, facts: data and names, no decisions.
 pub mod api;
 pub mod contract;
+pub mod provider;
 pub mod schema;
 
 // Layer 1½, between versions and before storage: pure.
@@ -19,6 +20,9 @@ pub mod conversion;
 // Layer 2, engines: pure.
 pub mod emit;
 pub mod report;
+
+// Layer 3, the verbs: values in, values and a report out.
+pub mod ops;
 
 // Layer 4, the shell: the only code that touches the world.
 pub mod cli;

@@ -30,11 +30,6 @@ impl Report {
         self.findings.push(finding);
     }
 
-    /// Adds all findings of another report.
-    pub fn extend(&mut self, other: Report) {
-        self.findings.extend(other.findings);
-    }
-
     /// The findings.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
@@ -82,6 +77,15 @@ impl Report {
 impl FromIterator<Diagnostic> for Report {
     fn from_iter<T: IntoIterator<Item = Diagnostic>>(iter: T) -> Self {
         Report { findings: iter.into_iter().collect() }
+    }
+}
+
+impl IntoIterator for Report {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.findings.into_iter()
     }
 }
 

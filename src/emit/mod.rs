@@ -1,3 +1,17 @@
-//! Facts in, artifacts out: what a release is made of.
+//! Facts to artifacts: CRDs, roles, components, templates, the whole release. Pure: values and sources in, a `Tree` and a `Report` out.
 
+pub mod checksums;
+pub mod components;
 pub mod crds;
+pub mod definitions;
+pub mod images;
+pub mod manager;
+pub mod metadata;
+pub mod names;
+pub mod object;
+pub mod rbac;
+pub mod release;
+pub mod sbom;
+pub mod stamp;
+pub mod templates;
+pub mod webhooks;

@@ -7,6 +7,7 @@
 //! Every walk is linear in the object times the branches of the schema's junctors, and as deep as the schema at most.
 
 mod default;
+pub mod document;
 mod format;
 mod list_type;
 pub mod name;

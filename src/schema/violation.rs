@@ -81,6 +81,8 @@ pub struct Violation {
     pub kind: ViolationKind,
     /// What follows the field: `Invalid value: "x": must be …`.
     pub body: String,
+    /// The last part of the body: what is wrong with the value; empty when the kind says it all.
+    pub detail: String,
 }
 
 impl Violation {
@@ -92,7 +94,7 @@ impl Violation {
             body.push_str(part);
         }
         let field = spelt(&path);
-        Violation { path, field, kind, body }
+        Violation { path, field, kind, body, detail: detail.to_owned() }
     }
 
     /// The same error under another spelling of its field.

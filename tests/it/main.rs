@@ -15,5 +15,6 @@ mod envsubst;
 mod schema;
 mod shell;
 mod support;
+mod release;
 mod tidy;
 mod yaml;

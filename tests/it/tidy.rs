@@ -14,9 +14,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("schema", &["diag", "text"]),
     // 1½ what the webhooks answer
     ("conversion", &["diag", "api"]),
+    ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 2 engines
-    ("emit", &["diag", "text", "api", "schema", "contract"]),
+    ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
     ("report", &["diag", "text"]),
+    // 3 verbs
+    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "emit", "report"]),
     // 4 shell
     ("shell", &["diag", "text"]),
     ("cli", &["diag", "text", "report", "shell"]),

@@ -6,7 +6,8 @@ use serde_json::{Map, Number, Value};
 
 use super::order;
 use super::scalar::{Analysis, Style, Wide, analyze, beyond_ascii, is_break};
-use super::{DEPTH, EmitError};
+use super::{DEPTH, EmitError, VariableQuoting};
+use crate::diag::{FieldPath, Segment};
 use crate::text::yaml::is_refused;
 use crate::text::yaml::resolve::{json_number, shortest_g};
 
@@ -42,11 +43,41 @@ pub(super) struct Emitter<'a> {
     /// Whether only indentation, `-`, `?` and `:` stand on the line so far.
     indention: bool,
     depth: usize,
+    quoting: VariableQuoting<'a>,
+    /// Where the node stands; kept only when the quoting asks for it.
+    path: FieldPath,
 }
 
 impl<'a> Emitter<'a> {
     pub(super) fn new(text: &'a mut String) -> Self {
-        Emitter { text, column: 0, indent: None, whitespace: true, indention: true, depth: 0 }
+        let (quoting, path) = (VariableQuoting::Never, FieldPath::root());
+        Emitter { text, column: 0, indent: None, whitespace: true, indention: true, depth: 0, quoting, path }
+    }
+
+    /// Sets which strings with variables are quoted.
+    pub(super) fn quoting(mut self, quoting: VariableQuoting<'a>) -> Self {
+        self.quoting = quoting;
+        self
+    }
+
+    /// Whether a value needs quotes that Go would not write.
+    fn quotes(&self, text: &str) -> bool {
+        match self.quoting {
+            VariableQuoting::Never => false,
+            VariableQuoting::Always => text.contains("${") && !text.contains('\n'),
+            VariableQuoting::At(paths) => paths.contains(&self.path),
+        }
+    }
+
+    /// Writes a node one step down.
+    fn child(&mut self, step: impl FnOnce() -> Segment, value: &Value, context: Context) -> Result<(), EmitError> {
+        if !matches!(self.quoting, VariableQuoting::At(_)) {
+            return self.node(value, context);
+        }
+        self.path.push(step());
+        let written = self.node(value, context);
+        self.path.pop();
+        written
     }
 
     /// Writes a value and the line break at its end.
@@ -65,7 +96,10 @@ impl<'a> Emitter<'a> {
             Value::String(text) => {
                 let text = as_read_from_json(text)?;
                 let analysis = analyze(&text);
-                self.scalar(&text, &analysis, context);
+                match self.quotes(&text) {
+                    true => self.double_quoted(&text, false),
+                    false => self.scalar(&text, &analysis, context),
+                }
             }
             Value::Array(items) if items.is_empty() => self.word("[]"),
             Value::Array(items) => return self.nested(|emitter| emitter.sequence(items, context)),
@@ -95,10 +129,10 @@ impl<'a> Emitter<'a> {
             Some(indent) if indentless => Some(indent),
             Some(indent) => Some(indent + INDENT),
         };
-        for item in items {
+        for (index, item) in items.iter().enumerate() {
             self.write_indent();
             self.indicator("-", true, true);
-            self.node(item, Context::Item)?;
+            self.child(|| Segment::Index(index), item, Context::Item)?;
         }
         Ok(())
     }
@@ -107,12 +141,12 @@ impl<'a> Emitter<'a> {
         self.indent = Some(self.indent.map_or(0, |indent| indent + INDENT));
         let mut entries: Vec<(&str, &Value)> = fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
         order::sort(&mut entries);
-        for (key, value) in entries {
+        for (name, value) in entries {
             self.write_indent();
-            if key.contains('\u{85}') {
+            if name.contains('\u{85}') {
                 return Err(EmitError::NextLine);
             }
-            let key = as_read_from_json(key)?;
+            let key = as_read_from_json(name)?;
             let analysis = analyze(&key);
             if key.len() <= SIMPLE_KEY && !analysis.multiline {
                 self.scalar(&key, &analysis, Context::SimpleKey);
@@ -123,7 +157,7 @@ impl<'a> Emitter<'a> {
                 self.write_indent();
                 self.indicator(":", true, true);
             }
-            self.node(value, Context::Mapping)?;
+            self.child(|| Segment::Field(name.to_owned()), value, Context::Mapping)?;
         }
         Ok(())
     }

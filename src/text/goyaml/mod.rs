@@ -7,10 +7,13 @@ mod emitter;
 mod order;
 mod scalar;
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 use serde_json::Value;
 
 use self::emitter::Emitter;
+use crate::diag::FieldPath;
 
 /// How deep a value may be nested.
 const DEPTH: usize = 512;
@@ -59,6 +62,29 @@ pub fn to_string(value: &Value) -> Result<String, EmitError> {
 /// As [`to_string`]; the text then ends somewhere in the middle of the value.
 pub fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError> {
     Emitter::new(text).document(value)
+}
+
+/// Which strings with a variable of clusterctl (`${…}`) stand in double quotes, so that what replaces the variable stays text. Go quotes
+/// none of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableQuoting<'a> {
+    /// None.
+    Never,
+    /// All that stand on one line.
+    Always,
+    /// Those at these paths.
+    At(&'a BTreeSet<FieldPath>),
+}
+
+/// As [`to_string`], but for documents that are a template still.
+///
+/// # Errors
+///
+/// As [`to_string`].
+pub fn template_to_string(value: &Value, quoting: VariableQuoting<'_>) -> Result<String, EmitError> {
+    let mut text = String::new();
+    Emitter::new(&mut text).quoting(quoting).document(value)?;
+    Ok(text)
 }
 
 /// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one. Many documents are written on all cores.
@@ -340,5 +366,20 @@ mod tests {
         let many: Vec<_> = (0..100).map(|n| json!({ "n": n })).collect();
         let one_by_one: Vec<_> = many.iter().map(|value| to_string(value).unwrap()).collect();
         assert_eq!(documents_to_string(&many).unwrap(), one_by_one.join("---\n"));
+
+    fn written(quoting: VariableQuoting<'_>) -> String {
+        let value = json!({"args": ["--v=${LEVEL:=2}", "plain"], "replicas": "${N:=1}", "script": "a\n${B}\n", "value": "${FLAG:=\"on\"}"});
+        template_to_string(&value, quoting).expect("nothing that YAML refuses")
+    }
+
+    /// What replaces a variable in double quotes stays text; a bare one may become a number.
+    #[test]
+    fn variables_are_quoted_as_asked() {
+        let bare = "args:\n- --v=${LEVEL:=2}\n- plain\nreplicas: ${N:=1}\nscript: |\n  a\n  ${B}\nvalue: ${FLAG:=\"on\"}\n";
+        assert_eq!(written(VariableQuoting::Never), bare);
+        let always = bare.replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\"").replace("${N:=1}", "\"${N:=1}\"");
+        assert_eq!(written(VariableQuoting::Always), always.replace("${FLAG:=\"on\"}", "\"${FLAG:=\\\"on\\\"}\""));
+        let at = BTreeSet::from([FieldPath::root().field("args").index(0)]);
+        assert_eq!(written(VariableQuoting::At(&at)), bare.replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\""));
     }
 }

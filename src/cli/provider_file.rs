@@ -1,0 +1,121 @@
+//! `--provider`: the `provider.yaml` of a verb, with all the files that it names.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Failure;
+use crate::diag::Report;
+use crate::provider::{self, Declared, Inputs, Matched, Wanted};
+use crate::report::Sources;
+use crate::shell::files::is_file;
+use crate::shell::glob::{ExpandError, expand};
+use crate::shell::input::read_source;
+use crate::text::source::Source;
+
+/// The file that is taken without the flag.
+const DEFAULT: &str = "provider.yaml";
+/// The word that stands for our own provider.
+const BUILTIN: &str = "builtin";
+/// The files of a template folder.
+const TEMPLATE_FILES: &str = "*.{yaml,yml}";
+
+/// The flag `--provider`.
+#[derive(Debug, Clone, Args)]
+pub struct ProviderFlag {
+    /// The provider.yaml to build from, or `builtin` for windlass's own
+    ///
+    /// Without it ./provider.yaml is taken. The paths in the file are relative to it.
+    #[arg(long, value_name = "FILE|builtin")]
+    provider: Option<String>,
+}
+
+/// A `provider.yaml` and everything it names.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What is shown for the file.
+    pub shown: String,
+    /// The providers that it describes.
+    pub providers: Vec<Declared>,
+    /// The files that they name.
+    pub inputs: Inputs,
+    /// Faults found while reading.
+    pub report: Report,
+    /// The texts that findings point into.
+    pub sources: Sources,
+}
+
+impl ProviderFlag {
+    /// Reads the file and what it names.
+    ///
+    /// # Errors
+    /// There is no such file, or one cannot be read. What the file names and is not there is a finding, which the verb makes.
+    pub fn load(&self) -> Result<Loaded, Failure> {
+        match self.provider.as_deref() {
+            Some(BUILTIN) => Ok(builtin()),
+            Some(file) => from_file(file),
+            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT),
+            None => Err(Failure::usage(
+                "no provider.yaml in this folder, so it is not clear whose release is meant",
+                "go to the folder of provider.yaml, or pass `--provider FILE`; `--provider builtin` is windlass's own provider",
+            )),
+        }
+    }
+}
+
+fn builtin() -> Loaded {
+    let (providers, inputs, report) = provider::builtin();
+    let sources = sources(&providers, &inputs);
+    Loaded { shown: BUILTIN.to_owned(), providers, inputs, report, sources }
+}
+
+fn sources(providers: &[Declared], inputs: &Inputs) -> Sources {
+    providers.iter().map(|declared| declared.source.clone()).chain(inputs.sources().cloned()).collect()
+}
+
+fn from_file(file: &str) -> Result<Loaded, Failure> {
+    let (source, mut report) = read_source(Path::new(file), file)?;
+    let (providers, found) = provider::parse(&source);
+    report.extend(found);
+    let base = Path::new(file).parent().unwrap_or(Path::new(""));
+    let mut inputs = Inputs::new();
+    for (pattern, wanted) in providers.iter().flat_map(|declared| declared.provider.wanted()) {
+        let (matched, found) = matched(base, pattern, wanted)?;
+        report.extend(found);
+        inputs.insert(pattern, matched);
+    }
+    let mut sources = sources(&providers, &inputs);
+    sources.add(source);
+    Ok(Loaded { shown: file.to_owned(), providers, inputs, report, sources })
+}
+
+fn matched(base: &Path, pattern: &str, wanted: Wanted) -> Result<(Matched, Report), Failure> {
+    let searched = match wanted {
+        Wanted::Files => pattern.to_owned(),
+        Wanted::TemplateFolder => format!("{}/{TEMPLATE_FILES}", pattern.trim_end_matches('/')),
+    };
+    let expansion = match expand(&or_here(base), &searched) {
+        Ok(expansion) => expansion,
+        Err(ExpandError::Pattern(fault)) => return Ok((Matched { fault: Some(fault.to_string()), ..Matched::default() }, Report::new())),
+        Err(ExpandError::World(error)) => return Err(error.into()),
+    };
+    let mut report = Report::new();
+    let mut files: Vec<Source> = Vec::new();
+    for found in &expansion.files {
+        let path = base.join(found);
+        let (source, faults) = read_source(&path, &path.to_string_lossy())?;
+        report.extend(faults);
+        files.push(source);
+    }
+    let unmatched = match wanted {
+        Wanted::Files => expansion.unmatched,
+        Wanted::TemplateFolder if files.is_empty() => vec![pattern.to_owned()],
+        Wanted::TemplateFolder => Vec::new(),
+    };
+    Ok((Matched { files, unmatched, fault: None }, report))
+}
+
+/// The folder of a file that is named without one.
+fn or_here(base: &Path) -> PathBuf {
+    if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() }
+}

@@ -1,0 +1,271 @@
+//! `release build|bump`.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use semver::Version;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::Target;
+use super::provider_file::{Loaded, ProviderFlag};
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::{Diagnostic, Report};
+use crate::emit::release::{ImageOverride, Release};
+use crate::ops::release_build::{self, FIXED_EPOCH};
+use crate::ops::release_bump::{self, Bumped};
+use crate::ops::release_compare;
+use crate::report::text::plural;
+use crate::report::{Sources, github, json};
+use crate::shell::files::{self, Mode, Outcome, Privacy};
+use crate::shell::input::{Limits, read_source};
+
+pub(super) const BUILD: Verb = Verb {
+    words: &["release", "build"],
+    operands: "VERSION --to DIR",
+    summary: "write the whole release: components, metadata, templates, checksums, images, SBOM",
+    family: None,
+    group: Group::Release,
+    manner: Manner::Ours,
+    examples: &["release build v0.1.0 --to out", "release build v0.1.0 --to out --check"],
+    action: Action::of::<Build>(),
+};
+
+pub(super) const BUMP: Verb = Verb {
+    words: &["release", "bump"],
+    operands: "VERSION",
+    summary: "add a release series to metadata.yaml",
+    family: None,
+    group: Group::Release,
+    manner: Manner::Ours,
+    examples: &["release bump v0.1.0"],
+    action: Action::of::<Bump>(),
+};
+
+/// How a release build reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Paths on standard output, findings on standard error
+    Text,
+    /// One JSON object on standard output
+    Json,
+    /// GitHub's workflow commands on standard output
+    Github,
+}
+
+#[derive(Args)]
+struct Build {
+    /// The version to release, such as v0.1.0
+    #[arg(value_name = "VERSION")]
+    version: String,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    provider: ProviderFlag,
+    /// The manager's image in place of the one in provider.yaml, with tag or digest
+    ///
+    /// With several providers in the file: LABEL=IMAGE, such as bootstrap-k3s=ghcr.io/x/y:v1. May be given several times.
+    #[arg(long, value_name = "IMAGE")]
+    image: Vec<String>,
+    /// How to report
+    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
+    output: Format,
+}
+
+/// What `-o json` says beside the findings.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BuildReport {
+    /// The labels of the providers, such as `bootstrap-windlass`.
+    providers: Vec<String>,
+    /// The version.
+    version: String,
+    /// The contract of its release series; null when metadata.yaml does not list it.
+    contract: Option<String>,
+    /// The folder.
+    to: String,
+    /// Whether the folder holds the release now, or held it before with `--check`.
+    written: bool,
+    /// The files of the release, relative to the folder; empty on a fault.
+    files: Vec<String>,
+    /// The images that it runs.
+    images: Vec<String>,
+    /// How many Kubernetes objects its components hold.
+    objects: usize,
+}
+
+impl Run for Build {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let loaded = self.provider.load()?;
+        let mut report = loaded.report.clone();
+        let version = kept(release_build::version(&self.version), &mut report);
+        let images: Vec<ImageOverride> =
+            self.image.iter().filter_map(|text| kept(release_build::image_override(text), &mut report)).collect();
+        let epoch = epoch(context)?;
+        let release = match &version {
+            Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
+            None => Release { report, ..Release::default() },
+        };
+        Building { arguments: &self, loaded, release }.finish(context)
+    }
+}
+
+/// The value, or its finding in the report.
+fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -> Option<T> {
+    result.map_err(|finding| report.push(*finding)).ok()
+}
+
+/// `SOURCE_DATE_EPOCH`, or the fixed date.
+fn epoch(context: &Context<'_>) -> Result<i64, Failure> {
+    let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else { return Ok(FIXED_EPOCH) };
+    let fault = || Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`"), "set it to seconds since 1970, or unset it");
+    text.parse().map_err(|_| fault())
+}
+
+/// A release that was built in memory, on its way to the folder.
+struct Building<'a> {
+    arguments: &'a Build,
+    loaded: Loaded,
+    release: Release,
+}
+
+impl Building<'_> {
+    fn finish(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        self.release.report.sort(&[&self.loaded.shown]);
+        context.talk(&self.headline());
+        if self.release.report.has_errors() {
+            self.show(context, false, To::Stderr);
+            context.summary("", &self.release.report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        match self.arguments.target.mode() {
+            Mode::Check => self.check(context),
+            mode => self.write(context, mode),
+        }
+    }
+
+    /// Whose release this is, and which file says so.
+    fn headline(&self) -> String {
+        let labels: Vec<String> = self.loaded.providers.iter().map(|declared| declared.provider.label()).collect();
+        let contract = if self.release.contract.is_empty() { String::new() } else { format!(", contract {}", self.release.contract) };
+        let whose = if labels.is_empty() { "release".to_owned() } else { labels.join(" + ") };
+        format!("{whose} {}{contract} ({})", self.arguments.version, self.loaded.shown)
+    }
+
+    fn write(&self, context: &mut Context<'_>, mode: Mode) -> Result<Exit, Failure> {
+        let to = &self.arguments.target.to;
+        let outcome = files::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
+        self.show(context, true, To::Stderr);
+        if self.arguments.output == Format::Text {
+            let paths: String = self.release.files.paths().map(|path| format!("{}/{path}\n", to.trim_end_matches('/'))).collect();
+            context.out(&paths);
+        }
+        let counts = [
+            plural(self.release.files.len(), "file"),
+            plural(self.release.objects, "object"),
+            plural(self.release.images.len(), "image"),
+        ];
+        let unchanged = if outcome == Outcome::Unchanged { "; unchanged" } else { "" };
+        context.talk(&format!("{}{unchanged}", counts.join(", ")));
+        if let Outcome::WrittenBeside(foreign) = &outcome {
+            context.talk(&format!("note: {to} also holds {} that the release does not have: {}", plural(foreign.len(), "file"), foreign.join(", ")));
+        }
+        let next = context.command(&format!("repository add {to} --to DIR"));
+        context.talk(&format!("next: {next}"));
+        Ok(Exit::Clean)
+    }
+
+    /// Compares and writes nothing: the report is what was asked for.
+    fn check(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let to = self.arguments.target.to.clone();
+        let present = files::read_tree(&to, Limits::default())?;
+        let comparison = release_compare::compare(&present, &self.release.files, &to, &self.loaded.shown);
+        for (name, source) in comparison.sources {
+            self.loaded.sources.add(crate::text::source::Source::new(name, source));
+        }
+        let differing = comparison.report.findings().len();
+        self.release.report.extend(comparison.report);
+        self.show(context, differing == 0, To::Stdout);
+        let build = context.command(&format!("release build {} --to {to} --force", self.arguments.version));
+        if differing == 0 {
+            context.talk(&format!("{to} is what {} gives", self.loaded.shown));
+        } else {
+            let (total, verb) = (self.release.files.len(), if differing == 1 { "differs" } else { "differ" });
+            context.talk(&format!("{to} is not what {} gives: {differing} of {total} files {verb}; run `{build}`", self.loaded.shown));
+        }
+        Ok(Exit::failing(differing > 0))
+    }
+
+    /// The findings in the format that was asked for.
+    fn show(&self, context: &mut Context<'_>, written: bool, to: To) {
+        match self.arguments.output {
+            Format::Text => context.findings(&self.release.report, &self.loaded.sources, to),
+            Format::Github => context.out(&github::render(&self.release.report)),
+            Format::Json => context.out(&json::render("ReleaseBuild", self.body(written), &self.release.report)),
+        }
+    }
+
+    fn body(&self, written: bool) -> BuildReport {
+        let contract = &self.release.contract;
+        BuildReport {
+            providers: self.loaded.providers.iter().map(|declared| declared.provider.label()).collect(),
+            version: self.arguments.version.clone(),
+            contract: (!contract.is_empty()).then(|| contract.clone()),
+            to: self.arguments.target.to.clone(),
+            written,
+            files: if self.release.report.has_errors() { Vec::new() } else { self.release.files.paths().map(str::to_owned).collect() },
+            images: self.release.images.iter().cloned().collect(),
+            objects: self.release.objects,
+        }
+    }
+}
+
+#[derive(Args)]
+struct Bump {
+    /// The version whose series is added, such as v0.2.0
+    #[arg(value_name = "VERSION")]
+    version: String,
+    /// The file to change
+    #[arg(long, value_name = "FILE", default_value = "metadata.yaml")]
+    metadata: String,
+    /// The contract of the new series; without it that of the newest one
+    #[arg(long, value_name = "CONTRACT")]
+    contract: Option<String>,
+}
+
+impl Run for Bump {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let (source, mut report) = read_source(Path::new(&self.metadata), &self.metadata)?;
+        let version = kept(release_build::version(&self.version), &mut report);
+        let bumped = version.as_ref().and_then(|version| {
+            let (bumped, found) = release_bump::run(&source, version, self.contract.as_deref());
+            report.extend(found);
+            bumped
+        });
+        let sources: Sources = [source].into_iter().collect();
+        context.findings(&report, &sources, To::Stderr);
+        let (Some(bumped), Some(version)) = (bumped, version) else {
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        };
+        self.store(context, &bumped, &version)?;
+        Ok(Exit::Clean)
+    }
+}
+
+impl Bump {
+    fn store(&self, context: &mut Context<'_>, bumped: &Bumped, version: &Version) -> Result<(), Failure> {
+        let series = format!("{}.{}", version.major, version.minor);
+        match bumped {
+            Bumped::Unchanged => context.talk(&format!("{} lists series {series} already; unchanged", self.metadata)),
+            Bumped::Changed(text) => {
+                files::write_file(&self.metadata, text.as_bytes(), Privacy::Public)?;
+                context.talk(&format!("{} lists series {series} now", self.metadata));
+            }
+        }
+        context.out(&format!("{}\n", self.metadata));
+        Ok(())
+    }
+}

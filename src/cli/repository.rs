@@ -1,0 +1,248 @@
+//! `repository add|list`.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::Report;
+use crate::ops::release_build;
+use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Listed, Placement};
+use crate::report::text::plural;
+use crate::report::{Sources, json};
+use crate::shell::WorldError;
+use crate::shell::files::{self, Mode, Outcome, Privacy};
+use crate::shell::input::{Limits, read_source};
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+pub(super) const ADD: Verb = Verb {
+    words: &["repository", "add"],
+    operands: "DIR|FILE… --to REPOSITORY",
+    summary: "lay a release out for clusterctl, and print the command to go on with",
+    family: Some("fill and show a local repository, say how to go on with clusterctl"),
+    group: Group::Repository,
+    manner: Manner::Ours,
+    examples: &["repository add out --to repository"],
+    action: Action::of::<Add>(),
+};
+
+pub(super) const LIST: Verb = Verb {
+    words: &["repository", "list"],
+    operands: "REPOSITORY",
+    summary: "show the providers and versions of a local repository",
+    family: Some("fill and show a local repository, say how to go on with clusterctl"),
+    group: Group::Repository,
+    manner: Manner::Ours,
+    examples: &["repository list releases", "repository list releases -o json"],
+    action: Action::of::<List>(),
+};
+
+#[derive(Args)]
+struct Add {
+    /// Folders of releases, and files that together are one
+    #[arg(value_name = "DIR|FILE", required = true)]
+    releases: Vec<String>,
+    /// The repository
+    ///
+    /// It is made if it is not there. Its clusterctl.yaml gets an entry for each provider; nothing else in that file is touched.
+    #[arg(long, value_name = "REPOSITORY")]
+    to: String,
+    /// The version of files that do not say it
+    #[arg(long, value_name = "VERSION")]
+    release: Option<String>,
+    /// What urls in clusterctl.yaml begin with; without it the absolute path of the repository
+    ///
+    /// A variable such as '${WINDLASS_REPOSITORY}' lets the repository be moved: clusterctl takes it from the environment.
+    #[arg(long, value_name = "URL")]
+    base: Option<String>,
+    /// Overwrite a version that is there with other content
+    #[arg(long)]
+    force: bool,
+}
+
+impl Run for Add {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let mut report = Report::new();
+        let given = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
+        let mut sources = Sources::new();
+        let mut releases = Vec::new();
+        for (shown, files) in self.read()? {
+            let (assets, found) = repository::release_of(&files, &shown, given.as_ref());
+            report.extend(found);
+            sources.extend(texts(&shown, &files));
+            releases.push((files, assets));
+        }
+        if report.has_errors() {
+            context.findings(&report, &sources, To::Stderr);
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        self.write(context, &releases, report, sources)
+    }
+}
+
+/// The text files of a release, as findings name them.
+fn texts(shown: &str, files: &Tree) -> Vec<Source> {
+    let text = |(path, bytes): (&String, &Vec<u8>)| {
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))
+    };
+    files.iter().filter_map(text).collect()
+}
+
+impl Add {
+    /// The releases: each folder is one, all files together are one.
+    fn read(&self) -> Result<Vec<(String, Tree)>, Failure> {
+        let mut found = Vec::new();
+        let mut loose = Tree::new();
+        let mut shown = ".".to_owned();
+        for argument in &self.releases {
+            let path = Path::new(argument);
+            if files::is_folder(path) {
+                let tree = files::read_tree(argument, Limits::default())?;
+                let flat = tree.iter().filter(|(name, _)| !name.contains('/')).map(|(name, bytes)| (name.clone(), bytes.clone()));
+                found.push((argument.clone(), flat.collect()));
+                continue;
+            }
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            loose.insert(name, files::read_file(argument, Limits::default())?);
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                shown = parent.to_string_lossy().into_owned();
+            }
+        }
+        if !loose.is_empty() {
+            found.push((shown, loose));
+        }
+        Ok(found)
+    }
+
+    fn write(&self, context: &mut Context<'_>, releases: &[(Tree, Vec<Assets>)], mut report: Report, mut sources: Sources) -> Result<Exit, Failure> {
+        let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
+        let absolute = absolute.to_string_lossy().into_owned();
+        let base = self.base.clone().unwrap_or_else(|| absolute.clone());
+        let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
+        let mut configuration = match files::is_file(Path::new(&config)) {
+            true => Some(read_source(Path::new(&config), &config)?.0),
+            false => None,
+        };
+        sources.extend(configuration.clone());
+        let before = configuration.as_ref().map(|source| source.text().to_owned());
+        let mut placements = Vec::new();
+        for (files, assets) in releases {
+            let Added { placements: added, configuration: text, report: found } =
+                repository::add(files, assets, Destination { base: &base, configuration: configuration.as_ref() });
+            report.extend(found);
+            placements.extend(added);
+            configuration = text.map(|text| Source::new(config.as_str(), text)).or(configuration);
+        }
+        context.findings(&report, &sources, To::Stderr);
+        if report.has_errors() {
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        self.store(context, &placements)?;
+        let text = configuration.map(|source| source.text().to_owned()).unwrap_or_default();
+        if before.as_deref() != Some(text.as_str()) {
+            files::write_file(&config, text.as_bytes(), Privacy::Public)?;
+        }
+        let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
+        self.go_on(context, &providers, &absolute, before.as_deref() == Some(text.as_str()));
+        Ok(Exit::Clean)
+    }
+
+    /// Writes the folders; none if one of them is occupied.
+    fn store(&self, context: &mut Context<'_>, placements: &[Placement]) -> Result<(), Failure> {
+        let folder = |placement: &Placement| format!("{}/{}", self.to.trim_end_matches('/'), placement.folder);
+        for placement in placements.iter().filter(|_| !self.force) {
+            let difference = files::compare(&folder(placement), &placement.files)?;
+            if difference.is_occupied() {
+                return Err(WorldError::Occupied { path: folder(placement), verb: "repository add".to_owned(), difference }.into());
+            }
+        }
+        let mode = if self.force { Mode::Force } else { Mode::Create };
+        for placement in placements {
+            let folder = folder(placement);
+            let outcome = files::write_tree(&folder, &placement.files, mode, Privacy::Public, "repository add")?;
+            let assets = &placement.assets;
+            let what = match outcome {
+                Outcome::Unchanged => format!("unchanged in {folder}"),
+                _ => format!("{} into {folder}", plural(placement.files.len(), "file")),
+            };
+            context.talk(&format!("{} v{}: {what}", assets.label, assets.version));
+        }
+        Ok(())
+    }
+
+    fn go_on(&self, context: &mut Context<'_>, providers: &[Assets], absolute: &str, unchanged: bool) {
+        let also: Vec<&str> = repository::also_installed(providers)
+            .into_iter()
+            .filter(|name| !self.is_in_repository(name))
+            .collect();
+        if !also.is_empty() {
+            let names = also.join(" and ");
+            context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
+        }
+        let config = format!("{absolute}/{CONFIGURATION_FILE}");
+        let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
+        context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
+        context.out(&format!("clusterctl init --config {config} {}\n", repository::init_arguments(providers)));
+    }
+
+    /// Whether the repository holds one of the providers that init adds by itself.
+    fn is_in_repository(&self, name: &str) -> bool {
+        let label = name.replace(' ', "-");
+        files::is_folder(&Path::new(&self.to).join(label))
+    }
+}
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args)]
+struct List {
+    /// The repository
+    #[arg(value_name = "REPOSITORY")]
+    repository: String,
+    /// How to print the list
+    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
+    output: Format,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListReport {
+    /// The repository as it was named.
+    repository: String,
+    /// One entry for each version of each provider.
+    providers: Vec<Listed>,
+}
+
+impl Run for List {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let tree = files::read_tree(&self.repository, Limits::default())?;
+        let listed = repository::list(&tree);
+        match self.output {
+            Format::Json => {
+                let body = ListReport { repository: self.repository, providers: listed };
+                context.out(&json::render("RepositoryList", body, &Report::new()));
+            }
+            Format::Text if listed.is_empty() => {
+                context.talk(&format!("{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0", self.repository));
+            }
+            Format::Text => context.out(&repository::table(&listed)),
+        }
+        Ok(Exit::Clean)
+    }
+}

@@ -1,0 +1,397 @@
+//! The components YAML of one provider: everything that installs it, in one stream (book: clusterctl, "Components YAML").
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::definitions::{self, CRD_GROUP, CRD_KIND};
+use super::images::{self, ImageFault};
+use super::names::Names;
+use super::object::{self, Object};
+use super::rbac::{self, Kind};
+use super::{crds, manager, stamp, webhooks};
+use crate::contract::{MANAGER_CONTAINER, ProviderType};
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::provider::{Declared, Inputs};
+use crate::text::yaml::Limits;
+
+/// provider.yaml names a kind for webhooks that no CRD defines.
+const WEBHOOK_KIND_UNKNOWN: RuleId = RuleId::new("provider-webhook-kind-unknown");
+/// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
+const WEBHOOK_OTHER_KIND: RuleId = RuleId::new("provider-webhook-other-kind");
+/// components hold two Namespaces; clusterctl aborts.
+const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
+/// components hold no Namespace, so that clusterctl has no default target.
+const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
+/// an object does not belong to the namespace of the components.
+const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
+/// the Namespace of finished components is not the one in provider.yaml.
+const NAMESPACE_OTHER: RuleId = RuleId::new("components-namespace-other");
+/// components hold an object twice.
+const OBJECT_DUPLICATED: RuleId = RuleId::new("components-object-duplicated");
+/// an image is not named in full; clusterctl ends with an error.
+const IMAGE_NOT_CANONICAL: RuleId = RuleId::new("components-image-not-canonical");
+/// no Deployment has a container called `manager`.
+const MANAGER_MISSING: RuleId = RuleId::new("components-manager-container-missing");
+
+/// The order of kinds in components, which is kustomize's; kinds that are not in it stand before the webhook configurations.
+const ORDER: &[&str] = &[
+    "Namespace",
+    CRD_KIND,
+    "ServiceAccount",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Service",
+    "Deployment",
+    "DaemonSet",
+    "StatefulSet",
+    "Certificate",
+    "Issuer",
+];
+
+/// The objects of one provider, in the order in which they are written.
+#[derive(Debug, Clone, Default)]
+pub struct Components {
+    /// The objects.
+    pub objects: Vec<Object>,
+    /// What is wrong with them.
+    pub report: Report,
+}
+
+impl Components {
+    /// The CRDs among the objects.
+    pub fn crds(&self) -> Vec<&Object> {
+        self.objects.iter().filter(|object| object.is(CRD_GROUP, CRD_KIND)).collect()
+    }
+
+    /// The images that the objects run.
+    pub fn images(&self) -> BTreeSet<String> {
+        images::images(self.objects.iter().map(|object| &object.value))
+    }
+
+    /// The objects of some kinds only, for `generate crds` and `generate rbac`.
+    pub fn of_kinds<'a>(&'a self, kinds: &'a [&'a str]) -> impl Iterator<Item = &'a Object> {
+        self.objects.iter().filter(move |object| kinds.contains(&object.kind()))
+    }
+}
+
+/// Puts the components of a provider together. `image` is the image of the manager, with tag or digest.
+pub fn components(declared: &Declared, inputs: &Inputs, image: &str) -> Components {
+    let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), report: Report::new() };
+    let mut objects = match &declared.provider.components {
+        Some(pattern) => assembly.built(pattern),
+        None => assembly.made(image),
+    };
+    for object in &mut objects {
+        stamp::label(&mut object.value, &declared.provider.label());
+    }
+    if declared.provider.components.is_none() {
+        objects.sort_by_key(|object| rank(object.kind()));
+    }
+    let mut report = assembly.report;
+    report.extend(check(declared, &objects));
+    Components { objects, report }
+}
+
+fn rank(kind: &str) -> usize {
+    let webhook = webhooks::CONFIGURATION_KINDS.iter().position(|known| *known == kind);
+    match webhook {
+        Some(at) => ORDER.len() + 1 + at,
+        None => ORDER.iter().position(|known| *known == kind).unwrap_or(ORDER.len()),
+    }
+}
+
+struct Assembly<'a> {
+    declared: &'a Declared,
+    inputs: &'a Inputs,
+    names: Names,
+    report: Report,
+}
+
+impl Assembly<'_> {
+    /// The objects that a tool already built; the CRDs get their contract labels.
+    fn built(&mut self, pattern: &str) -> Vec<Object> {
+        let mut objects = self.read(std::slice::from_ref(&pattern.to_owned()));
+        for object in &mut objects {
+            if object.is(CRD_GROUP, CRD_KIND) {
+                self.report.extend(definitions::check_built(&self.declared.provider, object));
+                definitions::label_contracts(&self.declared.provider, &mut object.value);
+            }
+        }
+        objects
+    }
+
+    /// The objects that `crds`, `rbac`, `manager` and `objects` stand for.
+    fn made(&mut self, image: &str) -> Vec<Object> {
+        let provider = &self.declared.provider;
+        let definitions = self.crds();
+        let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(&crd.value)).collect();
+        let mut from_files = self.roles();
+        from_files.extend(self.read(&provider.objects));
+        let renames = stamp::place_and_name(&self.names, &mut from_files);
+        stamp::follow(&self.names, &renames, &mut from_files);
+        let configurations = self.webhook_configurations(&kinds, &definitions);
+        let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.conversion);
+        let mut objects = vec![Object::made(manager::namespace(&self.names))];
+        objects.extend(self.connected(definitions));
+        objects.extend(self.made_roles(&kinds, &from_files));
+        objects.extend(from_files);
+        if let Some(face) = &provider.manager {
+            objects.push(Object::made(manager::deployment(&self.names, &provider.label(), face, image, with_webhooks)));
+        }
+        if with_webhooks {
+            let label = provider.label();
+            let parts = [webhooks::service(&self.names, &label), webhooks::certificate(&self.names), webhooks::issuer(&self.names)];
+            objects.extend(parts.map(Object::made));
+        }
+        objects.extend(configurations);
+        objects
+    }
+
+    fn read(&mut self, patterns: &[String]) -> Vec<Object> {
+        let sources = patterns.iter().flat_map(|pattern| self.inputs.files(pattern));
+        let mut objects = Vec::new();
+        for source in sources {
+            let (read, report) = object::read(source, &Limits::default());
+            self.report.extend(report);
+            objects.extend(read);
+        }
+        objects
+    }
+
+    /// The CRDs, checked and labelled.
+    fn crds(&mut self) -> Vec<Object> {
+        let provider = &self.declared.provider;
+        if provider.has_builtin_crds() {
+            return crds::crds().into_iter().map(Object::made).collect();
+        }
+        let mut taken = Vec::new();
+        for (i, pattern) in provider.crd_files().iter().enumerate() {
+            let place = self.declared.place(&FieldPath::root().field("crds").index(i));
+            for mut crd in self.read(std::slice::from_ref(pattern)) {
+                let report = definitions::check(provider, &crd, &place);
+                let usable = !report.has_errors();
+                self.report.extend(report);
+                if usable {
+                    definitions::label_contracts(provider, &mut crd.value);
+                    definitions::escape_for_substitution(&mut crd.value);
+                    taken.push(crd);
+                }
+            }
+        }
+        taken
+    }
+
+    /// CRDs that convert through the manager, if they do.
+    fn connected(&self, mut crds: Vec<Object>) -> Vec<Object> {
+        let converts = self.declared.provider.manager.as_ref().is_some_and(|manager| manager.conversion);
+        for crd in crds.iter_mut().filter(|crd| converts && has_several_versions(&crd.value)) {
+            webhooks::convert_by_webhook(&self.names, &mut crd.value);
+        }
+        crds
+    }
+
+    fn roles(&mut self) -> Vec<Object> {
+        let patterns = self.declared.provider.rbac.as_ref().map_or(Vec::new(), |rbac| rbac.roles.clone());
+        self.read(&patterns)
+    }
+
+    /// What the files leave out: the ServiceAccount, the roles when there are no role files, the aggregated role, and the bindings.
+    fn made_roles(&self, kinds: &[Kind], from_files: &[Object]) -> Vec<Object> {
+        let provider = &self.declared.provider;
+        if provider.manager.is_none() && provider.rbac.is_none() {
+            return rbac::aggregated_role(&self.names, kinds).map(Object::made).into_iter().collect();
+        }
+        let has = |kind: &str, name: &str| from_files.iter().any(|object| object.kind() == kind && object.name() == name);
+        let mut made = Vec::new();
+        if !has("ServiceAccount", &self.names.service_account) {
+            made.extend(rbac::service_account(&self.names));
+        }
+        let extra = provider.rbac.as_ref().map_or(&[][..], |rbac| &rbac.rules);
+        let has_roles = from_files.iter().any(|object| object.kind() == "ClusterRole" || object.kind() == "Role");
+        if !has_roles {
+            made.push(rbac::leader_election_role(&self.names));
+            made.push(rbac::manager_role(&self.names, &rbac::manager_rules(provider.provider_type, kinds, extra)));
+        }
+        if !from_files.iter().any(|object| rbac::is_aggregated(&object.value)) && provider.provider_type != ProviderType::CoreProvider {
+            made.extend(rbac::aggregated_role(&self.names, kinds));
+        }
+        let bindings: Vec<Value> = made
+            .iter()
+            .chain(from_files.iter().map(|object| &object.value))
+            .filter(|role| !is_bound(role, from_files))
+            .filter_map(|role| rbac::binding(&self.names, role))
+            .collect();
+        made.into_iter().chain(bindings).map(Object::made).collect()
+    }
+
+    /// The webhook configurations, from files and for the kinds that are named.
+    fn webhook_configurations(&mut self, kinds: &[Kind], crds: &[Object]) -> Vec<Object> {
+        let Some(face) = &self.declared.provider.manager else { return Vec::new() };
+        let mut configurations = self.configurations_from_files(&face.webhooks);
+        for (kind, field, named) in
+            [("MutatingWebhookConfiguration", "defaults", &face.defaults), ("ValidatingWebhookConfiguration", "validates", &face.validates)]
+        {
+            let known: Vec<&Kind> = named.iter().filter_map(|name| kinds.iter().find(|kind| kind.kind == *name)).collect();
+            for (i, name) in named.iter().enumerate().filter(|(_, name)| kinds.iter().all(|kind| kind.kind != **name)) {
+                self.report.push(self.unknown_kind(field, i, name, kinds));
+            }
+            if let Some(version) = known.first().and_then(|kind| storage_version(crds, kind)) {
+                configurations.push(Object::made(webhooks::configuration(&self.names, kind, &known, &version)));
+            }
+        }
+        configurations
+    }
+
+    fn configurations_from_files(&mut self, patterns: &[String]) -> Vec<Object> {
+        let mut read = self.read(patterns);
+        for object in &read {
+            if !webhooks::CONFIGURATION_KINDS.contains(&object.kind()) {
+                let finding = Diagnostic::error(WEBHOOK_OTHER_KIND, format!("`manager.webhooks` also takes {}", object.title()));
+                self.report.push(finding.at(object.place(&FieldPath::root().field("kind"))).help("name its file under `objects`"));
+            }
+        }
+        read.retain(|object| webhooks::CONFIGURATION_KINDS.contains(&object.kind()));
+        for object in &mut read {
+            webhooks::connect_configuration(&self.names, &mut object.value);
+        }
+        stamp::place_and_name(&self.names, &mut read);
+        read
+    }
+
+    fn unknown_kind(&self, field: &str, index: usize, name: &str, kinds: &[Kind]) -> Diagnostic {
+        let known: Vec<&str> = kinds.iter().map(|kind| kind.kind.as_str()).collect();
+        Diagnostic::error(WEBHOOK_KIND_UNKNOWN, format!("manager.{field}[{index}] is `{name}`, which no CRD of the provider defines"))
+            .at(self.declared.place(&FieldPath::root().field("manager").field(field).index(index)))
+            .help(format!("name one of {}", known.join(", ")))
+    }
+}
+
+fn has_several_versions(crd: &Value) -> bool {
+    crd["spec"]["versions"].as_array().is_some_and(|versions| versions.len() > 1)
+}
+
+fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
+    let crd = crds.iter().find(|crd| crd.value["spec"]["names"]["kind"] == kind.kind.as_str())?;
+    let versions = crd.value["spec"]["versions"].as_array()?;
+    versions.iter().find(|version| version["storage"] == true)?["name"].as_str().map(str::to_owned)
+}
+
+/// Whether one of the bindings that files brought refers to the role.
+fn is_bound(role: &Value, from_files: &[Object]) -> bool {
+    from_files.iter().any(|object| {
+        let reference = &object.value["roleRef"];
+        reference["kind"] == role["kind"] && reference["name"] == role["metadata"]["name"]
+    })
+}
+
+/// What clusterctl or the contract would refuse in the finished components.
+fn check(declared: &Declared, objects: &[Object]) -> Report {
+    let mut report = check_namespaces(declared, objects);
+    report.extend(duplicates(objects));
+    report.extend(check_images(objects));
+    report.extend(check_manager(objects));
+    report
+}
+
+fn metadata(field: &str) -> FieldPath {
+    FieldPath::root().field("metadata").field(field)
+}
+
+/// One Namespace, and everything in it (book: clusterctl, "Target namespace").
+fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
+    let wanted = declared.provider.namespace.as_str();
+    let mut report = Report::new();
+    let namespaces: Vec<&Object> = objects.iter().filter(|object| object.is("", "Namespace")).collect();
+    for extra in namespaces.iter().skip(1) {
+        let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
+        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
+        report.push(finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"));
+    }
+    match namespaces.first() {
+        None => report.push(
+            Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target")
+                .at(declared.place(&FieldPath::root().field("components")))
+                .help(format!("add a Namespace `{wanted}` to the file")),
+        ),
+        Some(namespace) if namespace.name() != wanted => report.push(
+            Diagnostic::error(NAMESPACE_OTHER, format!("the components hold Namespace {}, but `namespace` is {wanted}", namespace.name()))
+                .at(namespace.place(&metadata("name")))
+                .help("let both say the same"),
+        ),
+        Some(_) => {}
+    }
+    for object in objects.iter().filter(|object| stamp::is_namespaced(object.kind()) && object.namespace() != wanted) {
+        let found = if object.namespace().is_empty() { "no namespace".to_owned() } else { format!("namespace {}", object.namespace()) };
+        let finding = Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
+        let finding = finding.at(object.place(&metadata("namespace"))).help(format!("write `namespace: {wanted}`"));
+        report.push(finding.note("clusterctl moves every namespaced object into the target namespace"));
+    }
+    report
+}
+
+fn duplicates(objects: &[Object]) -> Report {
+    let mut seen: BTreeMap<(&str, &str, &str, &str), &Object> = BTreeMap::new();
+    let mut report = Report::new();
+    for object in objects {
+        let key = (object.group(), object.kind(), object.namespace(), object.name());
+        if let Some(first) = seen.get(&key) {
+            let finding = Diagnostic::error(OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
+            let finding = finding.at(object.place(&metadata("name"))).related(first.place(&metadata("name")), "the first");
+            report.push(finding.help("remove one of the two"));
+        } else {
+            seen.insert(key, object);
+        }
+    }
+    report
+}
+
+/// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not any is overridden.
+fn check_images(objects: &[Object]) -> Report {
+    let mut report = Report::new();
+    for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
+        let pod = FieldPath::root().field("spec").field("template").field("spec");
+        for list in ["containers", "initContainers"] {
+            let containers = object.value["spec"]["template"]["spec"][list].as_array();
+            for (i, container) in containers.into_iter().flatten().enumerate() {
+                let image = container["image"].as_str().unwrap_or_default();
+                if let Err(fault) = images::parse_image(image) {
+                    let at = object.place(&pod.field(list).index(i).field("image"));
+                    report.push(image_finding(object, image, fault).at(at));
+                }
+            }
+        }
+    }
+    report
+}
+
+fn image_finding(object: &Object, image: &str, fault: ImageFault) -> Diagnostic {
+    let (what, help) = match fault {
+        ImageFault::NoRegistry => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
+        ImageFault::UpperCase => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
+        ImageFault::Malformed => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
+    };
+    Diagnostic::error(IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
+        .help(help)
+        .note("clusterctl parses every image as a canonical name and ends with an error on this one")
+        .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#controllers--watching-namespace")
+}
+
+/// `clusterctl init --wait-providers` looks at containers of this name only.
+fn check_manager(objects: &[Object]) -> Report {
+    let deployments: Vec<&Object> = objects.iter().filter(|object| object.is("apps", "Deployment")).collect();
+    let has_manager = |object: &&Object| {
+        let containers = object.value["spec"]["template"]["spec"]["containers"].as_array();
+        containers.into_iter().flatten().any(|container| container["name"] == MANAGER_CONTAINER)
+    };
+    if deployments.is_empty() || deployments.iter().any(has_manager) {
+        return Report::new();
+    }
+    let at = deployments[0].place(&FieldPath::root().field("spec").field("template").field("spec").field("containers"));
+    let finding = Diagnostic::error(MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", deployments[0].title()));
+    [finding.at(at).help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`"))].into_iter().collect()
+}

@@ -1,0 +1,278 @@
+//! metadata.yaml of a release: read, judged, extended by a series (book: clusterctl, "Metadata YAML").
+
+use std::collections::BTreeMap;
+
+use semver::Version;
+
+use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::schema::document::{self, Wording};
+use crate::text::source::{LineIndex, Source};
+use crate::text::yaml::{self, Limits, Node};
+
+/// metadata.yaml has a field that clusterctl does not know.
+const FIELD_UNKNOWN: RuleId = RuleId::new("metadata-field-unknown");
+/// metadata.yaml lacks a field.
+const FIELD_MISSING: RuleId = RuleId::new("metadata-field-missing");
+/// a value in metadata.yaml is of the wrong type.
+const VALUE_REFUSED: RuleId = RuleId::new("metadata-value-refused");
+const SYNTAX: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
+/// metadata.yaml has an `apiVersion` that clusterctl does not read.
+const API_VERSION_WRONG: RuleId = RuleId::new("metadata-api-version-wrong");
+/// metadata.yaml has a `kind` other than `Metadata`.
+const KIND_WRONG: RuleId = RuleId::new("metadata-kind-wrong");
+/// metadata.yaml holds no document.
+const EMPTY: RuleId = RuleId::new("metadata-document-missing");
+/// metadata.yaml lists no release series.
+const SERIES_EMPTY: RuleId = RuleId::new("metadata-series-empty");
+/// metadata.yaml does not list the series of the release.
+const SERIES_MISSING: RuleId = RuleId::new("metadata-series-missing");
+/// metadata.yaml lists a series twice; clusterctl takes the first.
+const SERIES_DUPLICATED: RuleId = RuleId::new("metadata-series-duplicated");
+/// a release series names something that never was a contract.
+const CONTRACT_UNKNOWN: RuleId = RuleId::new("metadata-contract-unknown");
+const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#metadata-yaml";
+
+/// A metadata.yaml that was read, with its places.
+#[derive(Debug, Clone)]
+pub struct MetadataFile {
+    /// What it says.
+    pub metadata: Metadata,
+    source: Source,
+    root: Node,
+}
+
+/// Reads and judges a metadata.yaml. `None` when it cannot be used at all; the report says why.
+pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
+    let parsed = yaml::parse(source, &Limits::default());
+    let mut report = parsed.report;
+    let Some(first) = parsed.documents.into_iter().find(|document| !document.root.is_null()) else {
+        if !report.has_errors() {
+            let finding = Diagnostic::error(EMPTY, format!("{} holds no document", source.name())).at(source.place());
+            report.push(finding.help("list the release series in it, as the book shows").url(BOOK));
+        }
+        return (None, report);
+    };
+    let root = first.root;
+    let value = root.to_json();
+    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &|path| place(source, &root, path)));
+    if report.has_errors() {
+        return (None, report);
+    }
+    let Ok(metadata) = serde_json::from_value::<Metadata>(value) else {
+        return (None, report);
+    };
+    let file = MetadataFile { metadata, source: source.clone(), root };
+    report.extend(judge(&file));
+    (Some(file), report)
+}
+
+fn place(source: &Source, root: &Node, path: &FieldPath) -> Place {
+    source.place().in_document(1).at_path(path.clone()).at_span(root.nearest(path).span)
+}
+
+impl MetadataFile {
+    /// The place of a field.
+    pub fn place(&self, path: &FieldPath) -> Place {
+        place(&self.source, &self.root, path)
+    }
+
+    /// The place of the series of a version.
+    pub fn series_place(&self, series: &ReleaseSeries) -> Place {
+        let index = self.metadata.release_series.iter().position(|known| known == series).unwrap_or_default();
+        self.place(&FieldPath::root().field("releaseSeries").index(index).field("contract"))
+    }
+
+    /// The text of the file.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+fn judge(file: &MetadataFile) -> Report {
+    let metadata = &file.metadata;
+    let mut report = Report::new();
+    let fixed = [
+        (API_VERSION_WRONG, "apiVersion", &metadata.api_version, METADATA_API_VERSION),
+        (KIND_WRONG, "kind", &metadata.kind, METADATA_KIND),
+    ];
+    for (rule, field, found, wanted) in fixed.into_iter().filter(|(_, _, found, wanted)| found != wanted) {
+        let finding = Diagnostic::error(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
+        let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
+        report.push(finding.note("this is the version of the file format; the contract stands in the series").url(BOOK));
+    }
+    let series = FieldPath::root().field("releaseSeries");
+    if metadata.release_series.is_empty() {
+        let finding = Diagnostic::error(SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series)).url(BOOK);
+        report.push(finding.help("add an entry with major, minor and contract for each series of releases"));
+    }
+    let mut seen = BTreeMap::new();
+    for (i, entry) in metadata.release_series.iter().enumerate() {
+        report.extend(contract_unknown(file, &series.index(i), entry));
+        if let Some(first) = seen.insert((entry.major, entry.minor), i) {
+            seen.insert((entry.major, entry.minor), first);
+            let message = format!("releaseSeries[{i}] repeats series {}.{}", entry.major, entry.minor);
+            let finding = Diagnostic::error(SERIES_DUPLICATED, message).at(file.place(&series.index(i)));
+            let finding = finding.related(file.place(&series.index(first)), "the first, which clusterctl takes");
+            report.push(finding.help("remove one of the two"));
+        }
+    }
+    report
+}
+
+/// Old series may name contracts that no core accepts any more; what is no contract at all is an error.
+fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeries) -> Option<Diagnostic> {
+    const RETIRED: &[&str] = &["v1alpha2", "v1alpha3", "v1alpha4"];
+    let contract = series.contract.as_str();
+    if ContractVersion::parse(contract).is_some() || RETIRED.contains(&contract) {
+        return None;
+    }
+    let known = ContractVersion::ALL.map(ContractVersion::as_str).join(" or ");
+    Some(
+        Diagnostic::error(CONTRACT_UNKNOWN, format!("contract `{contract}` of series {}.{} is unknown", series.major, series.minor))
+            .at(file.place(&entry.field("contract")))
+            .help(format!("write {known}"))
+            .url(BOOK),
+    )
+}
+
+/// The series of the version that is to be released, or a finding that shows the lines to add.
+///
+/// # Errors
+/// The finding.
+pub fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result<&'a ReleaseSeries, Box<Diagnostic>> {
+    file.metadata.series_of(version).ok_or_else(|| {
+        let (contract, shape) = (newest_contract(file), Shape::of(file));
+        let name = file.source.name();
+        let message = format!("{name} does not list series {}.{} of v{version}", version.major, version.minor);
+        let lines = shape.entry(version, &contract);
+        let help = format!("add these lines, or run `windlass release bump v{version}`");
+        Box::new(
+            Diagnostic::error(SERIES_MISSING, message)
+                .at(shape.last_line(file))
+                .insertion(shape.after_line, lines)
+                .help(help)
+                .note("clusterctl would refuse the release at the user's `init`: it does not match any release series")
+                .url(BOOK),
+        )
+    })
+}
+
+/// The contract of the newest series that the file lists.
+fn newest_contract(file: &MetadataFile) -> String {
+    let newest = file.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor));
+    newest.map_or_else(|| ContractVersion::V1Beta2.as_str().to_owned(), |series| series.contract.clone())
+}
+
+/// How the list of series is written: where it ends, and how far its items are indented.
+struct Shape {
+    after_line: u32,
+    indent: usize,
+}
+
+impl Shape {
+    fn of(file: &MetadataFile) -> Self {
+        let list = file.root.at(&FieldPath::root().field("releaseSeries"));
+        let items = list.and_then(|list| list.as_sequence()).unwrap_or_default();
+        let text = file.source.text();
+        let last = items.last().map(|item| item.span);
+        let dash = last.and_then(|span| text[..span.start.offset].rfind('-'));
+        let index = LineIndex::new(text);
+        let indent = dash.map_or(0, |dash| index.position(dash).column.saturating_sub(1) as usize);
+        let end = last.map_or(text.len(), |span| text[..span.end.offset].trim_end().len());
+        Shape { after_line: index.position(end).line, indent }
+    }
+
+    /// The lines of a new entry.
+    fn entry(&self, version: &Version, contract: &str) -> Vec<String> {
+        let indent = " ".repeat(self.indent);
+        vec![
+            format!("{indent}- major: {}", version.major),
+            format!("{indent}  minor: {}", version.minor),
+            format!("{indent}  contract: {contract}"),
+        ]
+    }
+
+    /// The last line of the last entry, or the end of the file.
+    fn last_line(&self, file: &MetadataFile) -> Place {
+        let series = FieldPath::root().field("releaseSeries");
+        let last = file.metadata.release_series.len().checked_sub(1);
+        let path = last.map_or(series.clone(), |i| series.index(i).field("contract"));
+        let mut place = file.place(&path);
+        let located = file.root.nearest(&path);
+        place.span = Some(located.key.unwrap_or(located.span));
+        place
+    }
+}
+
+/// The text of metadata.yaml with the series of a version added after the last one; comments and layout stay. `None` when the series is
+/// there already. `contract` is that of the newest series unless it is given.
+pub fn bump(file: &MetadataFile, version: &Version, contract: Option<&str>) -> Option<String> {
+    if file.metadata.series_of(version).is_some() {
+        return None;
+    }
+    let shape = Shape::of(file);
+    let contract = contract.map_or_else(|| newest_contract(file), str::to_owned);
+    let text = file.source.text();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let entry = shape.entry(version, &contract);
+    let at = (shape.after_line as usize).min(lines.len());
+    lines.splice(at..at, entry.iter().map(String::as_str));
+    Some(lines.join("\n") + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# ours\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n  - major: 0\n    minor: 1\n    contract: v1beta1 # old\n";
+
+    fn file(text: &str) -> MetadataFile {
+        let (file, report) = parse(&Source::new("metadata.yaml", text));
+        assert_eq!(report, Report::new());
+        file.expect("a usable file")
+    }
+
+    fn rules(text: &str) -> Vec<&'static str> {
+        parse(&Source::new("metadata.yaml", text)).1.findings().iter().map(|f| f.rule.as_str()).collect()
+    }
+
+    #[test]
+    fn missing_series_shows_the_lines_to_add() {
+        let file = file(FILE);
+        let finding = series_of(&file, &Version::new(0, 2, 0)).expect_err("series 0.2 is not there");
+        let insertion = finding.insertion.expect("lines to add");
+        assert_eq!(insertion.after_line, 7);
+        assert_eq!(insertion.lines, ["  - major: 0", "    minor: 2", "    contract: v1beta1"]);
+        assert_eq!(finding.place.span.map(|span| (span.start.line, span.start.column)), Some((7, 5)));
+        assert!(series_of(&file, &Version::new(0, 1, 9)).is_ok());
+    }
+
+    #[test]
+    fn bump_adds_a_series_and_keeps_everything_else() {
+        let bumped = bump(&file(FILE), &Version::new(0, 2, 0), Some("v1beta2")).expect("a new series");
+        assert_eq!(bumped, format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta2\n"));
+        assert_eq!(bump(&file(&bumped), &Version::new(0, 2, 5), None), None);
+    }
+
+    /// clusterctl.md 6.2 and the book's validation rules.
+    #[test]
+    fn faults_are_named() {
+        let head = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n";
+        for (text, expected) in [
+            (String::new(), vec!["metadata-document-missing"]),
+            (format!("{head}releaseSeries: []\n"), vec!["metadata-series-empty"]),
+            (format!("{head}releaseSeries:\n- {{major: 0, minor: 1, contract: v1beta3}}\n"), vec!["metadata-contract-unknown"]),
+            (
+                format!("{head}releaseSeries:\n- {{minor: 1, contract: v1beta2}}\n- {{major: 0, minor: 1, contract: v1beta1}}\n"),
+                vec!["metadata-series-duplicated"],
+            ),
+            (
+                "apiVersion: clusterctl.cluster.x-k8s.io/v1beta1\nkind: Meta\nreleaseSeries: [{minor: 1, contract: v1beta2}]\n".to_owned(),
+                vec!["metadata-api-version-wrong", "metadata-kind-wrong"],
+            ),
+        ] {
+            assert_eq!(rules(&text), expected, "{text}");
+        }
+    }
+}

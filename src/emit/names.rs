@@ -1,0 +1,102 @@
+//! The names of what a release holds, all from the namespace and the name prefix of its `provider.yaml`.
+
+use crate::provider::Provider;
+
+/// Names that several objects share. Namespaced objects begin with the name prefix. Cluster-wide roles begin with the namespace, because
+/// `clusterctl delete` takes only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// The namespace of the components.
+    pub namespace: String,
+    /// What names of namespaced objects begin with.
+    pub prefix: String,
+    /// What names of cluster-wide roles begin with.
+    pub cluster_prefix: String,
+    /// The ServiceAccount of the manager.
+    pub service_account: String,
+}
+
+/// The ServiceAccount that every namespace has.
+pub const DEFAULT_SERVICE_ACCOUNT: &str = "default";
+
+impl Names {
+    /// The names that a `provider.yaml` leads to.
+    pub fn of(provider: &Provider) -> Self {
+        let prefix = provider.name_prefix();
+        let service_account = match provider.rbac.as_ref().and_then(|rbac| rbac.service_account.as_deref()) {
+            Some(DEFAULT_SERVICE_ACCOUNT) => DEFAULT_SERVICE_ACCOUNT.to_owned(),
+            Some(name) => prefixed(&prefix, name),
+            None => format!("{prefix}manager"),
+        };
+        Names { cluster_prefix: format!("{}-", provider.namespace), namespace: provider.namespace.clone(), prefix, service_account }
+    }
+
+    /// The Deployment.
+    pub fn deployment(&self) -> String {
+        format!("{}controller-manager", self.prefix)
+    }
+
+    /// The Service in front of the webhooks.
+    pub fn webhook_service(&self) -> String {
+        format!("{}webhook-service", self.prefix)
+    }
+
+    /// The Certificate of the webhooks.
+    pub fn certificate(&self) -> String {
+        format!("{}serving-cert", self.prefix)
+    }
+
+    /// The Secret in which cert-manager puts that certificate.
+    pub fn certificate_secret(&self) -> String {
+        format!("{}webhook-service-cert", self.prefix)
+    }
+
+    /// The Issuer of that Certificate.
+    pub fn issuer(&self) -> String {
+        format!("{}selfsigned-issuer", self.prefix)
+    }
+
+    /// The value of the annotation that has cert-manager inject the CA.
+    pub fn inject_ca_from(&self) -> String {
+        format!("{}/{}", self.namespace, self.certificate())
+    }
+
+    /// The name that an object of a kind gets: with the prefix that its kind demands, unless it has one already.
+    pub fn stamped(&self, kind: &str, name: &str) -> String {
+        match kind {
+            "ClusterRole" | "ClusterRoleBinding" if name.starts_with(&self.cluster_prefix) => name.to_owned(),
+            "ClusterRole" | "ClusterRoleBinding" => {
+                format!("{}{}", self.cluster_prefix, name.strip_prefix(self.prefix.as_str()).unwrap_or(name))
+            }
+            _ => prefixed(&self.prefix, name),
+        }
+    }
+}
+
+fn prefixed(prefix: &str, name: &str) -> String {
+    if name.starts_with(prefix) { name.to_owned() } else { format!("{prefix}{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cluster_roles_begin_with_the_namespace_and_all_else_with_the_prefix() {
+        let names = Names {
+            namespace: "x-system".to_owned(),
+            prefix: "x-".to_owned(),
+            cluster_prefix: "x-system-".to_owned(),
+            service_account: "x-manager".to_owned(),
+        };
+        for (kind, name, expected) in [
+            ("ClusterRole", "manager-role", "x-system-manager-role"),
+            ("ClusterRole", "x-manager-role", "x-system-manager-role"),
+            ("ClusterRoleBinding", "x-system-b", "x-system-b"),
+            ("Role", "leader-election-role", "x-leader-election-role"),
+            ("Service", "x-metrics", "x-metrics"),
+        ] {
+            assert_eq!(names.stamped(kind, name), expected, "{kind} {name}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Roles and bindings: what the manager may do, what the core may do with our kinds, and the lease for leader election
+//! (book: "All resources: API group", "RBAC"; checklist OP-12, OP-13, OP-14, BC-13, BC-14).
+
+use serde_json::{Value, json};
+
+use super::names::{DEFAULT_SERVICE_ACCOUNT, Names};
+use crate::contract::{AGGREGATED_VERBS, ProviderType, SPONSORED_GROUPS, labels};
+use crate::provider::PolicyRule;
+
+/// A kind of the provider, as its CRD names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kind {
+    /// The API group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The plural resource name.
+    pub plural: String,
+    /// Whether it has a status subresource; templates have none.
+    pub has_status: bool,
+}
+
+const ALL_VERBS: &[&str] = AGGREGATED_VERBS;
+const READ: &[&str] = &["get", "list", "watch"];
+const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+
+/// The rules of the manager's ClusterRole, made from what the provider provides: its own kinds with status and finalizers, the core
+/// kinds it reads, Secrets and ConfigMaps where its type keeps them, events, its own CRDs for migration, token and access review.
+/// Cluster-wide rights on leases are not among them: those are in the namespaced leader election role.
+pub fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule]) -> Vec<PolicyRule> {
+    let mut rules = Vec::new();
+    match provider {
+        ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider => {
+            rules.push(rule(&[""], &["configmaps", "secrets"], ALL_VERBS));
+        }
+        _ => rules.push(rule(&[""], &["secrets"], READ)),
+    }
+    rules.push(rule(&[""], &["events"], &["create", "patch"]));
+    rules.push(rule(&["apiextensions.k8s.io"], &["customresourcedefinitions"], READ));
+    if let Some(rule) = own_crds_rule(kinds) {
+        rules.push(rule);
+    }
+    rules.push(rule(&["authentication.k8s.io"], &["tokenreviews"], &["create"]));
+    rules.push(rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]));
+    rules.extend(own_kinds_rules(kinds));
+    rules.extend(core_rules(provider));
+    rules.extend(extra.iter().cloned());
+    rules
+}
+
+/// The manager migrates stored objects of its own CRDs to the storage version and records it on them.
+fn own_crds_rule(kinds: &[Kind]) -> Option<PolicyRule> {
+    let names: Vec<String> = kinds.iter().map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
+    let rule = rule(&["apiextensions.k8s.io"], &["customresourcedefinitions", "customresourcedefinitions/status"], &["patch", "update"]);
+    (!names.is_empty()).then_some(PolicyRule { resource_names: names, ..rule })
+}
+
+fn own_kinds_rules(kinds: &[Kind]) -> Vec<PolicyRule> {
+    let mut groups: Vec<&str> = kinds.iter().map(|kind| kind.group.as_str()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+        .into_iter()
+        .map(|group| {
+            let mut resources = Vec::new();
+            for kind in kinds.iter().filter(|kind| kind.group == group) {
+                resources.push(kind.plural.clone());
+                if kind.has_status {
+                    resources.push(format!("{}/finalizers", kind.plural));
+                    resources.push(format!("{}/status", kind.plural));
+                }
+            }
+            let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
+            rule(&[group], &resources, ALL_VERBS)
+        })
+        .collect()
+}
+
+/// What a provider of a type reads of the core, and of the kinds that its objects refer to.
+fn core_rules(provider: ProviderType) -> Vec<PolicyRule> {
+    let core = &["cluster.x-k8s.io"][..];
+    match provider {
+        ProviderType::BootstrapProvider => vec![
+            rule(
+                core,
+                &["clusters", "clusters/status", "machinepools", "machinepools/status", "machines", "machines/status", "machinesets"],
+                READ,
+            ),
+            rule(&["controlplane.cluster.x-k8s.io"], &["*"], READ),
+        ],
+        ProviderType::InfrastructureProvider => vec![rule(
+            core,
+            &["clusters", "clusters/status", "machinepools", "machinepools/status", "machines", "machines/status", "machinesets"],
+            READ,
+        )],
+        ProviderType::ControlPlaneProvider => vec![
+            rule(core, &["clusters", "clusters/status"], READ),
+            rule(core, &["machines", "machines/status"], ALL_VERBS),
+            rule(&["bootstrap.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"], &["*"], ALL_VERBS),
+        ],
+        ProviderType::IPAMProvider => vec![
+            rule(core, &["clusters"], READ),
+            rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims"], &["get", "list", "patch", "update", "watch"]),
+            rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims/status", "ipaddressclaims/finalizers"], &["get", "patch", "update"]),
+            rule(&["ipam.cluster.x-k8s.io"], &["ipaddresses"], ALL_VERBS),
+        ],
+        ProviderType::CoreProvider | ProviderType::RuntimeExtensionProvider | ProviderType::AddonProvider => {
+            vec![rule(core, &["clusters", "clusters/status"], READ)]
+        }
+    }
+}
+
+fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> PolicyRule {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    PolicyRule { api_groups: owned(groups), resources: owned(resources), verbs: owned(verbs), ..PolicyRule::default() }
+}
+
+/// The manager's ClusterRole.
+pub fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
+    json!({
+        "apiVersion": format!("{RBAC_GROUP}/v1"),
+        "kind": "ClusterRole",
+        "metadata": {"name": format!("{}manager-role", names.cluster_prefix)},
+        "rules": rules,
+    })
+}
+
+/// The namespaced role for leader election: leases, and events about them.
+pub fn leader_election_role(names: &Names) -> Value {
+    let rules = [rule(&[""], &["events"], &["create"]), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)];
+    json!({
+        "apiVersion": format!("{RBAC_GROUP}/v1"),
+        "kind": "Role",
+        "metadata": {"name": format!("{}leader-election-role", names.prefix), "namespace": names.namespace},
+        "rules": rules,
+    })
+}
+
+/// The role that the core manager takes over by aggregation; `None` when the group is one that it may use anyway, or there are no kinds.
+pub fn aggregated_role(names: &Names, kinds: &[Kind]) -> Option<Value> {
+    let foreign: Vec<&Kind> = kinds.iter().filter(|kind| !SPONSORED_GROUPS.contains(&kind.group.as_str())).collect();
+    let mut groups: Vec<&str> = foreign.iter().map(|kind| kind.group.as_str()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    if groups.is_empty() {
+        return None;
+    }
+    let rules: Vec<PolicyRule> = groups
+        .into_iter()
+        .map(|group| {
+            let plurals: Vec<&str> = foreign.iter().filter(|kind| kind.group == group).map(|kind| kind.plural.as_str()).collect();
+            rule(&[group], &plurals, AGGREGATED_VERBS)
+        })
+        .collect();
+    Some(json!({
+        "apiVersion": format!("{RBAC_GROUP}/v1"),
+        "kind": "ClusterRole",
+        "metadata": {
+            "name": format!("{}aggregated-manager-role", names.cluster_prefix),
+            "labels": {labels::AGGREGATE_TO_MANAGER: "true"},
+        },
+        "rules": rules,
+    }))
+}
+
+/// The ServiceAccount; `None` when it is the one that every namespace has.
+pub fn service_account(names: &Names) -> Option<Value> {
+    (names.service_account != DEFAULT_SERVICE_ACCOUNT).then(|| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": names.service_account, "namespace": names.namespace},
+        })
+    })
+}
+
+/// The binding of a Role or ClusterRole to the manager's ServiceAccount; `None` for any other object and for roles that are aggregated
+/// into another one.
+pub fn binding(names: &Names, role: &Value) -> Option<Value> {
+    let kind = role["kind"].as_str()?;
+    let name = role["metadata"]["name"].as_str()?;
+    let binding_kind = match kind {
+        "Role" => "RoleBinding",
+        "ClusterRole" if !is_aggregated(role) => "ClusterRoleBinding",
+        _ => return None,
+    };
+    let mut metadata = json!({"name": format!("{}-rolebinding", name.strip_suffix("-role").unwrap_or(name))});
+    if kind == "Role" {
+        metadata["namespace"] = json!(names.namespace);
+    }
+    Some(json!({
+        "apiVersion": format!("{RBAC_GROUP}/v1"),
+        "kind": binding_kind,
+        "metadata": metadata,
+        "roleRef": {"apiGroup": RBAC_GROUP, "kind": kind, "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": names.service_account, "namespace": names.namespace}],
+    }))
+}
+
+/// Whether a role only feeds other roles: it carries a label of the aggregation of the core or of a control plane provider.
+pub fn is_aggregated(role: &Value) -> bool {
+    let labels = role["metadata"]["labels"].as_object();
+    labels.is_some_and(|labels| labels.keys().any(|key| key.ends_with("/aggregate-to-manager")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(group: &str) -> Vec<Kind> {
+        let kind = |kind: &str, plural: &str, has_status| Kind {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            has_status,
+        };
+        vec![kind("FooConfig", "fooconfigs", true), kind("FooConfigTemplate", "fooconfigtemplates", false)]
+    }
+
+    fn names() -> Names {
+        Names {
+            namespace: "foo-system".to_owned(),
+            prefix: "foo-".to_owned(),
+            cluster_prefix: "foo-system-".to_owned(),
+            service_account: "foo-manager".to_owned(),
+        }
+    }
+
+    /// Book, "All resources: API group": both plurals, seven verbs; only the sponsored groups are covered from the start.
+    #[test]
+    fn core_gets_seven_verbs_on_kinds_of_a_foreign_group_only() {
+        let role = aggregated_role(&names(), &kinds("bootstrap.foo.dev")).expect("a foreign group");
+        assert_eq!(role["metadata"]["labels"]["cluster.x-k8s.io/aggregate-to-manager"], "true");
+        assert_eq!(role["rules"][0]["resources"], json!(["fooconfigs", "fooconfigtemplates"]));
+        assert_eq!(role["rules"][0]["verbs"], json!(["create", "delete", "get", "list", "patch", "update", "watch"]));
+        assert_eq!(aggregated_role(&names(), &kinds("bootstrap.cluster.x-k8s.io")), None);
+        assert_eq!(binding(&names(), &role), None, "the core binds it");
+    }
+
+    #[test]
+    fn manager_of_a_bootstrap_provider_owns_its_kinds_and_only_reads_machines() {
+        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"), &[]);
+        let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
+        let all = "create,delete,get,list,patch,update,watch";
+        for (resource, verbs) in [
+            ("fooconfigs", all),
+            ("fooconfigs/status", all),
+            ("fooconfigs/finalizers", all),
+            ("fooconfigtemplates", all),
+            ("secrets", all),
+            ("configmaps", all),
+            ("machines", "get,list,watch"),
+            ("clusters", "get,list,watch"),
+            ("events", "create,patch"),
+            ("tokenreviews", "create"),
+            ("subjectaccessreviews", "create"),
+        ] {
+            assert_eq!(of(resource).as_deref(), Some(verbs), "{resource}");
+        }
+        assert_eq!(of("fooconfigtemplates/status"), None);
+        assert_eq!(of("leases"), None, "leases are for the namespaced role");
+        assert!(rules.iter().all(|r| !r.verbs.iter().any(|v| v == "*")), "no wildcard verbs");
+    }
+
+    #[test]
+    fn bindings_are_called_after_their_role() {
+        let binding = binding(&names(), &leader_election_role(&names())).expect("a Role is bound");
+        assert_eq!(binding["metadata"], json!({"name": "foo-leader-election-rolebinding", "namespace": "foo-system"}));
+        assert_eq!(binding["roleRef"]["name"], "foo-leader-election-role");
+    }
+}

@@ -1,0 +1,241 @@
+//! A whole release: components, metadata, templates, image list, bill of materials, checksums (book: clusterctl, "Provider Repositories").
+
+use std::collections::BTreeSet;
+
+use semver::Version;
+
+use super::checksums::{CHECKSUMS_FILE, checksums};
+use super::components::{Components, components};
+use super::images::parse_image;
+use super::object::{Object, Quoting};
+use super::sbom::{SBOM_FILE, Subject, sbom};
+use super::{definitions, metadata, templates};
+use crate::contract::METADATA_FILE;
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::provider::{Declared, Inputs};
+use crate::text::goyaml::{self, VariableQuoting};
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+use crate::text::{envsubst, yaml};
+
+/// two files of a release would have the same name.
+const FILE_TWICE: RuleId = RuleId::new("release-file-duplicated");
+/// the providers of one release name different metadata files.
+const METADATA_TWO: RuleId = RuleId::new("release-metadata-ambiguous");
+/// provider.yaml names a metadata.yaml that is not there.
+const METADATA_MISSING: RuleId = RuleId::new("release-metadata-missing");
+/// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
+const IMAGE_TAGGED: RuleId = RuleId::new("provider-image-tagged");
+/// a text in the components cannot be written as YAML.
+const NOT_WRITABLE: RuleId = RuleId::new("components-not-writable");
+/// the components do not survive the substitution of variables by clusterctl.
+const SUBSTITUTION: RuleId = RuleId::new("components-substitution-broken");
+
+/// The list of images in a release.
+pub const IMAGES_FILE: &str = "images.txt";
+
+/// What a release is built from.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// The providers of the release; more than one makes several components files.
+    pub providers: &'a [Declared],
+    /// The files that they name.
+    pub inputs: &'a Inputs,
+    /// The version that is built.
+    pub version: &'a Version,
+    /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only manager.
+    pub images: &'a [ImageOverride],
+    /// Seconds since 1970 for dates in the release.
+    pub epoch: i64,
+}
+
+/// An image that replaces the one in `provider.yaml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageOverride {
+    /// The provider label that it is for; `None` for every manager.
+    pub label: Option<String>,
+    /// The image with tag or digest.
+    pub image: String,
+}
+
+/// A release in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Release {
+    /// The files. Complete only when the report has no errors.
+    pub files: Tree,
+    /// The images that it runs.
+    pub images: BTreeSet<String>,
+    /// How many Kubernetes objects its components hold.
+    pub objects: usize,
+    /// The contract of the release series.
+    pub contract: String,
+    /// Everything that is wrong.
+    pub report: Report,
+}
+
+/// Builds a release. Nothing of it depends on clock, machine or order of files: the same input gives the same bytes.
+pub fn build(plan: &Plan<'_>) -> Release {
+    let mut release = Release::default();
+    let series = add_metadata(&mut release, plan);
+    for declared in plan.providers {
+        let image = image_of(&mut release.report, plan, declared);
+        let components = components(declared, plan.inputs, &image);
+        if let Some((contract, place)) = &series {
+            release.contract.clone_from(contract);
+            release.report.extend(definitions::check_against_series(contract, &components.crds(), place));
+        }
+        add_components(&mut release, declared, components);
+        add_templates(&mut release, plan, declared);
+    }
+    if !release.report.has_errors() {
+        add_lists(&mut release, plan);
+    }
+    release
+}
+
+/// The metadata of the release, and the contract of its series with its place.
+fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate::diag::Place)> {
+    let first = plan.providers.first()?;
+    let at = FieldPath::root().field("metadata");
+    for other in plan.providers.iter().filter(|other| other.provider.metadata_file() != first.provider.metadata_file()) {
+        let message = format!("a release has one metadata.yaml, but the providers name {} and {}", first.provider.metadata_file(), other.provider.metadata_file());
+        release.report.push(Diagnostic::error(METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
+    }
+    let Some(source) = plan.inputs.files(first.provider.metadata_file()).first() else {
+        let message = format!("{} names {}, which is no file", first.source_name(), first.provider.metadata_file());
+        let finding = Diagnostic::error(METADATA_MISSING, message).at(first.place(&at));
+        release.report.push(finding.help("write a metadata.yaml with the release series, as the book shows, or mend `metadata`"));
+        return None;
+    };
+    let (file, report) = metadata::parse(source);
+    let usable = !report.has_errors();
+    release.report.extend(report);
+    let file = file.filter(|_| usable)?;
+    insert(release, METADATA_FILE, source.text().as_bytes().to_vec(), source);
+    match metadata::series_of(&file, plan.version) {
+        Ok(series) => Some((series.contract.clone(), file.series_place(series))),
+        Err(finding) => {
+            release.report.push(*finding);
+            None
+        }
+    }
+}
+
+/// The image of a provider's manager: the override, or the image of provider.yaml with the version as its tag.
+pub fn image_of(report: &mut Report, plan: &Plan<'_>, declared: &Declared) -> String {
+    let label = declared.provider.label();
+    let given = plan.images.iter().find(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label));
+    if let Some(given) = given {
+        return given.image.clone();
+    }
+    let Some(manager) = &declared.provider.manager else { return String::new() };
+    let tagged = parse_image(&manager.image).is_ok_and(|image| image.tag.is_some() || image.digest.is_some());
+    if tagged {
+        let finding = Diagnostic::error(IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image));
+        let finding = finding.at(declared.place(&FieldPath::root().field("manager").field("image")));
+        report.push(finding.help("leave them out: the version that is built becomes the tag; for one build use `--image`"));
+    }
+    format!("{}:v{}", manager.image, plan.version)
+}
+
+fn add_components(release: &mut Release, declared: &Declared, components: Components) {
+    release.images.extend(components.images());
+    release.objects += components.objects.len();
+    release.report.extend(components.report);
+    match write(&components.objects) {
+        Ok(text) => {
+            release.report.extend(substitution(declared, &text));
+            let file = declared.provider.provider_type.components_file();
+            insert(release, &file, text.into_bytes(), &declared.source);
+        }
+        Err((object, error)) => {
+            release.report.push(not_writable(object, &error));
+        }
+    }
+}
+
+/// Objects as one stream, in Go's YAML; strings with variables are quoted where they must stay text.
+///
+/// # Errors
+/// The first object that YAML cannot hold.
+pub fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)> {
+    use rayon::prelude::*;
+    let texts: Vec<Result<String, goyaml::EmitError>> = objects.par_iter().map(write_object).collect();
+    let mut all = String::with_capacity(texts.iter().map(|text| text.as_ref().map_or(0, |text| text.len() + 4)).sum());
+    for (object, text) in objects.iter().zip(texts) {
+        if !all.is_empty() {
+            all.push_str("---\n");
+        }
+        all.push_str(&text.map_err(|error| (object, error))?);
+    }
+    Ok(all)
+}
+
+/// The finding that an object cannot be written.
+pub fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
+    let finding = Diagnostic::error(NOT_WRITABLE, format!("{} cannot be written as YAML: {error}", object.title()));
+    finding.at(object.place(&FieldPath::root())).help("remove the character from the text")
+}
+
+fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
+    let quoting = match &object.quoting {
+        Quoting::EveryVariable if object.is(definitions::CRD_GROUP, definitions::CRD_KIND) => VariableQuoting::Never,
+        Quoting::EveryVariable => VariableQuoting::Always,
+        Quoting::At(paths) => VariableQuoting::At(paths),
+    };
+    goyaml::template_to_string(&object.value, quoting)
+}
+
+/// The finished components must survive clusterctl: their variables parse, and with the defaults in place the result is YAML.
+fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
+    let finding = |what: String| {
+        let file = declared.provider.provider_type.components_file();
+        Diagnostic::error(SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
+            .at(declared.place(&FieldPath::root()))
+            .help("write `${NAME:=default}`, and `$${` for a literal `${`")
+    };
+    let template = match envsubst::parse(text) {
+        Ok(template) => template,
+        Err(error) => {
+            let line = text[..error.start.min(text.len())].lines().count();
+            return Some(finding(format!("{error} (line {line} of the file)")).upstream(error.to_string()));
+        }
+    };
+    if template.uses().is_empty() {
+        return None;
+    }
+    let substituted = template.expand(|_| None::<String>).ok()?;
+    let parsed = yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
+    let broken = parsed.report.into_findings().into_iter().find(|f| f.severity == crate::diag::Severity::Error)?;
+    Some(finding(broken.message))
+}
+
+fn add_templates(release: &mut Release, plan: &Plan<'_>, declared: &Declared) {
+    let sources = declared.provider.templates.iter().flat_map(|folder| plan.inputs.files(folder));
+    let (taken, report) = templates::check(sources);
+    release.report.extend(report);
+    for (file, source) in taken {
+        insert(release, file, source.text().as_bytes().to_vec(), source);
+    }
+}
+
+/// Puts a file into the release; two of one name with other bytes are a finding.
+fn insert(release: &mut Release, file: &str, bytes: Vec<u8>, from: &Source) {
+    let same = release.files.get(file).is_none_or(|there| there == bytes.as_slice());
+    if !same {
+        let finding = Diagnostic::error(FILE_TWICE, format!("the release would hold two files {file} with different content"));
+        release.report.push(finding.at(from.place()).help("rename one of them, or release the providers separately"));
+    }
+    release.files.insert(file, bytes);
+}
+
+fn add_lists(release: &mut Release, plan: &Plan<'_>) {
+    let images: String = release.images.iter().map(|image| format!("{image}\n")).collect();
+    release.files.insert(IMAGES_FILE, images.into_bytes());
+    let labels: Vec<String> = plan.providers.iter().map(|declared| declared.provider.label()).collect();
+    let subject = Subject { name: &labels.join("+"), version: &format!("v{}", plan.version), epoch: plan.epoch };
+    let sbom = sbom(subject, &release.files, &release.images);
+    release.files.insert(SBOM_FILE, sbom.into_bytes());
+    let sums = checksums(&release.files);
+    release.files.insert(CHECKSUMS_FILE, sums.into_bytes());
+}

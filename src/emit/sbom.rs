@@ -1,0 +1,153 @@
+//! The bill of materials of a release: SPDX 2.3 in JSON, the files and the images (<https://spdx.github.io/spdx-spec/v2.3/>).
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::checksums::hex;
+use super::images::parse_image;
+use crate::text::tree::Tree;
+
+/// The name of the file in a release.
+pub const SBOM_FILE: &str = "sbom.spdx.json";
+
+/// What the document says about itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The provider label, or several, joined by `+`.
+    pub name: &'a str,
+    /// The version of the release.
+    pub version: &'a str,
+    /// When it was made: `SOURCE_DATE_EPOCH`, in seconds since 1970.
+    pub epoch: i64,
+}
+
+/// The document. Its namespace holds the hash of all files, so that two releases with other content never share one.
+pub fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> String {
+    let mut all = Sha256::new();
+    for (path, bytes) in files {
+        all.update(path.as_bytes());
+        all.update([0]);
+        all.update(Sha256::digest(bytes));
+    }
+    let created = Timestamp::from_second(subject.epoch).unwrap_or(Timestamp::UNIX_EPOCH);
+    let document = json!({
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": format!("{}-{}", subject.name, subject.version),
+        "documentNamespace": format!("https://windlass.dev/spdx/{}-{}-{}", subject.name, subject.version, &hex(&all.finalize())[..32]),
+        "creationInfo": {
+            "created": created.to_string(),
+            "creators": [format!("Tool: windlass-{}", env!("CARGO_PKG_VERSION"))],
+        },
+        "packages": packages(subject, files, images),
+        "files": files.iter().enumerate().map(|(i, (path, bytes))| file(i, path, bytes)).collect::<Vec<_>>(),
+        "relationships": relationships(files.len(), images.len()),
+    });
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn file(index: usize, path: &str, bytes: &[u8]) -> Value {
+    json!({
+        "SPDXID": format!("SPDXRef-File-{index}"),
+        "fileName": format!("./{path}"),
+        "checksums": [
+            {"algorithm": "SHA1", "checksumValue": hex(&Sha1::digest(bytes))},
+            {"algorithm": "SHA256", "checksumValue": hex(&Sha256::digest(bytes))},
+        ],
+        "licenseConcluded": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+    })
+}
+
+fn packages(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> Vec<Value> {
+    let release = json!({
+        "SPDXID": "SPDXRef-Release",
+        "name": subject.name,
+        "versionInfo": subject.version,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": true,
+        "packageVerificationCode": {"packageVerificationCodeValue": verification_code(files)},
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION",
+        "licenseInfoFromFiles": ["NOASSERTION"],
+        "copyrightText": "NOASSERTION",
+    });
+    let images = images.iter().enumerate().map(|(i, reference)| image(i, reference));
+    std::iter::once(release).chain(images).collect()
+}
+
+/// SPDX 2.3, 7.9: the SHA1 of the sorted SHA1s of all files.
+fn verification_code(files: &Tree) -> String {
+    let mut hashes: Vec<String> = files.iter().map(|(_, bytes)| hex(&Sha1::digest(bytes))).collect();
+    hashes.sort();
+    hex(&Sha1::digest(hashes.concat()))
+}
+
+fn image(index: usize, reference: &str) -> Value {
+    let mut package = json!({
+        "SPDXID": format!("SPDXRef-Image-{index}"),
+        "name": reference,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": false,
+        "primaryPackagePurpose": "CONTAINER",
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+    });
+    if let Ok(parts) = parse_image(reference) {
+        if let Some(version) = parts.tag.or(parts.digest) {
+            package["versionInfo"] = json!(version);
+        }
+        package["externalRefs"] = json!([{
+            "referenceCategory": "PACKAGE-MANAGER",
+            "referenceType": "purl",
+            "referenceLocator": purl(reference),
+        }]);
+    }
+    package
+}
+
+/// The package URL of an image, type `oci` (<https://github.com/package-url/purl-spec>).
+fn purl(reference: &str) -> String {
+    let Ok(image) = parse_image(reference) else { return String::new() };
+    let name = image.path.rsplit('/').next().unwrap_or(image.path);
+    let version = image.digest.map(|digest| format!("@{}", digest.replace(':', "%3A"))).unwrap_or_default();
+    let tag = image.tag.map(|tag| format!("&tag={tag}")).unwrap_or_default();
+    format!("pkg:oci/{name}{version}?repository_url={}/{}{tag}", image.registry.replace(':', "%3A"), image.path)
+}
+
+fn relationships(files: usize, images: usize) -> Vec<Value> {
+    let relation = |from: &str, kind: &str, to: String| json!({"spdxElementId": from, "relationshipType": kind, "relatedSpdxElement": to});
+    std::iter::once(relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-Release".to_owned()))
+        .chain((0..files).map(|i| relation("SPDXRef-Release", "CONTAINS", format!("SPDXRef-File-{i}"))))
+        .chain((0..images).map(|i| relation("SPDXRef-Release", "DEPENDS_ON", format!("SPDXRef-Image-{i}"))))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn document_names_files_images_and_its_date() {
+        let files: Tree = [("a.yaml".to_owned(), b"x".to_vec())].into_iter().collect();
+        let images = BTreeSet::from(["ghcr.io/windlass-dev/windlass-manager:v0.1.0".to_owned()]);
+        let subject = Subject { name: "bootstrap-windlass", version: "v0.1.0", epoch: 315_532_800 };
+        let document: Value = serde_json::from_str(&sbom(subject, &files, &images)).expect("JSON");
+        assert_eq!(document["creationInfo"]["created"], "1980-01-01T00:00:00Z");
+        assert_eq!(document["files"][0]["fileName"], "./a.yaml");
+        // The SHA1 of `x`, by sha1sum.
+        assert_eq!(document["files"][0]["checksums"][0]["checksumValue"], "11f6ad8ec52a2984abaafd7c3b516503785c2072");
+        let locator = &document["packages"][1]["externalRefs"][0]["referenceLocator"];
+        assert_eq!(locator, "pkg:oci/windlass-manager?repository_url=ghcr.io/windlass-dev/windlass-manager&tag=v0.1.0");
+        let kinds: Vec<_> = document["relationships"].as_array().expect("list").iter().map(|r| r["relationshipType"].clone()).collect();
+        assert_eq!(kinds, ["DESCRIBES", "CONTAINS", "DEPENDS_ON"]);
+    }
+}

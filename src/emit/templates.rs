@@ -1,0 +1,296 @@
+//! Cluster templates and ClusterClasses of a release: which files are some, and what clusterctl or its users would trip over
+//! (book: clusterctl, "Workload cluster templates", "ClusterClass definitions").
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Span};
+use crate::text::envsubst::{self, OffsetMap, SubstError};
+use crate::text::source::{LineIndex, Source};
+use crate::text::yaml::{self, Limits, Node};
+
+/// a file looks like a template, but clusterctl does not look for its name.
+const NAME_UNKNOWN: RuleId = RuleId::new("template-name-unknown");
+/// the variables of a template cannot be substituted.
+const SUBSTITUTION: RuleId = RuleId::new("template-substitution-broken");
+/// a template holds a Namespace.
+const NAMESPACE_PRESENT: RuleId = RuleId::new("template-namespace-present");
+/// an object of a template has a fixed namespace.
+const NAMESPACE_FOREIGN: RuleId = RuleId::new("template-namespace-foreign");
+/// a template uses a ClusterClass whose file the release lacks.
+const CLASS_MISSING: RuleId = RuleId::new("template-class-missing");
+/// a ClusterClass is not called as its file.
+const CLASS_NAME_WRONG: RuleId = RuleId::new("clusterclass-name-wrong");
+/// a class file uses a variable of clusterctl.
+const CLASS_VARIABLE: RuleId = RuleId::new("clusterclass-variable-present");
+/// an object of a class file names a namespace.
+const CLASS_NAMESPACE: RuleId = RuleId::new("clusterclass-namespace-present");
+const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#workload-cluster-templates";
+
+/// What stands for a variable without a default while a template is judged. It reads as a number and as a name.
+const SAMPLE: &str = "1";
+
+/// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
+/// where the name looks as if clusterctl should find it.
+pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str, &'a Source)>, Report) {
+    let mut report = Report::new();
+    let mut taken = Vec::new();
+    for source in sources {
+        let file = file_name(source.name());
+        if template_flavor(file).is_some() || cluster_class_name(file).is_some() {
+            taken.push((file, source));
+        } else if let Some(finding) = unknown_name(source, file) {
+            report.push(finding);
+        }
+    }
+    let classes: BTreeSet<&str> = taken.iter().filter_map(|(file, _)| cluster_class_name(file)).collect();
+    for (file, source) in &taken {
+        report.extend(match cluster_class_name(file) {
+            Some(class) => check_class(source, class),
+            None => check_template(source, &classes),
+        });
+    }
+    (taken, report)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
+    let looks_like = ["cluster-class", "cluster_template", "clustertemplate", "cluster-template", "clusterclass"];
+    let stem = file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))?;
+    looks_like.iter().any(|prefix| stem.starts_with(prefix)).then(|| {
+        Diagnostic::warning(NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
+            .at(source.place())
+            .help("call it cluster-template.yaml, cluster-template-FLAVOR.yaml or clusterclass-NAME.yaml")
+            .url(BOOK)
+    })
+}
+
+/// A template whose variables were replaced by their defaults or by samples.
+struct Sampled<'a> {
+    source: &'a Source,
+    map: OffsetMap,
+    documents: Vec<yaml::Document>,
+    report: Report,
+}
+
+impl<'a> Sampled<'a> {
+    fn new(source: &'a Source) -> Result<Self, Box<Diagnostic>> {
+        let broken = |error: &SubstError| Box::new(substitution_finding(source, error));
+        let template = envsubst::parse(source.text()).map_err(|error| broken(&error))?;
+        let required: BTreeSet<String> =
+            template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
+        let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
+        let substituted = template.expand(sample).map_err(|error| broken(&error))?;
+        let text = String::from_utf8_lossy(&substituted.bytes).into_owned();
+        let parsed = yaml::parse(&Source::new(source.name().clone(), text), &Limits::default());
+        let mut sampled = Sampled { source, map: substituted.map, documents: parsed.documents, report: Report::new() };
+        sampled.report = parsed.report.into_findings().into_iter().map(|finding| sampled.moved(finding)).collect();
+        Ok(sampled)
+    }
+
+    /// A finding about the substituted text, at its place in the template.
+    fn moved(&self, mut finding: Diagnostic) -> Diagnostic {
+        if let Some(span) = finding.place.span {
+            finding.place.span = Some(self.span(span));
+        }
+        for related in &mut finding.related {
+            if let Some(span) = related.place.span {
+                related.place.span = Some(self.span(span));
+            }
+        }
+        finding
+    }
+
+    fn span(&self, span: Span) -> Span {
+        let range = self.map.to_template_range(span.start.offset..span.end.offset.max(span.start.offset));
+        LineIndex::new(self.source.text()).span(range)
+    }
+
+    fn place(&self, document: &yaml::Document, path: &FieldPath) -> Place {
+        let span = document.root.nearest(path).span;
+        self.source.place().in_document(document.index).in_object(title(&document.root)).at_path(path.clone()).at_span(self.span(span))
+    }
+
+    /// The text of the template behind a value.
+    fn written(&self, node: &Node) -> &'a str {
+        let span = self.span(node.span);
+        &self.source.text()[span.start.offset..span.end.offset]
+    }
+}
+
+fn title(root: &Node) -> String {
+    let text = |path: &[&str]| root.at(&fields(path)).and_then(Node::as_str).unwrap_or_default();
+    format!("{}/{}", text(&["kind"]), text(&["metadata", "name"]))
+}
+
+fn fields(names: &[&str]) -> FieldPath {
+    names.iter().fold(FieldPath::root(), |path, name| path.field(*name))
+}
+
+fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
+    let span = LineIndex::new(source.text()).span(error.start..error.stopped.max(error.start));
+    Diagnostic::error(SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
+        .at(source.place().at_span(span))
+        .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
+        .note(format!("clusterctl says: {error}"))
+        .upstream(error.to_string())
+}
+
+fn check_template(source: &Source, classes: &BTreeSet<&str>) -> Report {
+    let sampled = match Sampled::new(source) {
+        Ok(sampled) => sampled,
+        Err(finding) => return [*finding].into_iter().collect(),
+    };
+    let mut report = sampled.report.clone();
+    for document in &sampled.documents {
+        report.extend(namespaces(&sampled, document));
+        report.extend(class_of_topology(&sampled, document, classes));
+    }
+    report
+}
+
+/// A template takes the namespace as given: no Namespace object, no namespace but that of the caller.
+fn namespaces(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
+    let root = &document.root;
+    if root.at(&fields(&["kind"])).and_then(Node::as_str) == Some("Namespace") {
+        let finding = Diagnostic::error(NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
+        let finding = finding.at(sampled.place(document, &fields(&["kind"]))).help("remove it: the namespace of a cluster exists already");
+        return Some(finding.url(BOOK));
+    }
+    let path = fields(&["metadata", "namespace"]);
+    let namespace = root.at(&path)?;
+    (!sampled.written(namespace).contains("${")).then(|| {
+        let message = format!("{} has the fixed namespace {}", title(root), sampled.written(namespace));
+        Diagnostic::error(NAMESPACE_FOREIGN, message)
+            .at(sampled.place(document, &path))
+            .help("write `namespace: \"${NAMESPACE}\"`")
+            .url(BOOK)
+    })
+}
+
+/// A template with a topology needs the file of its class beside it.
+fn class_of_topology(sampled: &Sampled<'_>, document: &yaml::Document, classes: &BTreeSet<&str>) -> Option<Diagnostic> {
+    let root = &document.root;
+    if root.at(&fields(&["kind"])).and_then(Node::as_str) != Some("Cluster") {
+        return None;
+    }
+    let paths = [fields(&["spec", "topology", "classRef", "name"]), fields(&["spec", "topology", "class"])];
+    let path = paths.into_iter().find(|path| root.at(path).is_some())?;
+    let node = root.at(&path)?;
+    let class = node.as_str()?;
+    if sampled.written(node).contains("${") || classes.contains(class) {
+        return None;
+    }
+    let file = format!("{CLUSTER_CLASS_PREFIX}{class}.yaml");
+    Some(
+        Diagnostic::error(CLASS_MISSING, format!("{path} is `{class}`, but the release has no {file}"))
+            .at(sampled.place(document, &path))
+            .help(format!("add {file} to a folder of `templates`"))
+            .note("clusterctl takes the class from the release when the management cluster has none of that name"),
+    )
+}
+
+/// The class is called as its file says, holds no clusterctl variables, and names no namespace.
+fn check_class(source: &Source, class: &str) -> Report {
+    let sampled = match Sampled::new(source) {
+        Ok(sampled) => sampled,
+        Err(finding) => return [*finding].into_iter().collect(),
+    };
+    let mut report = sampled.report.clone();
+    report.extend(variables(source));
+    for document in &sampled.documents {
+        report.extend(class_name(&sampled, document, class));
+        report.extend(namespaces_of_class(&sampled, document));
+    }
+    report
+}
+
+fn variables(source: &Source) -> Option<Diagnostic> {
+    let template = envsubst::parse(source.text()).ok()?;
+    let uses = template.uses();
+    let first = uses.first()?;
+    let span = LineIndex::new(source.text()).span(first.span.clone());
+    let message = format!("{} uses the variable {}", file_name(source.name()), first.name);
+    Some(
+        Diagnostic::warning(CLASS_VARIABLE, message)
+            .at(source.place().at_span(span))
+            .help("declare a variable of the class under `spec.variables` and patch the templates with it")
+            .note("one class serves many clusters, so it must not depend on the environment of one call"),
+    )
+}
+
+fn class_name(sampled: &Sampled<'_>, document: &yaml::Document, class: &str) -> Option<Diagnostic> {
+    let root = &document.root;
+    if root.at(&fields(&["kind"])).and_then(Node::as_str) != Some("ClusterClass") {
+        return None;
+    }
+    let path = fields(&["metadata", "name"]);
+    let name = root.at(&path).map(Node::to_json);
+    let found = name.as_ref().and_then(Value::as_str).unwrap_or_default();
+    (found != class).then(|| {
+        let file = file_name(sampled.source.name());
+        Diagnostic::error(CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
+            .at(sampled.place(document, &path))
+            .help(format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"))
+            .note("clusterctl finds the file by the name that a topology gives")
+    })
+}
+
+fn namespaces_of_class(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
+    let path = fields(&["metadata", "namespace"]);
+    document.root.at(&path)?;
+    let finding = Diagnostic::warning(CLASS_NAMESPACE, format!("{} names a namespace", title(&document.root)));
+    Some(finding.at(sampled.place(document, &path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(files: &[(&str, &str)]) -> Vec<String> {
+        let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
+        let (_, report) = check(&sources);
+        let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
+        report.findings().iter().map(|f| format!("{}:{}", f.rule.as_str(), line(f))).collect()
+    }
+
+    const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
+
+    #[test]
+    fn sound_templates_pass() {
+        let topology = format!("{CLUSTER}spec: {{topology: {{classRef: {{name: foo}}, version: \"${{KUBERNETES_VERSION}}\"}}}}\n");
+        let class = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: foo}\n";
+        assert!(rules(&[("t/cluster-template.yaml", &topology), ("t/clusterclass-foo.yaml", class)]).is_empty());
+    }
+
+    #[test]
+    fn topology_needs_the_file_of_its_class() {
+        let old = format!("{CLUSTER}spec:\n  topology:\n    class: foo\n");
+        assert_eq!(rules(&[("cluster-template-topology.yaml", &old)]), ["template-class-missing:8"]);
+    }
+
+    #[test]
+    fn faults_stand_at_their_place_in_the_template() {
+        let long = "${FIRST:=a much longer value than the variable}";
+        for (text, expected) in [
+            (format!("a: {long}\nkind: Namespace\n"), vec!["template-namespace-present:2"]),
+            (format!("a: {long}\nkind: X\nmetadata:\n  namespace: kube-system\n"), vec!["template-namespace-foreign:4"]),
+            ("a: ok\nb: ${BROKEN\n".to_owned(), vec!["template-substitution-broken:2"]),
+        ] {
+            assert_eq!(rules(&[("cluster-template.yaml", &text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn class_files_are_judged() {
+        let class = "kind: ClusterClass\nmetadata:\n  name: bar\n  namespace: x\nspec: {a: \"${VAR}\"}\n";
+        let expected = ["clusterclass-variable-present:5", "clusterclass-name-wrong:3", "clusterclass-namespace-present:4"];
+        assert_eq!(rules(&[("clusterclass-foo.yaml", class)]), expected);
+        assert_eq!(rules(&[("cluster-class-foo.yaml", class)]), ["template-name-unknown:0"]);
+    }
+}

@@ -1,0 +1,7 @@
+//! The verbs: values in, values and a report out. One file a verb; reading and writing is the shell's.
+
+pub mod generate;
+pub mod release_build;
+pub mod release_bump;
+pub mod release_compare;
+pub mod repository;

@@ -1,0 +1,89 @@
+//! `release build VERSION`: the whole release of the providers that a `provider.yaml` describes.
+
+use semver::Version;
+
+use crate::contract::{VersionFault, parse_semantic};
+use crate::diag::{Diagnostic, Report, RuleId};
+use crate::emit::release::{self, ImageOverride, Plan, Release};
+use crate::provider::{Declared, Inputs, missing_files};
+
+/// the version is not semantic, or lacks its `v`.
+const VERSION_FAULT: RuleId = RuleId::new("release-version-malformed");
+/// `--image` is no reference with registry and tag or digest.
+const IMAGE_FAULT: RuleId = RuleId::new("release-image-malformed");
+
+/// The date of releases when `SOURCE_DATE_EPOCH` is not set: 1980-01-01, the earliest that every archive format can hold.
+pub const FIXED_EPOCH: i64 = 315_532_800;
+
+/// The version that is asked for: semantic, with `v`.
+///
+/// # Errors
+/// The finding, which says what to write instead.
+pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
+    let fault = match parse_semantic(text) {
+        Ok(version) if text.starts_with('v') => return Ok(version),
+        Ok(version) => (format!("the version `{text}` has no `v`"), format!("write v{version}")),
+        Err(VersionFault::LeadingZero(number)) => {
+            (format!("the version `{text}` has the number {number} with a leading zero"), "write it without the zero".to_owned())
+        }
+        Err(VersionFault::Suffix(suffix)) => {
+            (format!("the version `{text}` ends in `{suffix}`, which is no pre-release"), "write it as in v1.2.3-rc.1".to_owned())
+        }
+        Err(VersionFault::NotThreeNumbers | VersionFault::NotAVersion) => {
+            (format!("`{text}` is no semantic version"), "write three numbers, as in v0.1.0".to_owned())
+        }
+    };
+    Err(Box::new(Diagnostic::error(VERSION_FAULT, fault.0).help(fault.1).url("https://semver.org")))
+}
+
+/// `--image REF` or `--image LABEL=REF`.
+///
+/// # Errors
+/// The finding, when the reference is not canonical or has neither tag nor digest.
+pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
+    let (label, image) = match text.split_once('=') {
+        Some((label, image)) => (Some(label.to_owned()), image),
+        None => (None, text),
+    };
+    let pinned = crate::emit::images::parse_image(image).is_ok_and(|parsed| parsed.tag.is_some() || parsed.digest.is_some());
+    if pinned {
+        return Ok(ImageOverride { label, image: image.to_owned() });
+    }
+    let finding = Diagnostic::error(IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
+    Err(Box::new(finding.help("write `--image ghcr.io/owner/manager:v0.1.0`, or with `@sha256:…` in place of the tag")))
+}
+
+/// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among them nothing is built, but the files that
+/// it names are looked for all the same, so that one run reports everything.
+pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, version: &Version, images: &[ImageOverride], epoch: i64) -> Release {
+    let mut missing = Report::new();
+    for declared in providers {
+        missing.extend(missing_files(declared, inputs));
+    }
+    let mut release = release::build(&Plan { providers, inputs, version, images, epoch });
+    let mut report = parsed;
+    report.extend(missing);
+    report.extend(std::mem::take(&mut release.report));
+    release.report = report;
+    release
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_semantic_with_v() {
+        assert_eq!(version("v0.1.0").map(|v| v.to_string()), Ok("0.1.0".to_owned()));
+        for (text, help) in [("0.3.0", "write v0.3.0"), ("v1", "write three numbers, as in v0.1.0"), ("v1.2.3-", "write it as in v1.2.3-rc.1")] {
+            assert_eq!(version(text).err().and_then(|f| f.help), Some(help.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn image_overrides_are_pinned() {
+        assert!(image_override("ghcr.io/a/b").is_err());
+        let given = image_override("bootstrap-foo=ghcr.io/a/b:v1").expect("pinned");
+        assert_eq!((given.label.as_deref(), given.image.as_str()), (Some("bootstrap-foo"), "ghcr.io/a/b:v1"));
+    }
+}

@@ -1,0 +1,31 @@
+//! `release bump VERSION`: metadata.yaml with the series of a version added.
+
+use semver::Version;
+
+use crate::diag::{Diagnostic, Report, RuleId};
+use crate::emit::metadata;
+use crate::text::source::Source;
+
+/// `--contract` is no contract that Cluster API accepts.
+const CONTRACT_FAULT: RuleId = RuleId::new("release-contract-unknown");
+
+/// What became of metadata.yaml.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bumped {
+    /// The series is there already.
+    Unchanged,
+    /// The new text, and the contract of the new series.
+    Changed(String),
+}
+
+/// Adds the series of `version`, with the contract of the newest series unless another one is given. `None` when the file cannot be used.
+pub fn run(source: &Source, version: &Version, contract: Option<&str>) -> (Option<Bumped>, Report) {
+    let (file, mut report) = metadata::parse(source);
+    if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
+        let finding = Diagnostic::error(CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
+        report.push(finding.help("use `--contract` v1beta1 or v1beta2"));
+    }
+    let Some(file) = file.filter(|_| !report.has_errors()) else { return (None, report) };
+    let bumped = metadata::bump(&file, version, contract).map_or(Bumped::Unchanged, Bumped::Changed);
+    (Some(bumped), report)
+}

@@ -1,0 +1,141 @@
+//! The files of a release as somebody built or downloaded them: which providers they are of, and which version.
+
+use semver::Version;
+use serde_json::Value;
+
+use crate::contract::{METADATA_FILE, MANAGER_CONTAINER, ProviderType, labels, parse_semantic};
+use crate::diag::{Diagnostic, Report, RuleId};
+use crate::emit::images::{containers, parse_image, pod_spec};
+use crate::emit::metadata;
+use crate::emit::sbom::SBOM_FILE;
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+use crate::text::yaml::{self, Limits};
+
+/// the files of a release hold no components file.
+const COMPONENTS_MISSING: RuleId = RuleId::new("release-components-missing");
+/// the files of a release hold no metadata.yaml.
+const METADATA_MISSING: RuleId = RuleId::new("release-asset-metadata-missing");
+/// no object of a components file says which provider it belongs to.
+const LABEL_MISSING: RuleId = RuleId::new("release-provider-label-missing");
+/// the files of a release do not say its version.
+const VERSION_UNKNOWN: RuleId = RuleId::new("release-version-unknown");
+/// a file of a release is not UTF-8.
+const NOT_TEXT: RuleId = RuleId::new("release-asset-not-text");
+
+/// A provider of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assets {
+    /// Its label, which is the folder of the repository: `bootstrap-windlass`.
+    pub label: String,
+    /// Its name in clusterctl's flags.
+    pub name: String,
+    /// What it provides.
+    pub provider_type: ProviderType,
+    /// Its components file.
+    pub components: String,
+    /// The version of the release.
+    pub version: Version,
+    /// The contract of its series.
+    pub contract: String,
+}
+
+/// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
+/// that the user named.
+pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<Assets>, Report) {
+    let mut report = Report::new();
+    let components = components_files(files);
+    if components.is_empty() {
+        let finding = Diagnostic::error(COMPONENTS_MISSING, format!("{shown} holds no components file"));
+        report.push(finding.help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"));
+        return (Vec::new(), report);
+    }
+    let Some(metadata) = read_metadata(files, shown, &mut report) else { return (Vec::new(), report) };
+    let mut found = Vec::new();
+    for (provider_type, file) in components {
+        let objects = objects(files, shown, &file, &mut report);
+        let Some(label) = label_of(&objects, shown, &file, provider_type, &mut report) else { continue };
+        let Some(version) = given.cloned().or_else(|| version_of(files, &objects)) else {
+            let finding = Diagnostic::error(VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
+            report.push(finding.help(format!("name it: `--release v{}`", example_version(&metadata))));
+            continue;
+        };
+        match metadata::series_of(&metadata, &version) {
+            Err(finding) => report.push(*finding),
+            Ok(series) => {
+                let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(&label).to_owned();
+                let contract = series.contract.clone();
+                found.push(Assets { label, name, provider_type, components: file, version, contract });
+            }
+        }
+    }
+    (found, report)
+}
+
+fn components_files(files: &Tree) -> Vec<(ProviderType, String)> {
+    let of_type = |provider_type: ProviderType| {
+        let standard = provider_type.components_file();
+        let development = standard.replace(".yaml", "-development.yaml");
+        [standard, development].into_iter().find(|file| files.get(file).is_some()).map(|file| (provider_type, file))
+    };
+    ProviderType::ALL.into_iter().filter_map(of_type).collect()
+}
+
+fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
+    let name = format!("{}/{file}", shown.trim_end_matches('/'));
+    match std::str::from_utf8(files.get(file)?) {
+        Ok(text) => Some(Source::new(name, text)),
+        Err(_) => {
+            let finding = Diagnostic::error(NOT_TEXT, format!("{name} is not UTF-8 text"));
+            report.push(finding.help("download the file again, without conversion"));
+            None
+        }
+    }
+}
+
+fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metadata::MetadataFile> {
+    if files.get(METADATA_FILE).is_none() {
+        let finding = Diagnostic::error(METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
+        report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
+        return None;
+    }
+    let (file, found) = metadata::parse(&source(files, shown, METADATA_FILE, report)?);
+    report.extend(found);
+    file
+}
+
+/// The objects of a components file that has not been substituted yet; what cannot be read is a finding.
+fn objects(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Vec<Value> {
+    let Some(source) = source(files, shown, file, report) else { return Vec::new() };
+    let parsed = yaml::parse(&source, &Limits::default());
+    report.extend(parsed.report);
+    parsed.documents.iter().filter(|document| !document.root.is_null()).map(|document| document.root.to_json()).collect()
+}
+
+/// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
+fn label_of(objects: &[Value], shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
+    let prefix = provider_type.label("");
+    let mut found = objects.iter().filter_map(|object| object["metadata"]["labels"][labels::PROVIDER].as_str());
+    let label = found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned);
+    if label.is_none() {
+        let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
+        let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
+        report.push(Diagnostic::error(LABEL_MISSING, message).help(help));
+    }
+    label
+}
+
+/// The version that a release names: in its bill of materials, else in the tag of the manager's image.
+fn version_of(files: &Tree, objects: &[Value]) -> Option<Version> {
+    let sbom = files.get(SBOM_FILE).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+    let stated = sbom.as_ref().and_then(|sbom| sbom["packages"][0]["versionInfo"].as_str());
+    let managers = objects.iter().filter_map(pod_spec).flat_map(containers).filter(|container| container["name"] == MANAGER_CONTAINER);
+    let tagged = || managers.filter_map(|container| parse_image(container["image"].as_str()?).ok()?.tag).next();
+    parse_semantic(stated.or_else(tagged)?).ok()
+}
+
+/// A version that the metadata would take, for a message.
+fn example_version(metadata: &metadata::MetadataFile) -> String {
+    let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor));
+    newest.map_or_else(|| "0.1.0".to_owned(), |series| format!("{}.{}.0", series.major, series.minor))
+}

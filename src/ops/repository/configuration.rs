@@ -1,0 +1,177 @@
+//! The `clusterctl.yaml` that belongs to a local repository: entries are added, nothing that people wrote is changed.
+
+use crate::contract::ProviderType;
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::text::source::{LineIndex, Source};
+use crate::text::yaml::{self, Limits, Node};
+
+/// clusterctl.yaml of a repository has another url for the provider already.
+const ENTRY_OTHER: RuleId = RuleId::new("repository-entry-other");
+/// `providers` of a clusterctl.yaml is written so that entries cannot be added.
+const NOT_EXTENSIBLE: RuleId = RuleId::new("repository-configuration-not-extensible");
+
+/// The configuration file of a repository.
+pub const CONFIGURATION_FILE: &str = "clusterctl.yaml";
+
+/// Offline, clusterctl would wait a minute for the newest version in each call.
+const VERSION_CHECK: &str = "CLUSTERCTL_DISABLE_VERSIONCHECK";
+
+/// A provider in the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it provides.
+    pub provider_type: ProviderType,
+    /// The components file of the newest version: `{repository}/{label}/latest/{file}`.
+    pub url: String,
+}
+
+impl Entry {
+    fn lines(&self, indent: &str) -> Vec<String> {
+        vec![
+            format!("{indent}- name: {}", self.name),
+            format!("{indent}  url: {}", quoted(&self.url)),
+            format!("{indent}  type: {}", self.provider_type.as_str()),
+        ]
+    }
+}
+
+/// Paths with characters that YAML could take for syntax stand in quotes.
+fn quoted(text: &str) -> String {
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
+/// The text of the configuration with the entries in it. An entry that is there stays as it is; when its url is another one, a warning
+/// says so. `None` when the file cannot be extended; the report says why.
+pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, Report) {
+    let Some(source) = existing else { return (Some(fresh(entries)), Report::new()) };
+    let parsed = yaml::parse(source, &Limits::default());
+    let mut report = parsed.report;
+    if report.has_errors() {
+        return (None, report);
+    }
+    let root = parsed.documents.first().map(|document| &document.root).filter(|root| !root.is_null());
+    let missing: Vec<&Entry> = entries.iter().filter(|entry| !is_there(source, root, entry, &mut report)).collect();
+    let Some(root) = root else {
+        let text = source.text();
+        return (Some(format!("{}{}", text, fresh(entries))), report);
+    };
+    match extended(source, root, &missing) {
+        Ok(text) => (Some(with_version_check(text, root)), report),
+        Err(finding) => {
+            report.push(*finding);
+            (None, report)
+        }
+    }
+}
+
+fn fresh(entries: &[Entry]) -> String {
+    let mut lines = vec!["# Configuration of clusterctl for the repository in this folder: clusterctl --config clusterctl.yaml".to_owned()];
+    lines.push("providers:".to_owned());
+    lines.extend(entries.iter().flat_map(|entry| entry.lines("")));
+    lines.extend(version_check_lines());
+    lines.join("\n") + "\n"
+}
+
+fn version_check_lines() -> [String; 2] {
+    ["# Offline, each call would else wait for the newest version of clusterctl.".to_owned(), format!("{VERSION_CHECK}: \"true\"")]
+}
+
+/// Whether an entry of that name and type is in the file; with another url that is a warning.
+fn is_there(source: &Source, root: Option<&Node>, entry: &Entry, report: &mut Report) -> bool {
+    let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
+    for (i, item) in providers.unwrap_or_default().iter().enumerate() {
+        let text = |field: &str| item.at(&FieldPath::root().field(field)).and_then(Node::as_str).unwrap_or_default();
+        if text("name") != entry.name || text("type") != entry.provider_type.as_str() {
+            continue;
+        }
+        if text("url") != entry.url {
+            let path = FieldPath::root().field("providers").index(i).field("url");
+            let span = root.map(|root| root.nearest(&path).span).unwrap_or_default();
+            let message = format!("{} {} has another url in {} already", entry.provider_type.as_str(), entry.name, source.name());
+            let finding = Diagnostic::warning(ENTRY_OTHER, message).at(source.place().in_document(1).at_path(path).at_span(span));
+            report.push(finding.help(format!("keep it, or write `url: {}`", quoted(&entry.url))));
+        }
+        return true;
+    }
+    false
+}
+
+/// Adds entries behind the last one of the list, indented as it is.
+fn extended(source: &Source, root: &Node, missing: &[&Entry]) -> Result<String, Box<Diagnostic>> {
+    let text = source.text();
+    if missing.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let path = FieldPath::root().field("providers");
+    let Some(list) = root.at(&path) else {
+        let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
+        return Ok(format!("{}\nproviders:\n{}\n", text.trim_end(), entries.join("\n")));
+    };
+    let items = list.as_sequence().unwrap_or_default();
+    let is_block = text[list.span.start.offset..].starts_with('-');
+    let Some(last) = items.last().filter(|_| is_block) else {
+        let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
+        let finding = Diagnostic::error(NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
+        let finding = finding.at(source.place().in_document(1).at_path(path).at_span(list.span));
+        return Err(Box::new(finding.insertion(list.span.end.line, lines).help("write the list with one `- ` line for each entry, and add these")));
+    };
+    let end = text[..last.span.end.offset].trim_end().len();
+    let index = LineIndex::new(text);
+    let indent = " ".repeat(index.position(list.span.start.offset).column.saturating_sub(1) as usize);
+    let after = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines(&indent)).collect();
+    Ok(format!("{}\n{}{}", &text[..after], entries.join("\n"), if after == text.len() { "\n" } else { &text[after..] }))
+}
+
+fn with_version_check(text: String, root: &Node) -> String {
+    if root.at(&FieldPath::root().field(VERSION_CHECK)).is_some() {
+        return text;
+    }
+    format!("{}\n{}\n", text.trim_end(), version_check_lines().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(url: &str) -> Entry {
+        Entry { name: "foo".to_owned(), provider_type: ProviderType::BootstrapProvider, url: url.to_owned() }
+    }
+
+    fn merged(text: &str, url: &str) -> (Option<String>, Vec<&'static str>) {
+        let (text, report) = merge(Some(&Source::new("clusterctl.yaml", text)), &[entry(url)]);
+        (text, report.findings().iter().map(|f| f.rule.as_str()).collect())
+    }
+
+    #[test]
+    fn what_people_wrote_stays() {
+        let theirs = "# mine\nproviders:\n  - name: bar # keep\n    url: /x\n    type: CoreProvider\nVAR: a # b\nCLUSTERCTL_DISABLE_VERSIONCHECK: \"no\"\n";
+        let expected = "# mine\nproviders:\n  - name: bar # keep\n    url: /x\n    type: CoreProvider\n  - name: foo\n    url: /r\n    type: BootstrapProvider\nVAR: a # b\nCLUSTERCTL_DISABLE_VERSIONCHECK: \"no\"\n";
+        assert_eq!(merged(theirs, "/r"), (Some(expected.to_owned()), vec![]));
+        assert_eq!(merged(expected, "/r"), (Some(expected.to_owned()), vec![]), "a second time nothing changes");
+        assert_eq!(merged(expected, "/other"), (Some(expected.to_owned()), vec!["repository-entry-other"]));
+    }
+
+    #[test]
+    fn missing_list_and_switch_are_added() {
+        let (text, rules) = merged("VAR: a\n", "/r");
+        assert_eq!(rules, Vec::<&str>::new());
+        let text = text.expect("extensible");
+        assert!(text.starts_with("VAR: a\nproviders:\n- name: foo\n  url: /r\n  type: BootstrapProvider\n"), "{text}");
+        assert!(text.ends_with("CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\n"), "{text}");
+    }
+
+    #[test]
+    fn list_in_brackets_is_left_to_its_author() {
+        assert_eq!(merged("providers: []\n", "/r"), (None, vec!["repository-configuration-not-extensible"]));
+    }
+
+    #[test]
+    fn urls_with_variables_are_quoted() {
+        let text = fresh(&[entry("${WINDLASS_REPOSITORY}/bootstrap-foo/latest/x.yaml")]);
+        assert!(text.contains("url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/x.yaml\""), "{text}");
+    }
+}

@@ -1,0 +1,117 @@
+//! `repository list`: what a local repository holds, as clusterctl sees it.
+
+use schemars::JsonSchema;
+use semver::Version;
+use serde::Serialize;
+
+use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
+use crate::emit::metadata;
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+/// A version of a provider in a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The label, which is the folder.
+    pub provider: String,
+    /// What the label says that it provides.
+    #[serde(rename = "type")]
+    pub provider_type: ProviderType,
+    /// The version, as the folder is called.
+    pub version: String,
+    /// The contract of its release series; null when metadata.yaml does not tell.
+    pub contract: Option<String>,
+    /// How many files there are.
+    pub files: usize,
+}
+
+/// The versions in a repository, by label, then from old to new. Folders whose name is no semantic version are none.
+pub fn list(repository: &Tree) -> Vec<Listed> {
+    let mut found: Vec<(String, Version, Listed)> = Vec::new();
+    for (label, folder) in folders(repository) {
+        let Ok(version) = parse_semantic(&folder) else { continue };
+        let files = repository.subtree(&format!("{label}/{folder}"));
+        let listed = Listed {
+            provider: label.clone(),
+            provider_type: type_of(&label),
+            version: folder,
+            contract: contract_of(&files, &version),
+            files: files.len(),
+        };
+        found.push((label, version, listed));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp_precedence(&b.1)).then_with(|| a.2.version.cmp(&b.2.version)));
+    found.into_iter().map(|(_, _, listed)| listed).collect()
+}
+
+/// The pairs of folders, two levels deep.
+fn folders(repository: &Tree) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = repository
+        .paths()
+        .filter_map(|path| {
+            let mut parts = path.split('/');
+            let (label, version) = (parts.next()?, parts.next()?);
+            parts.next().map(|_| (label.to_owned(), version.to_owned()))
+        })
+        .collect();
+    pairs.dedup();
+    pairs
+}
+
+/// The type that a label stands for: the core provider's has no prefix.
+fn type_of(label: &str) -> ProviderType {
+    let prefixed = |provider: &&ProviderType| **provider != ProviderType::CoreProvider && label.starts_with(&provider.label(""));
+    ProviderType::ALL.iter().find(prefixed).copied().unwrap_or(ProviderType::CoreProvider)
+}
+
+fn contract_of(files: &Tree, version: &Version) -> Option<String> {
+    let text = std::str::from_utf8(files.get(METADATA_FILE)?).ok()?;
+    let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text));
+    file?.metadata.series_of(version).map(|series| series.contract.clone())
+}
+
+/// The list as a table with a header.
+pub fn table(listed: &[Listed]) -> String {
+    let header = ["PROVIDER", "TYPE", "VERSION", "CONTRACT", "FILES"].map(str::to_owned);
+    let rows = listed.iter().map(|row| {
+        let contract = row.contract.clone().unwrap_or_else(|| "-".to_owned());
+        [row.provider.clone(), row.provider_type.as_str().to_owned(), row.version.clone(), contract, row.files.to_string()]
+    });
+    let rows: Vec<[String; 5]> = std::iter::once(header).chain(rows).collect();
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &[String; 5]| {
+        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        format!("{}\n", cells.join("   ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_listed_from_old_to_new() {
+        let metadata = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 10, contract: v1beta2}\n";
+        let tree: Tree = [
+            ("bootstrap-x/v0.10.0/metadata.yaml", metadata),
+            ("bootstrap-x/v0.10.0/bootstrap-components.yaml", ""),
+            ("bootstrap-x/v0.9.0/a", ""),
+            ("bootstrap-x/next/a", ""),
+            ("clusterctl.yaml", ""),
+        ]
+        .into_iter()
+        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+        .collect();
+        let expected = "PROVIDER      TYPE                VERSION   CONTRACT   FILES\n\
+                        bootstrap-x   BootstrapProvider   v0.9.0    -          1\n\
+                        bootstrap-x   BootstrapProvider   v0.10.0   v1beta2    2\n";
+        assert_eq!(table(&list(&tree)), expected);
+    }
+}

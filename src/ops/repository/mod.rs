@@ -1,0 +1,12 @@
+//! `repository add|list`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! (book: clusterctl, "Creating a local provider repository").
+
+mod add;
+mod assets;
+mod configuration;
+mod list;
+
+pub use add::{Added, Destination, Placement, add, also_installed, init_arguments};
+pub use assets::{Assets, release_of};
+pub use configuration::{CONFIGURATION_FILE, Entry, merge};
+pub use list::{Listed, list, table};

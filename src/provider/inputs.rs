@@ -1,0 +1,73 @@
+//! The files that a `provider.yaml` names, once they are read. Keeps the reading out of the core.
+
+use std::collections::BTreeMap;
+
+use super::Provider;
+use crate::text::source::Source;
+
+/// What a pattern of `provider.yaml` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// Files that match a pattern.
+    Files,
+    /// The templates and ClusterClasses of a folder.
+    TemplateFolder,
+}
+
+/// What a pattern stood for when the shell looked.
+#[derive(Debug, Clone, Default)]
+pub struct Matched {
+    /// The files, in byte order of their paths.
+    pub files: Vec<Source>,
+    /// The alternatives of the pattern (`{a,b}`), or the pattern itself, that no file matches.
+    pub unmatched: Vec<String>,
+    /// Why the pattern is none, if it is none.
+    pub fault: Option<String>,
+}
+
+/// The files behind each pattern of a `provider.yaml`.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    matched: BTreeMap<String, Matched>,
+}
+
+impl Inputs {
+    /// No files.
+    pub fn new() -> Self {
+        Inputs::default()
+    }
+
+    /// Says what stands behind a pattern.
+    pub fn insert(&mut self, pattern: impl Into<String>, matched: Matched) {
+        self.matched.insert(pattern.into(), matched);
+    }
+
+    /// What stands behind a pattern; `None` when nobody looked.
+    pub fn matched(&self, pattern: &str) -> Option<&Matched> {
+        self.matched.get(pattern)
+    }
+
+    /// The files behind a pattern; none when it matches nothing.
+    pub fn files(&self, pattern: &str) -> &[Source] {
+        self.matched.get(pattern).map_or(&[], |matched| &matched.files)
+    }
+
+    /// All files, by pattern.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.matched.values().flat_map(|matched| &matched.files)
+    }
+}
+
+impl Provider {
+    /// Every pattern of the file, relative to it, and what it stands for. The shell turns them into [`Inputs`].
+    pub fn wanted(&self) -> Vec<(&str, Wanted)> {
+        let mut wanted = vec![(self.metadata_file(), Wanted::Files)];
+        let rbac = self.rbac.as_ref().map_or(&[][..], |rbac| &rbac.roles);
+        let webhooks = self.manager.as_ref().map_or(&[][..], |manager| &manager.webhooks);
+        let lists = [self.crd_files(), rbac, webhooks, &self.objects];
+        wanted.extend(lists.into_iter().flatten().map(|pattern| (pattern.as_str(), Wanted::Files)));
+        wanted.extend(self.components.iter().map(|pattern| (pattern.as_str(), Wanted::Files)));
+        wanted.extend(self.templates.iter().map(|folder| (folder.as_str(), Wanted::TemplateFolder)));
+        wanted
+    }
+}

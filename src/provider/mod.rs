@@ -1,0 +1,261 @@
+//! `provider.yaml`: the description of a provider from which its release is built. Ours is such a file too.
+//!
+//! Types only; `parse` turns a file into them and reports every fault with its place. All paths in the file are patterns relative to
+//! it, with `*` and `{a,b}`; the shell resolves them into [`Inputs`].
+
+mod builtin;
+mod inputs;
+mod parse;
+
+pub use builtin::builtin;
+pub use inputs::{Inputs, Matched, Wanted};
+pub use parse::{BUILTIN_CRDS, Declared, json_schema, missing_files, parse};
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::contract::ProviderType;
+
+/// The `apiVersion` of `provider.yaml`.
+pub const PROVIDER_API_VERSION: &str = "windlass.dev/v1alpha1";
+
+/// The `kind` of `provider.yaml`.
+pub const PROVIDER_KIND: &str = "Provider";
+
+/// A part of a Kubernetes object that is passed on as it is.
+pub type Object = Map<String, Value>;
+
+/// One provider: a components file and what belongs to it. Several documents in one file make one release with several components files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Provider {
+    /// Always `windlass.dev/v1alpha1`: the version of this file format.
+    pub api_version: String,
+    /// Always `Provider`.
+    pub kind: String,
+    /// The name of the provider, as in `clusterctl init --bootstrap NAME`: lower-case letters, digits and hyphens.
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub name: String,
+    /// What it provides. Gives the label (`bootstrap-NAME`) and the components file (`bootstrap-components.yaml`).
+    #[serde(rename = "type")]
+    pub provider_type: ProviderType,
+    /// The API group of its kinds. A group that the core does not know also gets an aggregated ClusterRole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub group: Option<String>,
+    /// Contract to the API versions that fulfil it, oldest first: the contract labels of the CRDs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contracts: BTreeMap<String, Vec<String>>,
+    /// The metadata.yaml of the release; `metadata.yaml` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub metadata: Option<String>,
+    /// The namespace of the components.
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub namespace: String,
+    /// What names of namespaced objects begin with; the namespace without `system` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_prefix: Option<String>,
+    /// CRDs as controller-gen, kube-rs or kustomize printed them: patterns of files. Labels are added. `builtin` is for the program's own kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crds: Option<Crds>,
+    /// The rights of the manager. Without role files they are made from the provider's type and kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rbac: Option<Rbac>,
+    /// The controller; none for a provider without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manager: Option<Manager>,
+    /// Further objects: patterns of files. They get label, namespace and name prefix like everything else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub objects: Vec<String>,
+    /// Folders with `cluster-template*.yaml` and `clusterclass-*.yaml`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub templates: Vec<String>,
+    /// A components file that kustomize or helm already built, in place of `crds`, `rbac`, `manager` and `objects`: checked, stamped, packed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub components: Option<String>,
+}
+
+/// Where the CRDs come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Crds {
+    /// The word `builtin`: the kinds of this program.
+    Builtin(BuiltinWord),
+    /// Patterns of files.
+    Files(Vec<String>),
+}
+
+/// The word `builtin`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BuiltinWord {
+    /// The kinds of this program.
+    Builtin,
+}
+
+/// The rights of the manager.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rbac {
+    /// The ServiceAccount of the manager; `manager` when absent. It is made if no file has it, except `default`, which each namespace has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub service_account: Option<String>,
+    /// Files with Roles, ClusterRoles and whatever belongs to them: patterns. Bindings that no file has are added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub roles: Vec<String>,
+    /// Rules for the manager on top of the made ones, as in a ClusterRole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// A rule of a role, as in `rbac.authorization.k8s.io/v1`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PolicyRule {
+    /// API groups; the empty text is the core group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub api_groups: Vec<String>,
+    /// Paths outside the API.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "nonResourceURLs")]
+    pub non_resource_urls: Vec<String>,
+    /// Names of single objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_names: Vec<String>,
+    /// Plural resource names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// What may be done.
+    #[schemars(length(min = 1))]
+    pub verbs: Vec<String>,
+}
+
+/// The Deployment `{namePrefix}controller-manager`. Restricted Pod Security, probes, ports and tolerations are added.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Manager {
+    /// The image with its registry and without a tag: the version that is built becomes the tag.
+    #[schemars(length(min = 1))]
+    pub image: String,
+    /// The program; the image's own when absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Its arguments. `${VARIABLE:=default}` is for those who install it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Environment on top of POD_NAMESPACE, POD_NAME and POD_UID, as in a container.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<EnvVar>,
+    /// Port numbers; 0 leaves a port out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<ManagerPorts>,
+    /// Files with webhook configurations, as controller-gen printed them: patterns. Service, Certificate, Issuer and CA injection are added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub webhooks: Vec<String>,
+    /// Kinds that the manager validates, at the paths that controller-runtime uses. In place of a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub validates: Vec<String>,
+    /// Kinds that the manager defaults, at the paths that controller-runtime uses. In place of a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defaults: Vec<String>,
+    /// Whether the CRDs convert through the manager, at path `/convert`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conversion: bool,
+    /// How many replicas; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub replicas: Option<i32>,
+    /// Requests and limits of the manager, as in a container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Object>,
+    /// Tolerations on top of those for control plane nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<Object>,
+    /// Node and pod affinity, as in a pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<Object>,
+    /// Volumes on top of the webhook certificate, as in a pod.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<Object>,
+    /// Mounts of the manager on top of the webhook certificate, as in a container.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volume_mounts: Vec<Object>,
+    /// Further containers, as in a pod.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sidecars: Vec<Object>,
+}
+
+/// An environment variable, as in a container.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EnvVar {
+    /// The name.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// The value; numbers and booleans need quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Another source of the value, as in a container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_from: Option<Object>,
+}
+
+/// Port numbers of the manager; 0 leaves a port out, absent means the number that Cluster API's own managers use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManagerPorts {
+    /// Health probes, `/healthz` and `/readyz`: 9440.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 65535))]
+    pub health: Option<u16>,
+    /// Metrics and diagnostics: 8443.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 65535))]
+    pub metrics: Option<u16>,
+    /// Webhooks: 9443.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 65535))]
+    pub webhook: Option<u16>,
+}
+
+impl Provider {
+    /// The label value and repository folder: `bootstrap-windlass`.
+    pub fn label(&self) -> String {
+        self.provider_type.label(&self.name)
+    }
+
+    /// What names of namespaced objects begin with.
+    pub fn name_prefix(&self) -> String {
+        match &self.name_prefix {
+            Some(prefix) => prefix.clone(),
+            None => format!("{}-", self.namespace.strip_suffix("-system").unwrap_or(&self.namespace)),
+        }
+    }
+
+    /// The metadata file, relative to `provider.yaml`.
+    pub fn metadata_file(&self) -> &str {
+        self.metadata.as_deref().unwrap_or(crate::contract::METADATA_FILE)
+    }
+
+    /// Whether the CRDs are this program's own.
+    pub fn has_builtin_crds(&self) -> bool {
+        matches!(self.crds, Some(Crds::Builtin(_)))
+    }
+
+    /// The patterns of CRD files.
+    pub fn crd_files(&self) -> &[String] {
+        match &self.crds {
+            Some(Crds::Files(files)) => files,
+            Some(Crds::Builtin(_)) | None => &[],
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! From the text of a `provider.yaml` to typed providers, with every fault at its place.
+
+use serde_json::Value;
+
+use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
+use crate::contract::ProviderType;
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::schema::Schema;
+use crate::schema::document::{self, Wording};
+use crate::text::source::Source;
+use crate::text::yaml::{self, Limits, Node};
+
+/// provider.yaml has a field that it cannot have.
+const FIELD_UNKNOWN: RuleId = RuleId::new("provider-field-unknown");
+/// provider.yaml lacks a field.
+const FIELD_MISSING: RuleId = RuleId::new("provider-field-missing");
+/// a value in provider.yaml is of the wrong type or outside its bounds.
+const VALUE_REFUSED: RuleId = RuleId::new("provider-value-refused");
+const SYNTAX: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
+/// provider.yaml holds no document.
+const DOCUMENT_MISSING: RuleId = RuleId::new("provider-document-missing");
+/// `apiVersion` or `kind` of provider.yaml is not what this program reads.
+const KIND_WRONG: RuleId = RuleId::new("provider-kind-wrong");
+/// provider.yaml gives finished components and the parts of components.
+const COMPONENTS_EXCLUSIVE: RuleId = RuleId::new("provider-components-exclusive");
+/// provider.yaml describes nothing to install.
+const COMPONENTS_EMPTY: RuleId = RuleId::new("provider-components-empty");
+/// provider.yaml takes the builtin CRDs for another API group.
+const BUILTIN_FOREIGN: RuleId = RuleId::new("provider-crds-builtin-foreign");
+/// provider.yaml has CRDs that the core must find, and names no contract.
+const CONTRACTS_MISSING: RuleId = RuleId::new("provider-contracts-missing");
+/// a key under `contracts` is no contract version.
+const CONTRACT_UNKNOWN: RuleId = RuleId::new("provider-contract-unknown");
+/// the name `cluster-api` and the core provider do not come together.
+const NAME_RESERVED: RuleId = RuleId::new("provider-name-reserved");
+/// two documents of provider.yaml would write the same components file.
+const DUPLICATED: RuleId = RuleId::new("provider-duplicated");
+/// a path in provider.yaml leads to no file.
+const FILE_MISSING: RuleId = RuleId::new("provider-file-missing");
+
+/// The group of the kinds that `crds: builtin` stands for.
+pub const BUILTIN_CRDS: &str = crate::api::names::GROUP;
+
+/// A provider with the places of its fields.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// The provider.
+    pub provider: Provider,
+    /// The file that declares it.
+    pub source: Source,
+    document: usize,
+    root: Node,
+}
+
+impl Declared {
+    /// The place of a field, or of the nearest thing that is there.
+    pub fn place(&self, path: &FieldPath) -> Place {
+        place(&self.source, self.document, &self.root, path)
+    }
+
+    /// The name of the file.
+    pub fn source_name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// The place of a pattern, wherever it stands in the document.
+    fn pattern_place(&self, pattern: &str) -> Place {
+        let mut path = FieldPath::root();
+        let found = find(&self.root, pattern, &mut path);
+        self.place(&if found { path } else { FieldPath::root() })
+    }
+}
+
+fn place(source: &Source, document: usize, root: &Node, path: &FieldPath) -> Place {
+    source.place().in_document(document).at_path(path.clone()).at_span(root.nearest(path).span)
+}
+
+/// Finds the first text of that value; `path` then leads to it. As deep as the reader lets documents be.
+fn find(node: &Node, wanted: &str, path: &mut FieldPath) -> bool {
+    let step = |segment: Segment, child: &Node, path: &mut FieldPath| {
+        path.push(segment);
+        let found = find(child, wanted, path);
+        if !found {
+            path.pop();
+        }
+        found
+    };
+    match &node.value {
+        yaml::Value::String(text) => text == wanted,
+        yaml::Value::Sequence(items) => items.iter().enumerate().any(|(i, item)| step(Segment::Index(i), item, path)),
+        yaml::Value::Mapping(mapping) => mapping.iter().any(|e| step(Segment::Field(e.key.clone()), &e.value, path)),
+        _ => false,
+    }
+}
+
+/// The JSON Schema of `provider.yaml`, for editors.
+pub fn json_schema() -> Value {
+    let mut schema = schemars::schema_for!(Provider).to_value();
+    schema["title"] = Value::from("provider.yaml of windlass");
+    schema
+}
+
+/// Reads a `provider.yaml`. Providers that can be used at all are returned; the report has every fault of all documents.
+pub fn parse(source: &Source) -> (Vec<Declared>, Report) {
+    let parsed = yaml::parse(source, &Limits::default());
+    let mut report = parsed.report;
+    let schema = schema();
+    let mut providers: Vec<Declared> = Vec::new();
+    for document in parsed.documents.into_iter().filter(|document| !document.root.is_null()) {
+        let (declared, found) = parse_document(source, document, &schema);
+        report.extend(found);
+        providers.extend(declared);
+    }
+    if providers.is_empty() && !report.has_errors() {
+        let finding = Diagnostic::error(DOCUMENT_MISSING, format!("{} holds no document", source.name())).at(source.place());
+        report.push(finding.help("describe the provider in it; `windlass schema provider` prints the JSON Schema"));
+    }
+    report.extend(duplicated(&providers));
+    (providers, report)
+}
+
+fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) -> (Option<Declared>, Report) {
+    let (index, root) = (document.index, document.root);
+    let value = root.to_json();
+    let at = |path: &FieldPath| place(source, index, &root, path);
+    let mut report = document::check(&value, schema, &SYNTAX, &at);
+    report.extend(crds_value(&value, &at));
+    report.extend(kind_wrong(&value, &at));
+    if report.has_errors() {
+        return (None, report);
+    }
+    match serde_json::from_value::<Provider>(value) {
+        Ok(provider) => {
+            let declared = Declared { provider, source: source.clone(), document: index, root };
+            let report = judge(&declared);
+            (Some(declared), report)
+        }
+        Err(error) => {
+            let finding = Diagnostic::error(SYNTAX.refused, format!("the document does not describe a provider: {error}"));
+            report.push(finding.at(at(&FieldPath::root())).help("compare it with the JSON Schema that `windlass schema provider` prints"));
+            (None, report)
+        }
+    }
+}
+
+/// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say; [`crds_value`] judges it.
+fn schema() -> Schema {
+    let mut json = document::structural_json::<Provider>();
+    json["properties"]["crds"] = serde_json::json!({"x-kubernetes-preserve-unknown-fields": true});
+    document::compiled(&json)
+}
+
+fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
+    let path = FieldPath::root().field("crds");
+    let fault = match value.get("crds")? {
+        Value::String(word) if word == "builtin" => return None,
+        Value::Array(items) => {
+            let bad = items.iter().position(|item| item.as_str().is_none_or(str::is_empty))?;
+            (path.index(bad), format!("crds[{bad}] is no pattern of files"))
+        }
+        other => (path, format!("crds is `{other}`, neither a list of patterns nor the word builtin")),
+    };
+    let finding = Diagnostic::error(SYNTAX.refused, fault.1).at(at(&fault.0));
+    Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
+}
+
+fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {
+    [("apiVersion", PROVIDER_API_VERSION), ("kind", PROVIDER_KIND)]
+        .into_iter()
+        .filter_map(|(field, wanted)| {
+            let found = value.get(field)?.as_str()?;
+            (found != wanted).then(|| {
+                let finding = Diagnostic::error(KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
+                finding.at(at(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"))
+            })
+        })
+        .collect()
+}
+
+/// What no schema can say about one provider.
+fn judge(declared: &Declared) -> Report {
+    let mut report = components_exclusive(declared);
+    report.extend(contents(declared));
+    report.extend(contracts(declared));
+    report.extend(reserved_name(declared));
+    report
+}
+
+fn components_exclusive(declared: &Declared) -> Report {
+    let provider = &declared.provider;
+    if provider.components.is_none() {
+        return Report::new();
+    }
+    let present = [
+        ("crds", provider.crds.is_some()),
+        ("rbac", provider.rbac.is_some()),
+        ("manager", provider.manager.is_some()),
+        ("objects", !provider.objects.is_empty()),
+    ];
+    let also = present.into_iter().filter(|(_, there)| *there);
+    also.map(|(field, _)| {
+        let finding = Diagnostic::error(COMPONENTS_EXCLUSIVE, format!("both components and {field} are given"));
+        let finding = finding.at(declared.place(&FieldPath::root().field(field)));
+        let finding = finding.related(declared.place(&FieldPath::root().field("components")), "a file that is built already");
+        finding.help(format!("remove {field}, which the file holds already, or components"))
+    })
+    .collect()
+}
+
+fn contents(declared: &Declared) -> Report {
+    let provider = &declared.provider;
+    let mut report = Report::new();
+    let root = FieldPath::root();
+    let nothing = provider.crds.is_none() && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
+    if nothing {
+        let finding = Diagnostic::error(COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
+        report.push(finding.at(declared.place(&root.field("name"))).help("give crds, manager or objects, or components"));
+    }
+    if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
+        let finding = Diagnostic::error(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
+        report.push(finding.help("add `group:` with the API group of the CRDs"));
+    }
+    if provider.has_builtin_crds() && provider.group.as_deref() != Some(BUILTIN_CRDS) {
+        let finding = Diagnostic::error(BUILTIN_FOREIGN, format!("crds is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only"));
+        report.push(finding.at(declared.place(&root.field("crds"))).help("name the files of your own CRDs"));
+    }
+    report
+}
+
+/// Whether the core looks up the kinds of such providers by contract.
+fn needs_contract(provider: ProviderType) -> bool {
+    matches!(provider, ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider)
+}
+
+fn contracts(declared: &Declared) -> Report {
+    let provider = &declared.provider;
+    let path = FieldPath::root().field("contracts");
+    let mut report = Report::new();
+    if provider.contracts.is_empty() && provider.crds.is_some() && needs_contract(provider.provider_type) {
+        let finding = Diagnostic::error(CONTRACTS_MISSING, "contracts is missing, so the core would not find the kinds");
+        let finding = finding.at(declared.place(&FieldPath::root().field("crds")));
+        report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));
+    }
+    for (contract, versions) in &provider.contracts {
+        if !is_version(contract) {
+            let finding = Diagnostic::error(CONTRACT_UNKNOWN, format!("`{contract}` under contracts is no contract version"));
+            report.push(finding.at(declared.place(&path.field(contract.as_str()))).help("write `v1beta1` or `v1beta2`"));
+        }
+        let bad = versions.iter().position(|version| !is_version(version));
+        if versions.is_empty() || bad.is_some() {
+            let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
+            let finding = Diagnostic::error(SYNTAX.refused, format!("contracts.{contract} must list API versions"));
+            report.push(finding.at(declared.place(&at)).help(format!("write `{contract}: [v1beta1]`")));
+        }
+    }
+    report
+}
+
+/// Whether a text has the form of an API version: `v1`, `v1beta2`, `v2alpha1`.
+fn is_version(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let Some(rest) = text.strip_prefix('v') else { return false };
+    match rest.split_once("alpha").or_else(|| rest.split_once("beta")) {
+        Some((major, minor)) => digits(major) && digits(minor),
+        None => digits(rest),
+    }
+}
+
+/// clusterctl binds the name `cluster-api` and the core provider to each other.
+fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
+    let provider = &declared.provider;
+    let (is_core, has_name) = (provider.provider_type == ProviderType::CoreProvider, provider.name == "cluster-api");
+    (is_core != has_name).then(|| {
+        Diagnostic::error(NAME_RESERVED, format!("name is `{}` and type is {}", provider.name, provider.provider_type.as_str()))
+            .at(declared.place(&FieldPath::root().field("name")))
+            .help("name the core provider, and no other one, `cluster-api`")
+            .note("clusterctl refuses a configuration that does otherwise")
+    })
+}
+
+fn duplicated(providers: &[Declared]) -> Report {
+    let mut report = Report::new();
+    for (i, declared) in providers.iter().enumerate() {
+        let same = |other: &&Declared| other.provider.provider_type == declared.provider.provider_type;
+        if let Some(first) = providers[..i].iter().find(same) {
+            let message = format!("document {} is a second {} of the release", declared.document, declared.provider.provider_type.as_str());
+            let finding = Diagnostic::error(DUPLICATED, message).at(declared.place(&FieldPath::root().field("type")));
+            let finding = finding.related(first.place(&FieldPath::root().field("type")), "the first");
+            report.push(finding.help("release it from a provider.yaml of its own: both would write the same components file"));
+        }
+    }
+    report
+}
+
+/// The patterns of the file that match nothing, or are none.
+pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
+    let mut report = Report::new();
+    for (pattern, wanted) in declared.provider.wanted() {
+        let Some(matched) = inputs.matched(pattern) else { continue };
+        let place = declared.pattern_place(pattern);
+        if let Some(fault) = &matched.fault {
+            let finding = Diagnostic::error(FILE_MISSING, format!("the pattern `{pattern}` {fault}")).at(place.clone());
+            report.push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
+        }
+        for unmatched in &matched.unmatched {
+            let what = match wanted {
+                super::Wanted::Files => "no file",
+                super::Wanted::TemplateFolder => "no folder",
+            };
+            let finding = Diagnostic::error(FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
+            report.push(finding.help("mend the path: it is relative to the folder of provider.yaml"));
+        }
+    }
+    report
+}

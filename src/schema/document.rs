@@ -1,0 +1,158 @@
+//! Documents of our own formats (provider.yaml, metadata.yaml): the schema of a Rust type, and findings in our own words instead of the
+//! API server's.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::{Schema, UnknownField, Violation, ViolationKind};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+
+/// The rules under which the faults of one kind of document are reported.
+#[derive(Debug, Clone, Copy)]
+pub struct Wording {
+    /// A field that the format does not have.
+    pub unknown: RuleId,
+    /// A field that must be there.
+    pub missing: RuleId,
+    /// A value that the format does not take.
+    pub refused: RuleId,
+}
+
+/// The schema of a type as a structural schema in JSON: inlined, without `null`.
+pub fn structural_json<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::openapi3().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    made_structural(&mut schema);
+    schema
+}
+
+/// The compiled schema of a type of ours.
+pub fn schema_of<T: JsonSchema>() -> Schema {
+    compiled(&structural_json::<T>())
+}
+
+/// Compiles a schema that we made ourselves.
+pub fn compiled(schema: &Value) -> Schema {
+    Schema::from_json(schema).expect("internal error: the schema of our own type does not compile")
+}
+
+/// Rewrites what schemars says and structural schemas do not: `null` as a value, formats of Rust's integers, titles, open maps.
+fn made_structural(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.remove("nullable");
+            map.remove("title");
+            map.remove("$schema");
+            if map.get("additionalProperties") == Some(&Value::Bool(true)) {
+                map.remove("additionalProperties");
+                map.insert("x-kubernetes-preserve-unknown-fields".to_owned(), Value::Bool(true));
+            }
+            if map.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
+                map.remove("format");
+            }
+            map.values_mut().for_each(made_structural);
+        }
+        Value::Array(items) => items.iter_mut().for_each(made_structural),
+        _ => {}
+    }
+}
+
+/// Judges a document by its schema: unknown fields with the name that was meant, missing fields, values of the wrong type or outside
+/// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
+pub fn check(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Report {
+    let unknown = schema.unknown_fields(document);
+    let meant: Vec<FieldPath> = unknown.iter().filter_map(meant).collect();
+    let violations = schema.validate(document).into_iter();
+    let violations = violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path));
+    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, at));
+    unknown.chain(violations.map(|violation| violation_finding(document, &violation, wording, at))).collect()
+}
+
+/// The path that an unknown field was meant to have.
+fn meant(field: &UnknownField) -> Option<FieldPath> {
+    let suggestion = field.suggestion.as_ref()?;
+    Some(field.path.parent().unwrap_or_default().field(suggestion.as_str()))
+}
+
+fn last_name(path: &FieldPath) -> String {
+    match path.segments().last() {
+        Some(Segment::Field(name) | Segment::Key(name)) => name.clone(),
+        Some(Segment::Index(index)) => format!("[{index}]"),
+        None => String::new(),
+    }
+}
+
+fn unknown_finding(field: &UnknownField, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Diagnostic {
+    let finding = Diagnostic::error(wording.unknown, format!("unknown field `{}`", field.path)).at(at(&field.path));
+    match &field.suggestion {
+        Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
+        None => finding.help(format!("remove `{}`", last_name(&field.path))),
+    }
+}
+
+fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Diagnostic {
+    let path = &violation.path;
+    let place = at(path);
+    if violation.kind == ViolationKind::Required {
+        let finding = Diagnostic::error(wording.missing, format!("{path} is missing")).at(place);
+        return finding.help(format!("add `{}:`", last_name(path)));
+    }
+    let value = value_at(document, path);
+    let detail = violation.detail.as_str();
+    let expected = detail.split_once("must be of type ").map(|(_, rest)| rest.split(':').next().unwrap_or(rest));
+    match (violation.kind, expected) {
+        (ViolationKind::TypeInvalid | ViolationKind::Invalid, Some(expected)) => {
+            let message = format!("{path} is {}, not {}", described(value), type_in_words(expected));
+            Diagnostic::error(wording.refused, message).at(place).help(type_help(expected, value))
+        }
+        (ViolationKind::NotSupported, _) => {
+            let known = detail.split_once("supported values: ").map_or(detail, |(_, list)| list).replace('"', "`");
+            Diagnostic::error(wording.refused, format!("{path} is {}", described(value))).at(place).help(format!("write one of {known}"))
+        }
+        _ => {
+            let rule = detail.strip_prefix(&format!("{path} in body ")).unwrap_or(detail);
+            Diagnostic::error(wording.refused, format!("{path} {rule}")).at(place).help(format!("mend the value of `{}`", last_name(path)))
+        }
+    }
+}
+
+fn value_at<'a>(document: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    path.segments().iter().try_fold(document, |value, segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => value.get(name),
+        Segment::Index(index) => value.get(index),
+    })
+}
+
+fn described(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "empty".to_owned(),
+        Some(Value::Bool(bool)) => format!("the boolean {bool}"),
+        Some(Value::Number(number)) => format!("the number {number}"),
+        Some(Value::String(text)) => format!("`{text}`"),
+        Some(Value::Array(_)) => "a list".to_owned(),
+        Some(Value::Object(_)) => "a mapping".to_owned(),
+    }
+}
+
+fn type_in_words(expected: &str) -> &'static str {
+    match expected {
+        "string" => "a text",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "boolean" => "true or false",
+        "array" => "a list",
+        _ => "a mapping",
+    }
+}
+
+fn type_help(expected: &str, value: Option<&Value>) -> String {
+    match (expected, value) {
+        ("string", Some(Value::Bool(_) | Value::Number(_))) => "put the value in quotes".to_owned(),
+        ("array", Some(Value::String(text))) => format!("write a list: `[{text}]`"),
+        _ => format!("write {}", type_in_words(expected)),
+    }
+}
