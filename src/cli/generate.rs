@@ -12,16 +12,37 @@ use crate::ops::release_build;
 
 const FAMILY: Option<&str> = Some("print one artifact");
 
-const fn verb(words: &'static [&'static str], operands: &'static str, summary: &'static str, action: Action, examples: &'static [&'static str]) -> Verb {
+const fn verb(
+    words: &'static [&'static str],
+    operands: &'static str,
+    summary: &'static str,
+    action: Action,
+    examples: &'static [&'static str],
+) -> Verb {
     Verb { words, operands, summary, family: FAMILY, group: Group::Release, manner: Manner::Ours, examples, action }
 }
 
-pub(super) const CRDS: Verb =
-    verb(&["generate", "crds"], "", "print the CRDs with their contract labels", Action::of::<Crds>(), &["generate crds"]);
-pub(super) const RBAC: Verb =
-    verb(&["generate", "rbac"], "", "print ServiceAccount, roles and bindings", Action::of::<Rbac>(), &["generate rbac"]);
-pub(super) const COMPONENTS: Verb =
-    verb(&["generate", "components"], "", "print the components YAML", Action::of::<Components>(), &["generate components"]);
+pub(super) const CRDS: Verb = verb(
+    &["generate", "crds"],
+    "",
+    "print the CRDs with their contract labels",
+    Action::of::<Crds>(),
+    &["generate crds"],
+);
+pub(super) const RBAC: Verb = verb(
+    &["generate", "rbac"],
+    "",
+    "print ServiceAccount, roles and bindings",
+    Action::of::<Rbac>(),
+    &["generate rbac"],
+);
+pub(super) const COMPONENTS: Verb = verb(
+    &["generate", "components"],
+    "",
+    "print the components YAML",
+    Action::of::<Components>(),
+    &["generate components"],
+);
 pub(super) const METADATA: Verb =
     verb(&["generate", "metadata"], "", "print metadata.yaml", Action::of::<Metadata>(), &["generate metadata"]);
 pub(super) const TEMPLATE: Verb = verb(

@@ -22,7 +22,7 @@ const TEMPLATE_FILES: &str = "*.{yaml,yml}";
 
 /// The flag `--provider`.
 #[derive(Debug, Clone, Args)]
-pub struct ProviderFlag {
+pub(super) struct ProviderFlag {
     /// The provider.yaml to build from, or `builtin` for windlass's own
     ///
     /// Without it ./provider.yaml is taken. The paths in the file are relative to it.
@@ -32,17 +32,17 @@ pub struct ProviderFlag {
 
 /// A `provider.yaml` and everything it names.
 #[derive(Debug)]
-pub struct Loaded {
+pub(super) struct Loaded {
     /// What is shown for the file.
-    pub shown: String,
+    pub(super) shown: String,
     /// The providers that it describes.
-    pub providers: Vec<Declared>,
+    pub(super) providers: Vec<Declared>,
     /// The files that they name.
-    pub inputs: Inputs,
+    pub(super) inputs: Inputs,
     /// Faults found while reading.
-    pub report: Report,
+    pub(super) report: Report,
     /// The texts that findings point into.
-    pub sources: Sources,
+    pub(super) sources: Sources,
 }
 
 impl ProviderFlag {
@@ -50,7 +50,7 @@ impl ProviderFlag {
     ///
     /// # Errors
     /// There is no such file, or one cannot be read. What the file names and is not there is a finding, which the verb makes.
-    pub fn load(&self) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self) -> Result<Loaded, Failure> {
         match self.provider.as_deref() {
             Some(BUILTIN) => Ok(builtin()),
             Some(file) => from_file(file),

@@ -59,7 +59,7 @@ enum Format {
 struct Build {
     /// The version to release, such as v0.1.0
     #[arg(value_name = "VERSION")]
-    version: String,
+    release: String,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -77,7 +77,7 @@ struct Build {
 /// What `-o json` says beside the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct BuildReport {
+pub(super) struct BuildReport {
     /// The labels of the providers, such as `bootstrap-windlass`.
     providers: Vec<String>,
     /// The version.
@@ -100,7 +100,7 @@ impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let loaded = self.provider.load()?;
         let mut report = loaded.report.clone();
-        let version = kept(release_build::version(&self.version), &mut report);
+        let version = kept(release_build::version(&self.release), &mut report);
         let images: Vec<ImageOverride> =
             self.image.iter().filter_map(|text| kept(release_build::image_override(text), &mut report)).collect();
         let epoch = epoch(context)?;
@@ -151,7 +151,7 @@ impl Building<'_> {
         let labels: Vec<String> = self.loaded.providers.iter().map(|declared| declared.provider.label()).collect();
         let contract = if self.release.contract.is_empty() { String::new() } else { format!(", contract {}", self.release.contract) };
         let whose = if labels.is_empty() { "release".to_owned() } else { labels.join(" + ") };
-        format!("{whose} {}{contract} ({})", self.arguments.version, self.loaded.shown)
+        format!("{whose} {}{contract} ({})", self.arguments.release, self.loaded.shown)
     }
 
     fn write(&self, context: &mut Context<'_>, mode: Mode) -> Result<Exit, Failure> {
@@ -162,15 +162,16 @@ impl Building<'_> {
             let paths: String = self.release.files.paths().map(|path| format!("{}/{path}\n", to.trim_end_matches('/'))).collect();
             context.out(&paths);
         }
-        let counts = [
-            plural(self.release.files.len(), "file"),
-            plural(self.release.objects, "object"),
-            plural(self.release.images.len(), "image"),
-        ];
+        let counts =
+            [plural(self.release.files.len(), "file"), plural(self.release.objects, "object"), plural(self.release.images.len(), "image")];
         let unchanged = if outcome == Outcome::Unchanged { "; unchanged" } else { "" };
         context.talk(&format!("{}{unchanged}", counts.join(", ")));
         if let Outcome::WrittenBeside(foreign) = &outcome {
-            context.talk(&format!("note: {to} also holds {} that the release does not have: {}", plural(foreign.len(), "file"), foreign.join(", ")));
+            context.talk(&format!(
+                "note: {to} also holds {} that the release does not have: {}",
+                plural(foreign.len(), "file"),
+                foreign.join(", ")
+            ));
         }
         let next = context.command(&format!("repository add {to} --to DIR"));
         context.talk(&format!("next: {next}"));
@@ -188,7 +189,7 @@ impl Building<'_> {
         let differing = comparison.report.findings().len();
         self.release.report.extend(comparison.report);
         self.show(context, differing == 0, To::Stdout);
-        let build = context.command(&format!("release build {} --to {to} --force", self.arguments.version));
+        let build = context.command(&format!("release build {} --to {to} --force", self.arguments.release));
         if differing == 0 {
             context.talk(&format!("{to} is what {} gives", self.loaded.shown));
         } else {
@@ -211,7 +212,7 @@ impl Building<'_> {
         let contract = &self.release.contract;
         BuildReport {
             providers: self.loaded.providers.iter().map(|declared| declared.provider.label()).collect(),
-            version: self.arguments.version.clone(),
+            version: self.arguments.release.clone(),
             contract: (!contract.is_empty()).then(|| contract.clone()),
             to: self.arguments.target.to.clone(),
             written,
@@ -226,7 +227,7 @@ impl Building<'_> {
 struct Bump {
     /// The version whose series is added, such as v0.2.0
     #[arg(value_name = "VERSION")]
-    version: String,
+    release: String,
     /// The file to change
     #[arg(long, value_name = "FILE", default_value = "metadata.yaml")]
     metadata: String,
@@ -238,7 +239,7 @@ struct Bump {
 impl Run for Bump {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let (source, mut report) = read_source(Path::new(&self.metadata), &self.metadata)?;
-        let version = kept(release_build::version(&self.version), &mut report);
+        let version = kept(release_build::version(&self.release), &mut report);
         let bumped = version.as_ref().and_then(|version| {
             let (bumped, found) = release_bump::run(&source, version, self.contract.as_deref());
             report.extend(found);

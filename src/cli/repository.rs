@@ -121,7 +121,13 @@ impl Add {
         Ok(found)
     }
 
-    fn write(&self, context: &mut Context<'_>, releases: &[(Tree, Vec<Assets>)], mut report: Report, mut sources: Sources) -> Result<Exit, Failure> {
+    fn write(
+        &self,
+        context: &mut Context<'_>,
+        releases: &[(Tree, Vec<Assets>)],
+        mut report: Report,
+        mut sources: Sources,
+    ) -> Result<Exit, Failure> {
         let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
         let absolute = absolute.to_string_lossy().into_owned();
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
@@ -179,10 +185,7 @@ impl Add {
     }
 
     fn go_on(&self, context: &mut Context<'_>, providers: &[Assets], absolute: &str, unchanged: bool) {
-        let also: Vec<&str> = repository::also_installed(providers)
-            .into_iter()
-            .filter(|name| !self.is_in_repository(name))
-            .collect();
+        let also: Vec<&str> = repository::also_installed(providers).into_iter().filter(|name| !self.is_in_repository(name)).collect();
         if !also.is_empty() {
             let names = also.join(" and ");
             context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
@@ -222,7 +225,7 @@ struct List {
 /// What `-o json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ListReport {
+pub(super) struct ListReport {
     /// The repository as it was named.
     repository: String,
     /// One entry for each version of each provider.
@@ -239,7 +242,10 @@ impl Run for List {
                 context.out(&json::render("RepositoryList", body, &Report::new()));
             }
             Format::Text if listed.is_empty() => {
-                context.talk(&format!("{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0", self.repository));
+                context.talk(&format!(
+                    "{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0",
+                    self.repository
+                ));
             }
             Format::Text => context.out(&repository::table(&listed)),
         }

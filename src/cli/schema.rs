@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
+use super::{release, repository};
+use crate::provider;
 use crate::report::json;
 
 pub(super) const VERB: Verb = Verb {
@@ -29,6 +31,12 @@ struct Schema {
 static SCHEMAS: &[Schema] = &[
     // One entry of `findings` in every report.
     Schema { kind: "finding", make: json::finding_schema },
+    // provider.yaml.
+    Schema { kind: "provider", make: provider::json_schema },
+    // `release build -o json`.
+    Schema { kind: "release-build", make: json::schema_of::<json::Envelope<release::BuildReport>> },
+    // `repository list -o json`.
+    Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
 ];
 
 /// Every schema with its name.

@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, ArgMatches, Args, Command};
 
-use super::{Context, Exit, Failure, Global, completion, schema, version};
+use super::{Context, Exit, Failure, Global, completion, generate, release, repository, schema, version};
 
 /// The sections of the overview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +96,21 @@ impl Action {
 }
 
 /// All verbs that this build has, in the order of the overview.
-pub static VERBS: &[Verb] = &[schema::VERB, completion::VERB, version::VERB];
+pub static VERBS: &[Verb] = &[
+    release::BUILD,
+    release::BUMP,
+    generate::CRDS,
+    generate::RBAC,
+    generate::COMPONENTS,
+    generate::METADATA,
+    generate::TEMPLATE,
+    generate::CLUSTER_CLASS,
+    repository::ADD,
+    repository::LIST,
+    schema::VERB,
+    completion::VERB,
+    version::VERB,
+];
 
 /// The command that the overview ends with; it must work in the project's root folder.
 pub const FIRST_TRY: &str = "schema finding";

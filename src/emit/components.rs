@@ -310,7 +310,9 @@ fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
     for extra in namespaces.iter().skip(1) {
         let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
         let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
-        report.push(finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"));
+        report.push(
+            finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"),
+        );
     }
     match namespaces.first() {
         None => report.push(
@@ -327,7 +329,8 @@ fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
     }
     for object in objects.iter().filter(|object| stamp::is_namespaced(object.kind()) && object.namespace() != wanted) {
         let found = if object.namespace().is_empty() { "no namespace".to_owned() } else { format!("namespace {}", object.namespace()) };
-        let finding = Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
+        let finding =
+            Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
         let finding = finding.at(object.place(&metadata("namespace"))).help(format!("write `namespace: {wanted}`"));
         report.push(finding.note("clusterctl moves every namespaced object into the target namespace"));
     }

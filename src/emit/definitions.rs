@@ -49,7 +49,9 @@ pub fn kind_of(crd: &Value) -> Kind {
 pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     if !crd.is(CRD_GROUP, CRD_KIND) {
         let finding = Diagnostic::error(NOT_A_CRD, format!("`crds` also takes {}, which is no CustomResourceDefinition", crd.title()));
-        return [finding.at(pattern.clone()).related(crd.place(&path(&["kind"])), "").help("name it under `objects`")].into_iter().collect();
+        return [finding.at(pattern.clone()).related(crd.place(&path(&["kind"])), "").help("name it under `objects`")]
+            .into_iter()
+            .collect();
     }
     if let Some(finding) = foreign_group(provider, crd, pattern) {
         return [finding].into_iter().collect();
@@ -124,7 +126,10 @@ fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
         .iter()
         .map(|(contract, versions)| {
             let fulfilled: Vec<&str> = versions.iter().map(String::as_str).filter(|version| known.contains(version)).collect();
-            (format!("{}{contract}", labels::CONTRACT_PREFIX), fulfilled.join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()))
+            (
+                format!("{}{contract}", labels::CONTRACT_PREFIX),
+                fulfilled.join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()),
+            )
         })
         .filter(|(_, value)| !value.is_empty())
         .collect()
@@ -143,7 +148,12 @@ fn contract_labels(provider: &Provider, crd: &Object) -> Report {
 
 fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diagnostic {
     let declared: Vec<&str> = provider.contracts.values().flatten().map(String::as_str).collect();
-    let message = format!("no version of {} fulfils a contract: it has {}, `contracts` names {}", crd.title(), known.join(", "), declared.join(", "));
+    let message = format!(
+        "no version of {} fulfils a contract: it has {}, `contracts` names {}",
+        crd.title(),
+        known.join(", "),
+        declared.join(", ")
+    );
     Diagnostic::error(VERSION_MISSING, message)
         .at(crd.place(&path(&["spec", "versions"])))
         .help("name under `contracts` the versions that the CRD has")
@@ -168,17 +178,22 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
     let keys = labels_found.into_iter().flatten().map(|(key, _)| key);
     keys.filter(|key| is_contract_label(key) && wanted.iter().all(|(known, _)| known != *key))
         .map(|key| {
-            Diagnostic::error(LABEL_WRONG, format!("label {key} stands for a contract that `contracts` of provider.yaml does not give this CRD"))
-                .at(crd.place(&path(&["metadata", "labels"]).field(key.as_str())))
-                .help("remove the label from the file, or declare the contract under `contracts`")
-                .url(BOOK)
+            Diagnostic::error(
+                LABEL_WRONG,
+                format!("label {key} stands for a contract that `contracts` of provider.yaml does not give this CRD"),
+            )
+            .at(crd.place(&path(&["metadata", "labels"]).field(key.as_str())))
+            .help("remove the label from the file, or declare the contract under `contracts`")
+            .url(BOOK)
         })
         .collect()
 }
 
 /// Whether a label key is `cluster.x-k8s.io/v…`, with a version of the form that Kubernetes uses.
 fn is_contract_label(key: &str) -> bool {
-    key.strip_prefix(labels::CONTRACT_PREFIX).and_then(|rest| rest.strip_prefix('v')).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    key.strip_prefix(labels::CONTRACT_PREFIX)
+        .and_then(|rest| rest.strip_prefix('v'))
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Puts the contract labels on a CRD.
@@ -200,7 +215,9 @@ pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) ->
     Some(
         Diagnostic::error(LABEL_MISSING, format!("the release series has contract {contract}, but no CRD carries the label {key}"))
             .at(series.clone())
-            .help(format!("declare `{contract}` under `contracts` of provider.yaml, or mend the series (known contracts: {known})"))
+            .help(format!(
+                "declare `{contract}` under `contracts` of provider.yaml, or mend the series (known contracts: {known})"
+            ))
             .url(BOOK),
     )
 }
@@ -241,14 +258,9 @@ mod tests {
     /// clusterctl: `$$` becomes `$` pair by pair, `$${A}` becomes `${A}`, a lone `$` stays.
     #[test]
     fn what_is_escaped_comes_out_of_substitution_unchanged() {
-        for (text, expected) in [
-            ("", ""),
-            ("$", "$"),
-            ("$(VAR)", "$(VAR)"),
-            ("$$(VAR)", "$$$$(VAR)"),
-            ("${A}", "$${A}"),
-            ("a$$${B}$", "a$$$$$${B}$"),
-        ] {
+        for (text, expected) in
+            [("", ""), ("$", "$"), ("$(VAR)", "$(VAR)"), ("$$(VAR)", "$$$$(VAR)"), ("${A}", "$${A}"), ("a$$${B}$", "a$$$$$${B}$")]
+        {
             assert_eq!(escaped(text), expected, "{text}");
         }
     }

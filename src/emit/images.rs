@@ -93,7 +93,8 @@ fn is_registry(text: &str) -> bool {
         None => (text, None),
     };
     let named = text.contains('.') || port.is_some() || text == "localhost";
-    let label = |l: &str| !l.is_empty() && l.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') && !l.starts_with('-') && !l.ends_with('-');
+    let label =
+        |l: &str| !l.is_empty() && l.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') && !l.starts_with('-') && !l.ends_with('-');
     named && host.split('.').all(label) && port.is_none_or(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
 }
 
@@ -110,9 +111,8 @@ fn is_tag(text: &str) -> bool {
 }
 
 fn is_digest(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(algorithm, hex)| {
-        !algorithm.is_empty() && hex.len() >= 32 && hex.bytes().all(|b| b.is_ascii_hexdigit())
-    })
+    text.split_once(':')
+        .is_some_and(|(algorithm, hex)| !algorithm.is_empty() && hex.len() >= 32 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]

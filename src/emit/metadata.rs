@@ -262,7 +262,10 @@ mod tests {
         for (text, expected) in [
             (String::new(), vec!["metadata-document-missing"]),
             (format!("{head}releaseSeries: []\n"), vec!["metadata-series-empty"]),
-            (format!("{head}releaseSeries:\n- {{major: 0, minor: 1, contract: v1beta3}}\n"), vec!["metadata-contract-unknown"]),
+            (
+                format!("{head}releaseSeries:\n- {{major: 0, minor: 1, contract: v1beta3}}\n"),
+                vec!["metadata-contract-unknown"],
+            ),
             (
                 format!("{head}releaseSeries:\n- {{minor: 1, contract: v1beta2}}\n- {{major: 0, minor: 1, contract: v1beta1}}\n"),
                 vec!["metadata-series-duplicated"],

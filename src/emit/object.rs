@@ -130,7 +130,11 @@ pub fn read(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
 fn fault(object: &Object) -> Option<Diagnostic> {
     if object.kind() == "List" && object.api_version() == "v1" {
         let finding = Diagnostic::error(OBJECT_LIST, "a List stands where objects are expected");
-        return Some(finding.at(object.place(&FieldPath::root().field("kind"))).help("write each item as a document of its own, with `---` between them"));
+        return Some(
+            finding
+                .at(object.place(&FieldPath::root().field("kind")))
+                .help("write each item as a document of its own, with `---` between them"),
+        );
     }
     let missing = [(object.api_version(), "apiVersion"), (object.kind(), "kind"), (object.name(), "metadata.name")]
         .into_iter()
@@ -152,10 +156,8 @@ fn quoted_variables(text: &str, root: &Node) -> BTreeSet<FieldPath> {
 /// The depth is that of the reader's limits.
 fn collect_quoted(text: &str, node: &Node, path: &mut FieldPath, found: &mut BTreeSet<FieldPath>) {
     match &node.value {
-        yaml::Value::String(value) if value.contains("${") => {
-            if text[node.span.start.offset..].starts_with(['"', '\'']) {
-                found.insert(path.clone());
-            }
+        yaml::Value::String(value) if value.contains("${") && text[node.span.start.offset..].starts_with(['"', '\'']) => {
+            found.insert(path.clone());
         }
         yaml::Value::Sequence(items) => {
             for (i, item) in items.iter().enumerate() {

@@ -51,7 +51,11 @@ pub fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule
 /// The manager migrates stored objects of its own CRDs to the storage version and records it on them.
 fn own_crds_rule(kinds: &[Kind]) -> Option<PolicyRule> {
     let names: Vec<String> = kinds.iter().map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
-    let rule = rule(&["apiextensions.k8s.io"], &["customresourcedefinitions", "customresourcedefinitions/status"], &["patch", "update"]);
+    let rule = rule(
+        &["apiextensions.k8s.io"],
+        &["customresourcedefinitions", "customresourcedefinitions/status"],
+        &["patch", "update"],
+    );
     (!names.is_empty()).then_some(PolicyRule { resource_names: names, ..rule })
 }
 
@@ -101,7 +105,11 @@ fn core_rules(provider: ProviderType) -> Vec<PolicyRule> {
         ProviderType::IPAMProvider => vec![
             rule(core, &["clusters"], READ),
             rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims"], &["get", "list", "patch", "update", "watch"]),
-            rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims/status", "ipaddressclaims/finalizers"], &["get", "patch", "update"]),
+            rule(
+                &["ipam.cluster.x-k8s.io"],
+                &["ipaddressclaims/status", "ipaddressclaims/finalizers"],
+                &["get", "patch", "update"],
+            ),
             rule(&["ipam.cluster.x-k8s.io"], &["ipaddresses"], ALL_VERBS),
         ],
         ProviderType::CoreProvider | ProviderType::RuntimeExtensionProvider | ProviderType::AddonProvider => {

@@ -98,7 +98,11 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
     let first = plan.providers.first()?;
     let at = FieldPath::root().field("metadata");
     for other in plan.providers.iter().filter(|other| other.provider.metadata_file() != first.provider.metadata_file()) {
-        let message = format!("a release has one metadata.yaml, but the providers name {} and {}", first.provider.metadata_file(), other.provider.metadata_file());
+        let message = format!(
+            "a release has one metadata.yaml, but the providers name {} and {}",
+            first.provider.metadata_file(),
+            other.provider.metadata_file()
+        );
         release.report.push(Diagnostic::error(METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
     }
     let Some(source) = plan.inputs.files(first.provider.metadata_file()).first() else {
@@ -205,7 +209,8 @@ fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
         return None;
     }
     let substituted = template.expand(|_| None::<String>).ok()?;
-    let parsed = yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
+    let parsed =
+        yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
     let broken = parsed.report.into_findings().into_iter().find(|f| f.severity == crate::diag::Severity::Error)?;
     Some(finding(broken.message))
 }

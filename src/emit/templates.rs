@@ -158,7 +158,8 @@ fn check_template(source: &Source, classes: &BTreeSet<&str>) -> Report {
 fn namespaces(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
     let root = &document.root;
     if root.at(&fields(&["kind"])).and_then(Node::as_str) == Some("Namespace") {
-        let finding = Diagnostic::error(NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
+        let finding =
+            Diagnostic::error(NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
         let finding = finding.at(sampled.place(document, &fields(&["kind"]))).help("remove it: the namespace of a cluster exists already");
         return Some(finding.url(BOOK));
     }
@@ -259,7 +260,8 @@ mod tests {
         report.findings().iter().map(|f| format!("{}:{}", f.rule.as_str(), line(f))).collect()
     }
 
-    const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
+    const CLUSTER: &str =
+        "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
 
     #[test]
     fn sound_templates_pass() {

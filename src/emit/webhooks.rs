@@ -81,12 +81,14 @@ pub fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], v
             })
         })
         .collect();
-    json!({
+    let mut configuration = json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": configuration_kind,
         "metadata": {"name": format!("{}{adjective}-webhook-configuration", names.prefix)},
         "webhooks": webhooks,
-    })
+    });
+    inject_ca(names, &mut configuration);
+    configuration
 }
 
 fn service_reference(names: &Names, path: &str) -> Value {
@@ -135,17 +137,14 @@ mod tests {
     /// controller-runtime serves `/validate-<group with dashes>-<version>-<lower-case kind>`.
     #[test]
     fn webhooks_stand_at_the_paths_of_controller_runtime() {
-        let kind = Kind {
-            group: "bootstrap.foo.dev".to_owned(),
-            kind: "FooConfig".to_owned(),
-            plural: "fooconfigs".to_owned(),
-            has_status: true,
-        };
+        let kind =
+            Kind { group: "bootstrap.foo.dev".to_owned(), kind: "FooConfig".to_owned(), plural: "fooconfigs".to_owned(), has_status: true };
         let configuration = configuration(&names(), "ValidatingWebhookConfiguration", &[&kind], "v1beta2");
         let webhook = &configuration["webhooks"][0];
         assert_eq!(webhook["clientConfig"]["service"]["path"], "/validate-bootstrap-foo-dev-v1beta2-fooconfig");
         assert_eq!(webhook["name"], "validation.fooconfig.bootstrap.foo.dev");
         assert_eq!((webhook["failurePolicy"].as_str(), webhook["matchPolicy"].as_str()), (Some("Fail"), Some("Equivalent")));
+        assert_eq!(configuration["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "foo-system/foo-serving-cert");
         assert_eq!((&webhook["sideEffects"], &webhook["admissionReviewVersions"]), (&json!("None"), &json!(["v1"])));
     }
 

@@ -23,12 +23,14 @@ pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
     let fault = match parse_semantic(text) {
         Ok(version) if text.starts_with('v') => return Ok(version),
         Ok(version) => (format!("the version `{text}` has no `v`"), format!("write v{version}")),
-        Err(VersionFault::LeadingZero(number)) => {
-            (format!("the version `{text}` has the number {number} with a leading zero"), "write it without the zero".to_owned())
-        }
-        Err(VersionFault::Suffix(suffix)) => {
-            (format!("the version `{text}` ends in `{suffix}`, which is no pre-release"), "write it as in v1.2.3-rc.1".to_owned())
-        }
+        Err(VersionFault::LeadingZero(number)) => (
+            format!("the version `{text}` has the number {number} with a leading zero"),
+            "write it without the zero".to_owned(),
+        ),
+        Err(VersionFault::Suffix(suffix)) => (
+            format!("the version `{text}` ends in `{suffix}`, which is no pre-release"),
+            "write it as in v1.2.3-rc.1".to_owned(),
+        ),
         Err(VersionFault::NotThreeNumbers | VersionFault::NotAVersion) => {
             (format!("`{text}` is no semantic version"), "write three numbers, as in v0.1.0".to_owned())
         }
@@ -50,7 +52,9 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
         return Ok(ImageOverride { label, image: image.to_owned() });
     }
     let finding = Diagnostic::error(IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
-    Err(Box::new(finding.help("write `--image ghcr.io/owner/manager:v0.1.0`, or with `@sha256:…` in place of the tag")))
+    Err(Box::new(
+        finding.help("write `--image ghcr.io/owner/manager:v0.1.0`, or with `@sha256:…` in place of the tag"),
+    ))
 }
 
 /// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among them nothing is built, but the files that
@@ -75,7 +79,9 @@ mod tests {
     #[test]
     fn versions_are_semantic_with_v() {
         assert_eq!(version("v0.1.0").map(|v| v.to_string()), Ok("0.1.0".to_owned()));
-        for (text, help) in [("0.3.0", "write v0.3.0"), ("v1", "write three numbers, as in v0.1.0"), ("v1.2.3-", "write it as in v1.2.3-rc.1")] {
+        for (text, help) in
+            [("0.3.0", "write v0.3.0"), ("v1", "write three numbers, as in v0.1.0"), ("v1.2.3-", "write it as in v1.2.3-rc.1")]
+        {
             assert_eq!(version(text).err().and_then(|f| f.help), Some(help.to_owned()), "{text}");
         }
     }

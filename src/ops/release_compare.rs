@@ -26,10 +26,11 @@ pub fn compare(present: &Tree, wanted: &Tree, folder: &str, origin: &str) -> Com
         let shown = format!("{}/{path}", folder.trim_end_matches('/'));
         let place = Place::file(shown.as_str());
         let finding = match change {
-            Change::Added => Diagnostic::error(ABSENT, format!("{shown} is not there, but {origin} gives it")).help("build the release again"),
-            Change::Removed => {
-                Diagnostic::error(FOREIGN, format!("{shown} is there, but {origin} does not give it")).help("remove the file, or build into another folder")
+            Change::Added => {
+                Diagnostic::error(ABSENT, format!("{shown} is not there, but {origin} gives it")).help("build the release again")
             }
+            Change::Removed => Diagnostic::error(FOREIGN, format!("{shown} is there, but {origin} does not give it"))
+                .help("remove the file, or build into another folder"),
             Change::Modified => {
                 let (old, new) = (text(present, path), text(wanted, path));
                 let (message, span) = difference(&old, &new, origin);
@@ -59,7 +60,8 @@ fn difference(old: &str, new: &str, origin: &str) -> (String, Span) {
             let column = u32::try_from(same + 1).unwrap_or(u32::MAX);
             let bytes: usize = line.chars().take(same).map(char::len_utf8).sum();
             let start = Position { offset: offset + bytes, line: number, column };
-            let end = Position { offset: offset + line.len(), line: number, column: u32::try_from(line.chars().count() + 1).unwrap_or(u32::MAX) };
+            let end =
+                Position { offset: offset + line.len(), line: number, column: u32::try_from(line.chars().count() + 1).unwrap_or(u32::MAX) };
             return (format!("the line is `{}`, {origin} gives `{}`", line.trim(), other.trim()), Span { start, end });
         }
         offset += line.len() + 1;
@@ -82,7 +84,8 @@ mod tests {
         let present = tree(&[("a", "same\nimage: x:dev\n"), ("c", ""), ("d", "1\n")]);
         let wanted = tree(&[("a", "same\nimage: x:v1\n"), ("b", ""), ("d", "1\n")]);
         let comparison = compare(&present, &wanted, "out/", "provider.yaml");
-        let found: Vec<_> = comparison.report.findings().iter().map(|f| (f.rule.as_str(), f.place.file.as_deref().unwrap_or_default())).collect();
+        let found: Vec<_> =
+            comparison.report.findings().iter().map(|f| (f.rule.as_str(), f.place.file.as_deref().unwrap_or_default())).collect();
         assert_eq!(found, [("release-file-stale", "out/a"), ("release-file-absent", "out/b"), ("release-file-foreign", "out/c")]);
         let stale = &comparison.report.findings()[0];
         assert_eq!(stale.message, "the line is `image: x:dev`, provider.yaml gives `image: x:v1`");

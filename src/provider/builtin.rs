@@ -9,13 +9,22 @@ const METADATA: (&str, &str) = ("builtin:metadata.yaml", include_str!("../../met
 
 /// The files of `templates/`; a test holds the list against the folder.
 const TEMPLATES: &[(&str, &str)] = &[
-    ("builtin:templates/cluster-template-ignition.yaml", include_str!("../../templates/cluster-template-ignition.yaml")),
-    ("builtin:templates/cluster-template-machinepool.yaml", include_str!("../../templates/cluster-template-machinepool.yaml")),
+    (
+        "builtin:templates/cluster-template-ignition.yaml",
+        include_str!("../../templates/cluster-template-ignition.yaml"),
+    ),
+    (
+        "builtin:templates/cluster-template-machinepool.yaml",
+        include_str!("../../templates/cluster-template-machinepool.yaml"),
+    ),
     (
         "builtin:templates/cluster-template-standalone-control-plane.yaml",
         include_str!("../../templates/cluster-template-standalone-control-plane.yaml"),
     ),
-    ("builtin:templates/cluster-template-topology.yaml", include_str!("../../templates/cluster-template-topology.yaml")),
+    (
+        "builtin:templates/cluster-template-topology.yaml",
+        include_str!("../../templates/cluster-template-topology.yaml"),
+    ),
     ("builtin:templates/cluster-template.yaml", include_str!("../../templates/cluster-template.yaml")),
     ("builtin:templates/clusterclass-windlass.yaml", include_str!("../../templates/clusterclass-windlass.yaml")),
 ];

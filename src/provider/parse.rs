@@ -217,7 +217,8 @@ fn contents(declared: &Declared) -> Report {
         report.push(finding.at(declared.place(&root.field("name"))).help("give crds, manager or objects, or components"));
     }
     if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
-        let finding = Diagnostic::error(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
+        let finding =
+            Diagnostic::error(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
         report.push(finding.help("add `group:` with the API group of the CRDs"));
     }
     if provider.has_builtin_crds() && provider.group.as_deref() != Some(BUILTIN_CRDS) {
@@ -229,7 +230,10 @@ fn contents(declared: &Declared) -> Report {
 
 /// Whether the core looks up the kinds of such providers by contract.
 fn needs_contract(provider: ProviderType) -> bool {
-    matches!(provider, ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider)
+    matches!(
+        provider,
+        ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider
+    )
 }
 
 fn contracts(declared: &Declared) -> Report {

@@ -45,6 +45,24 @@ pub enum Outcome {
     Differs(Difference),
 }
 
+/// Whether a path leads to a file.
+pub fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Whether a path leads to a folder.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// Reads one file that a command line names.
+///
+/// # Errors
+/// The file is missing, unreadable or larger than `limits`.
+pub fn read_file(path: &str, limits: Limits) -> Result<Vec<u8>, WorldError> {
+    input::read_file(Path::new(path), path, limits.file_bytes)
+}
+
 /// Reads the files of a folder, at any depth, without hidden ones and without links.
 ///
 /// # Errors

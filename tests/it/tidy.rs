@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ops", &["diag", "text", "api", "contract", "provider", "schema", "emit", "report"]),
     // 4 shell
     ("shell", &["diag", "text"]),
-    ("cli", &["diag", "text", "report", "shell"]),
+    ("cli", &["diag", "text", "provider", "emit", "report", "ops", "shell"]),
 ];
 
 /// Names that say nothing.

@@ -3,7 +3,7 @@
 use semver::Version;
 use serde_json::Value;
 
-use crate::contract::{METADATA_FILE, MANAGER_CONTAINER, ProviderType, labels, parse_semantic};
+use crate::contract::{MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
 use crate::diag::{Diagnostic, Report, RuleId};
 use crate::emit::images::{containers, parse_image, pod_spec};
 use crate::emit::metadata;
@@ -47,7 +47,10 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<As
     let components = components_files(files);
     if components.is_empty() {
         let finding = Diagnostic::error(COMPONENTS_MISSING, format!("{shown} holds no components file"));
-        report.push(finding.help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"));
+        report.push(
+            finding
+                .help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"),
+        );
         return (Vec::new(), report);
     }
     let Some(metadata) = read_metadata(files, shown, &mut report) else { return (Vec::new(), report) };
@@ -95,7 +98,8 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
 
 fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metadata::MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
-        let finding = Diagnostic::error(METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
+        let finding =
+            Diagnostic::error(METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
         report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
         return None;
     }

@@ -116,14 +116,21 @@ fn extended(source: &Source, root: &Node, missing: &[&Entry]) -> Result<String, 
         let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
         let finding = Diagnostic::error(NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
         let finding = finding.at(source.place().in_document(1).at_path(path).at_span(list.span));
-        return Err(Box::new(finding.insertion(list.span.end.line, lines).help("write the list with one `- ` line for each entry, and add these")));
+        return Err(Box::new(
+            finding.insertion(list.span.end.line, lines).help("write the list with one `- ` line for each entry, and add these"),
+        ));
     };
     let end = text[..last.span.end.offset].trim_end().len();
     let index = LineIndex::new(text);
     let indent = " ".repeat(index.position(list.span.start.offset).column.saturating_sub(1) as usize);
     let after = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines(&indent)).collect();
-    Ok(format!("{}\n{}{}", &text[..after], entries.join("\n"), if after == text.len() { "\n" } else { &text[after..] }))
+    Ok(format!(
+        "{}\n{}{}",
+        &text[..after],
+        entries.join("\n"),
+        if after == text.len() { "\n" } else { &text[after..] }
+    ))
 }
 
 fn with_version_check(text: String, root: &Node) -> String {
