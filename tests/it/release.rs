@@ -1,28 +1,152 @@
-//! `release build`: our own release, releases of others, and everything that must be refused.
+//! `release build`: our own release is the one in `releases/`, the same at each build, and sound.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
+use windlass::contract::labels;
 use windlass::emit::release::Release;
-use windlass::ops::release_build::{self, FIXED_EPOCH, version};
+use windlass::ops::release_build::{self, FIXED_EPOCH, image_override, version};
 use windlass::provider::builtin;
 use windlass::text::source::Source;
 use windlass::text::yaml::{self, Limits};
+
+use crate::support;
+
+/// The newest release in `releases/`.
+const NEWEST: &str = "releases/bootstrap-windlass/v0.1.0";
 
 fn built() -> Release {
     let (providers, inputs, report) = builtin();
     release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH)
 }
 
-fn objects(text: &str) -> Vec<Value> {
+fn objects(release: &Release) -> Vec<Value> {
+    let text = std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
     let parsed = yaml::parse(&Source::new("components", text), &Limits::default());
     assert!(parsed.report.is_empty(), "{:?}", parsed.report);
     parsed.documents.iter().map(|document| document.root.to_json()).collect()
 }
 
 #[test]
-fn own_release_is_sound() {
+fn committed_release_is_what_the_sources_give() {
     let release = built();
     assert!(release.report.is_empty(), "{:#?}", release.report);
-    let files: Vec<&str> = release.files.paths().collect();
-    println!("{files:?}");
-    println!("{}", objects(std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap()).len());
+    for (path, bytes) in &release.files {
+        support::golden(&format!("{NEWEST}/{path}"), std::str::from_utf8(bytes).unwrap());
+    }
+    let committed: BTreeSet<String> =
+        std::fs::read_dir(support::root().join(NEWEST)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(committed, release.files.paths().map(str::to_owned).collect(), "files of {NEWEST}");
+}
+
+#[test]
+fn two_builds_give_the_same_bytes() {
+    assert_eq!(built().files, built().files);
+}
+
+/// Book, clusterctl: "Target namespace", "Labels"; clusterctl's delete takes cluster-wide roles by the prefix of their names.
+#[test]
+fn every_object_is_labelled_and_where_it_belongs() {
+    let namespaced = ["ServiceAccount", "Role", "RoleBinding", "Service", "Deployment", "Certificate", "Issuer"];
+    for object in objects(&built()) {
+        let (kind, metadata) = (object["kind"].as_str().unwrap(), &object["metadata"]);
+        assert_eq!(metadata["labels"][labels::PROVIDER], "bootstrap-windlass", "{kind}");
+        if namespaced.contains(&kind) {
+            assert_eq!(metadata["namespace"], "windlass-system", "{kind}");
+        } else {
+            assert_eq!(metadata.get("namespace"), None, "{kind}");
+        }
+        if kind.starts_with("ClusterRole") {
+            assert!(metadata["name"].as_str().unwrap().starts_with("windlass-system-"), "{kind}");
+        }
+    }
+}
+
+/// Book, clusterctl: one Namespace, CRDs, RBAC, controllers and webhooks in one file.
+#[test]
+fn components_hold_everything_that_installs_the_provider() {
+    let count = |objects: &[Value], kind: &str| objects.iter().filter(|object| object["kind"] == kind).count();
+    let objects = objects(&built());
+    for (kind, expected) in [
+        ("Namespace", 1),
+        ("CustomResourceDefinition", 2),
+        ("ServiceAccount", 1),
+        ("Role", 1),
+        ("ClusterRole", 2),
+        ("RoleBinding", 1),
+        ("ClusterRoleBinding", 1),
+        ("Service", 1),
+        ("Deployment", 1),
+        ("Certificate", 1),
+        ("Issuer", 1),
+        ("ValidatingWebhookConfiguration", 1),
+        ("MutatingWebhookConfiguration", 0),
+    ] {
+        assert_eq!(count(&objects, kind), expected, "{kind}");
+    }
+    assert_eq!(objects[0]["kind"], "Namespace", "the Namespace comes first");
+}
+
+/// No `$` that substitution would eat: apart from the variables of the arguments the components come out of it as they went in.
+#[test]
+fn substitution_changes_only_the_variables_of_the_manager() {
+    let release = built();
+    let text = std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
+    let template = windlass::text::envsubst::parse(text).unwrap();
+    let names: Vec<&str> = template.uses().iter().map(|used| used.name).collect();
+    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("WINDLASS_")), "{names:?}");
+    assert!(template.variables().values().all(Option::is_some), "every variable has a default");
+    let expected: String = text
+        .lines()
+        .map(|line| match (line.find("\"--"), line.find("${")) {
+            (Some(_), Some(start)) => {
+                let (name, default) = line[start + 2..line.len() - 2].split_once(":=").unwrap();
+                assert!(name.starts_with("WINDLASS_"));
+                format!("{}{default}\"\n", &line[..start])
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    let substituted = template.substitute(|_| None::<String>).unwrap();
+    assert_eq!(substituted.text().unwrap(), expected);
+}
+
+#[test]
+fn image_is_the_one_that_is_given() {
+    let (providers, inputs, report) = builtin();
+    let image =
+        image_override("registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000");
+    let release = release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[image.unwrap()], FIXED_EPOCH);
+    let images: Vec<&str> = release.images.iter().map(String::as_str).collect();
+    assert_eq!(
+        images,
+        ["registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000"]
+    );
+}
+
+#[test]
+fn templates_use_only_the_common_variables_and_ours() {
+    let common = ["CLUSTER_NAME", "NAMESPACE", "KUBERNETES_VERSION", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"];
+    let with_default = ["POD_CIDR", "SERVICE_CIDR", "SERVICE_DOMAIN"];
+    let release = built();
+    for (path, bytes) in release.files.iter().filter(|(path, _)| path.starts_with("cluster")) {
+        let template = windlass::text::envsubst::parse(bytes).unwrap();
+        for (name, default) in template.variables() {
+            let known = if default.is_some() { with_default.contains(&name.as_str()) } else { common.contains(&name.as_str()) };
+            assert!(known, "{path}: {name}");
+        }
+    }
+}
+
+/// Each variable and flavor of the templates is in the README (checklist CC-33).
+#[test]
+fn readme_names_flavors_and_variables() {
+    let readme = std::fs::read_to_string(support::root().join("README.md")).unwrap();
+    for (path, bytes) in &built().files {
+        let Some(flavor) = windlass::contract::template_flavor(path) else { continue };
+        assert!(flavor.is_empty() || readme.contains(&format!("`{flavor}`")), "README does not name the flavor {flavor}");
+        for name in windlass::text::envsubst::parse(bytes).unwrap().variables().keys() {
+            assert!(readme.contains(&format!("`{name}`")), "README does not name {name} of {path}");
+        }
+    }
 }

@@ -12,9 +12,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("api", &[]),
     ("contract", &[]),
     ("schema", &["diag", "text"]),
+    ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 1½ what the webhooks answer
     ("conversion", &["diag", "api"]),
-    ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 2 engines
     ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
     ("report", &["diag", "text"]),

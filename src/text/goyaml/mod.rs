@@ -366,6 +366,7 @@ mod tests {
         let many: Vec<_> = (0..100).map(|n| json!({ "n": n })).collect();
         let one_by_one: Vec<_> = many.iter().map(|value| to_string(value).unwrap()).collect();
         assert_eq!(documents_to_string(&many).unwrap(), one_by_one.join("---\n"));
+    }
 
     fn written(quoting: VariableQuoting<'_>) -> String {
         let value = json!({"args": ["--v=${LEVEL:=2}", "plain"], "replicas": "${N:=1}", "script": "a\n${B}\n", "value": "${FLAG:=\"on\"}"});
