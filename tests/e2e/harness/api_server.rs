@@ -153,7 +153,16 @@ impl ApiServer {
 
     /// Server-side apply, with strict field validation.
     pub(crate) fn apply(&self, object: &Value) -> Answer {
-        let path = format!("{}?fieldManager={MANAGER}&fieldValidation=Strict&force=true", self.path_of(object));
+        self.patch_apply(object, "")
+    }
+
+    /// Server-side apply that stores nothing.
+    pub(crate) fn try_apply(&self, object: &Value) -> Answer {
+        self.patch_apply(object, "&dryRun=All")
+    }
+
+    fn patch_apply(&self, object: &Value, more: &str) -> Answer {
+        let path = format!("{}?fieldManager={MANAGER}&fieldValidation=Strict&force=true{more}", self.path_of(object));
         self.request("PATCH", &path, "application/apply-patch+yaml", Some(object))
     }
 

@@ -12,4 +12,5 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "harness::cluster_api_comes_up", limit: Duration::from_secs(300), run: self_test::cluster_api_comes_up },
     Scenario { name: "crds::are_established", limit: Duration::from_secs(120), run: crds::are_established },
     Scenario { name: "crds::constraints_hold", limit: Duration::from_secs(600), run: crds::constraints_hold },
+    Scenario { name: "crds::both_versions_round_trip", limit: Duration::from_secs(600), run: crds::both_versions_round_trip },
 ];

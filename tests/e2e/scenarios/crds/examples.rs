@@ -103,3 +103,12 @@ pub(super) fn breaking(message: &str, field_path: &str) -> Value {
 
 /// Fields that a field cannot be without, because a rule says so: field, what it needs, and the value.
 pub(super) const COMPANIONS: &[(&str, &str, &str)] = &[("additionalConfig", "version", "3.4")];
+
+/// Texts of fields whose schema takes any, but whose meaning conversion has to understand.
+pub(super) fn of_field(name: &str) -> Option<&'static str> {
+    match name {
+        "timeout" | "timeoutForControlPlane" | "ttl" => Some("1m30s"),
+        "expires" => Some("2026-01-02T03:04:05Z"),
+        _ => None,
+    }
+}

@@ -22,6 +22,19 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The smallest valid value here.
+    pub(super) fn minimal(&self) -> Value {
+        match self.steps.last() {
+            Some(Step::Field(name)) => minimal_of(name, self.schema),
+            _ => minimal(self.schema),
+        }
+    }
+
+    /// Whether there is nothing below.
+    pub(super) fn is_leaf(&self) -> bool {
+        ["properties", "items", "additionalProperties"].iter().all(|keyword| !self.schema[keyword].is_object())
+    }
+
     /// As the API server spells it, the first item of each list being the one that is meant.
     pub(super) fn path(&self) -> String {
         let spelt = self.steps.iter().map(|step| match step {
@@ -94,6 +107,14 @@ pub(super) fn minimal(schema: &Value) -> Value {
     }
 }
 
+/// The smallest valid value of a property: some mean more than their schema says.
+fn minimal_of(name: &str, schema: &Value) -> Value {
+    match examples::of_field(name) {
+        Some(text) if schema["type"] == "string" && schema["format"].is_null() => json!(text),
+        _ => minimal(schema),
+    }
+}
+
 /// A list with so many valid items that differ where they have to.
 pub(super) fn list(schema: &Value, count: usize) -> Vec<Value> {
     let keys: Vec<&str> = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -130,7 +151,7 @@ fn least_items(schema: &Value) -> usize {
 
 /// Completes an object: what is required, what rules about several fields want, what the least size wants.
 pub(super) fn object(schema: &Value, mut object: Map<String, Value>) -> Value {
-    let property = |name: &str| minimal(&schema["properties"][name]);
+    let property = |name: &str| minimal_of(name, &schema["properties"][name]);
     for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         if !object.contains_key(name) {
             object.insert(name.to_owned(), property(name));
