@@ -6,6 +6,7 @@
 //!
 //! Every walk is linear in the object times the branches of the schema's junctors, and as deep as the schema at most.
 
+mod cel;
 mod default;
 pub mod document;
 mod format;
@@ -15,13 +16,13 @@ mod node;
 mod object_meta;
 mod pattern;
 mod prune;
-mod rule;
 mod unknown;
 mod validate;
 mod violation;
 
 use serde_json::Value;
 
+pub use cel::{NotEvaluable, Verdict};
 pub use object_meta::{validate_annotations, validate_labels, validate_metadata};
 pub use unknown::UnknownField;
 pub use violation::{Violation, ViolationKind, refusal};

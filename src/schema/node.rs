@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::cel::Rule;
 use super::format;
 use super::pattern::{Pattern, PatternCache};
-use super::rule::Rule;
 use super::{MAX_DEPTH, Violation};
 use crate::diag::{FieldPath, Segment};
 

@@ -1,0 +1,183 @@
+//! A parsed CEL expression, and what comes of evaluating it.
+
+use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, operators};
+use kube_cel::cel::parser::Parser;
+use kube_cel::cel::{Context, ExecutionError, Value};
+
+use super::functions::GO_WORDS;
+use super::value::escaped;
+use crate::schema::node::{ListType, Node};
+
+/// Longer expressions are not parsed. The longest of a known provider has 145 bytes.
+const MAX_LENGTH: usize = 8 * 1024;
+
+/// Expressions nested more deeply are not evaluated: evaluation recurses.
+const MAX_DEPTH: usize = 128;
+
+/// How many steps of loops inside loops an evaluation may take. The API server counts costs; this keeps us from hanging.
+const MAX_STEPS: u64 = 10_000_000;
+
+/// A parsed expression.
+#[derive(Debug, Clone)]
+pub(in crate::schema) struct Program {
+    expression: IdedExpr,
+    /// How many loops (`all`, `map`, …) are inside each other at most.
+    loops: u32,
+    uses_old_self: bool,
+    uses_optional_steps: bool,
+}
+
+/// Why an evaluation gave no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::schema) enum Fault {
+    /// The API server would fail too, with these words.
+    Runtime(String),
+    /// Our library does not know how.
+    Unsupported(String),
+}
+
+impl Program {
+    /// Parses an expression; the error says why our parser refuses it.
+    pub(in crate::schema) fn compile(source: &str) -> Result<Self, String> {
+        if source.len() > MAX_LENGTH {
+            return Err(format!("longer than {MAX_LENGTH} bytes"));
+        }
+        let parsed = Parser::new().enable_optional_syntax(true).parse(source);
+        let expression = parsed.map_err(|errors| errors.to_string().lines().next().unwrap_or("no valid expression").to_owned())?;
+        let survey = Survey::of(&expression)?;
+        let Survey { loops, uses_old_self, uses_optional_steps } = survey;
+        Ok(Program { expression, loops, uses_old_self, uses_optional_steps })
+    }
+
+    /// Whether the expression names `oldSelf`: such rules speak of a transition.
+    pub(in crate::schema) fn uses_old_self(&self) -> bool {
+        self.uses_old_self
+    }
+
+    /// Evaluates the expression; `widest` is the largest number of entries of a list or map in the data.
+    pub(super) fn evaluate(&self, context: &Context<'_>, widest: u64) -> Result<Value, Fault> {
+        if widest.max(2).checked_pow(self.loops).is_none_or(|steps| steps > MAX_STEPS) {
+            return Err(Fault::Unsupported(format!("{} nested loops over up to {widest} entries take too long", self.loops)));
+        }
+        if self.uses_optional_steps {
+            return Err(Fault::Unsupported("optional steps (`.?x`, `[?x]`) are not known to our CEL library".to_owned()));
+        }
+        Value::resolve(&self.expression, context).map_err(fault)
+    }
+
+    /// Whether a list that is a set or a map, or something that holds one, is compared with anything but its own old value. For the API
+    /// server the order of such lists does not matter; for our library it does.
+    pub(super) fn compares_unordered(&self, node: &Node) -> bool {
+        let mut open = vec![&self.expression];
+        while let Some(expression) = open.pop() {
+            if let Expr::Call(call) = &expression.expr
+                && let ([one, other], operators::EQUALS | operators::NOT_EQUALS) = (&call.args[..], call.func_name.as_str())
+            {
+                let (one, other) = (schema_of(one, node), schema_of(other, node));
+                let same = one.zip(other).is_some_and(|(one, other)| std::ptr::eq(one, other));
+                if !same && one.into_iter().chain(other).any(holds_unordered) {
+                    return true;
+                }
+            }
+            open.extend(parts(&expression.expr));
+        }
+        false
+    }
+}
+
+/// The schema of a chain of fields of `self` or `oldSelf`.
+fn schema_of<'a>(expression: &IdedExpr, node: &'a Node) -> Option<&'a Node> {
+    let mut fields = Vec::new();
+    let mut current = expression;
+    while let Expr::Select(select) = &current.expr {
+        fields.push(select.field.as_str());
+        current = &select.operand;
+    }
+    let Expr::Ident(name) = &current.expr else { return None };
+    let step = |node: &'a Node, field: &str| {
+        let property = node.properties.iter().find(|(name, _)| escaped(name).as_deref() == Some(field));
+        property.map(|(_, schema)| schema).or_else(|| node.values())
+    };
+    let root = matches!(name.as_str(), "self" | "oldSelf").then_some(node);
+    fields.iter().rev().fold(root, |node, field| step(node?, field))
+}
+
+fn holds_unordered(node: &Node) -> bool {
+    let mut below = node.properties.values().chain(node.items.as_deref()).chain(node.values());
+    matches!(node.list_type, Some(ListType::Set | ListType::Map)) || below.any(holds_unordered)
+}
+
+/// What an expression consists of; found without recursion, for the parser may have nested it deeply.
+#[derive(Default)]
+struct Survey {
+    loops: u32,
+    uses_old_self: bool,
+    uses_optional_steps: bool,
+}
+
+impl Survey {
+    fn of(root: &IdedExpr) -> Result<Self, String> {
+        let mut survey = Survey::default();
+        let mut open = vec![(root, 0_usize, 0_u32)];
+        while let Some((node, depth, loops)) = open.pop() {
+            if depth > MAX_DEPTH {
+                return Err(format!("nested more than {MAX_DEPTH} levels"));
+            }
+            let below = depth + 1;
+            match &node.expr {
+                Expr::Ident(name) => survey.uses_old_self |= name == "oldSelf",
+                Expr::Call(call) => {
+                    survey.uses_optional_steps |= matches!(call.func_name.as_str(), operators::OPT_SELECT | operators::OPT_INDEX);
+                }
+                Expr::Comprehension(inner) => {
+                    survey.loops = survey.loops.max(loops + 1);
+                    open.extend([(&inner.iter_range, below, loops), (&inner.accu_init, below, loops)]);
+                    open.extend([&inner.loop_cond, &inner.loop_step, &inner.result].map(|part| (part, below, loops + 1)));
+                    continue;
+                }
+                _ => {}
+            }
+            open.extend(parts(&node.expr).into_iter().map(|part| (part, below, loops)));
+        }
+        Ok(survey)
+    }
+}
+
+/// The expressions that an expression is made of.
+fn parts(expression: &Expr) -> Vec<&IdedExpr> {
+    match expression {
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => map.entries.iter().flat_map(|entry| entry_parts(&entry.expr)).collect(),
+        Expr::Struct(fields) => fields.entries.iter().flat_map(|entry| entry_parts(&entry.expr)).collect(),
+        Expr::Comprehension(inner) => {
+            vec![&inner.iter_range, &inner.accu_init, &inner.loop_cond, &inner.loop_step, &inner.result]
+        }
+        Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
+    }
+}
+
+fn entry_parts(entry: &EntryExpr) -> Vec<&IdedExpr> {
+    match entry {
+        EntryExpr::StructField(field) => vec![&field.value],
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+    }
+}
+
+/// Sorts the library's errors into those that Go's library gives too, in Go's words, and gaps.
+fn fault(error: ExecutionError) -> Fault {
+    match error {
+        ExecutionError::NoSuchKey(key) => Fault::Runtime(format!("no such key: {key}")),
+        ExecutionError::IndexOutOfBounds(Value::Int(index)) => Fault::Runtime(format!("index out of bounds: {index}")),
+        ExecutionError::DivisionByZero(_) => Fault::Runtime("division by zero".to_owned()),
+        ExecutionError::RemainderByZero(_) => Fault::Runtime("modulus by zero".to_owned()),
+        ExecutionError::Overflow(..) => Fault::Runtime("integer overflow".to_owned()),
+        ExecutionError::NoSuchOverload | ExecutionError::ValuesNotComparable(..) | ExecutionError::UnsupportedBinaryOperator(..) => {
+            Fault::Runtime("no such overload".to_owned())
+        }
+        ExecutionError::FunctionError { function, message } if function == GO_WORDS => Fault::Runtime(message),
+        ExecutionError::UndeclaredReference(name) => Fault::Unsupported(format!("`{name}` is not known to our CEL library")),
+        other => Fault::Unsupported(other.to_string()),
+    }
+}

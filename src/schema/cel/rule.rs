@@ -1,0 +1,56 @@
+//! One entry of `x-kubernetes-validations`.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::program::Program;
+
+/// A CEL rule with what it says when it fails, as the schema has it. It is compiled when it is first evaluated.
+#[derive(Debug, Clone, Default)]
+pub(in crate::schema) struct Rule {
+    pub(in crate::schema) rule: String,
+    pub(in crate::schema) message: String,
+    pub(in crate::schema) message_expression: String,
+    pub(in crate::schema) reason: Option<String>,
+    pub(in crate::schema) field_path: String,
+    pub(in crate::schema) optional_old_self: Option<bool>,
+    program: OnceLock<Result<Program, String>>,
+    message_program: OnceLock<Result<Program, String>>,
+}
+
+impl Rule {
+    /// Reads a rule; what is missing or of another type stays empty, for the structural check reports it.
+    pub(in crate::schema) fn from_json(value: &Value) -> Self {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Rule {
+            rule: text("rule"),
+            message: text("message"),
+            message_expression: text("messageExpression"),
+            reason: value.get("reason").and_then(Value::as_str).map(str::to_owned),
+            field_path: text("fieldPath"),
+            optional_old_self: value.get("optionalOldSelf").and_then(Value::as_bool),
+            ..Rule::default()
+        }
+    }
+
+    /// The compiled rule, or why our library cannot compile it.
+    pub(in crate::schema) fn program(&self) -> Result<&Program, &str> {
+        self.program.get_or_init(|| Program::compile(&self.rule)).as_ref().map_err(String::as_str)
+    }
+
+    /// The compiled `messageExpression`, or why our library cannot compile it.
+    pub(in crate::schema) fn message_program(&self) -> Result<&Program, &str> {
+        self.message_program.get_or_init(|| Program::compile(&self.message_expression)).as_ref().map_err(String::as_str)
+    }
+
+    /// What stands for the rule in messages about its evaluation.
+    pub(super) fn name(&self) -> &str {
+        if self.message.is_empty() { self.rule.trim() } else { self.message.trim() }
+    }
+
+    /// What is said when the rule does not hold.
+    pub(super) fn refusal(&self) -> String {
+        if self.message.is_empty() { format!("failed rule: {}", self.rule.trim()) } else { self.message.trim().to_owned() }
+    }
+}
