@@ -178,6 +178,7 @@ impl Assembly<'_> {
                 self.report.extend(report);
                 if usable {
                     definitions::label_contracts(provider, &mut crd.value);
+                    definitions::complete_names(&mut crd.value);
                     definitions::escape_for_substitution(&mut crd.value);
                     taken.push(crd);
                 }

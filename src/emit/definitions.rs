@@ -203,6 +203,18 @@ pub fn label_contracts(provider: &Provider, crd: &mut Value) {
     }
 }
 
+/// Fills in the names that a CRD may leave out, as the API server does: kube-rs prints no `listKind`, and the contract wants one
+/// (book: "BootstrapConfig, BootstrapConfigList resource definition"; Kubernetes: `CustomResourceDefinitionNames`).
+pub fn complete_names(crd: &mut Value) {
+    let Some(names) = crd.pointer_mut("/spec/names") else { return };
+    let Some(kind) = names["kind"].as_str().map(str::to_owned) else { return };
+    for (field, name) in [("listKind", format!("{kind}List")), ("singular", kind.to_lowercase())] {
+        if names[field].as_str().is_none_or(str::is_empty) {
+            names[field] = name.into();
+        }
+    }
+}
+
 /// Checks that the labels of a finished components file fit the contract of its release series: the label of that contract is on at
 /// least one CRD of the provider (book: "Metadata YAML"; checklist CC-13).
 pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) -> Option<Diagnostic> {
@@ -275,6 +287,19 @@ mod tests {
         let mut crd = json!({"metadata": {"name": "x"}, "spec": {"versions": [{"name": "v1alpha1"}, {"name": "v1beta1"}]}});
         label_contracts(&provider, &mut crd);
         assert_eq!(crd["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
+    }
+
+    #[test]
+    fn names_that_are_left_out_are_those_of_the_api_server() {
+        let completed = |names: Value| {
+            let mut crd = json!({"spec": {"names": names}});
+            complete_names(&mut crd);
+            crd["spec"]["names"].take()
+        };
+        let all = json!({"kind": "FooConfig", "listKind": "FooConfigList", "plural": "fooconfigs", "singular": "fooconfig"});
+        assert_eq!(completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})), all);
+        let own = json!({"kind": "FooConfig", "listKind": "FooConfigs", "singular": "foo"});
+        assert_eq!(completed(own.clone()), own);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod cli;
 mod conversion;
 mod docs;
 mod envsubst;
+mod examples;
 mod release;
 mod schema;
 mod shell;

@@ -7,24 +7,21 @@ use windlass::contract::labels;
 use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, FIXED_EPOCH, image_override, version};
 use windlass::provider::builtin;
-use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
 
 use crate::support;
 
 /// The newest release in `releases/`.
 const NEWEST: &str = "releases/bootstrap-windlass/v0.1.0";
 
-fn built() -> Release {
+/// Our own release, built anew.
+pub(crate) fn built() -> Release {
     let (providers, inputs, report) = builtin();
     release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH)
 }
 
-fn objects(release: &Release) -> Vec<Value> {
-    let text = std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
-    let parsed = yaml::parse(&Source::new("components", text), &Limits::default());
-    assert!(parsed.report.is_empty(), "{:?}", parsed.report);
-    parsed.documents.iter().map(|document| document.root.to_json()).collect()
+/// The objects of its components.
+pub(crate) fn objects(release: &Release) -> Vec<Value> {
+    support::documents(release.files.get("bootstrap-components.yaml").unwrap())
 }
 
 #[test]

@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+use windlass::text::source::Source;
+use windlass::text::yaml::{self, Limits};
+
 /// A path below the shared data (corpus, vectors, contract), which lies beside the project and is not part of it.
 ///
 /// Without the data the caller's test is skipped, which is said on stderr; with `WINDLASS_REQUIRE_SHARED=1` that is a failure.
@@ -43,6 +47,13 @@ pub(crate) fn windlass(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
     command.current_dir(folder).env_clear().stdin(Stdio::null());
     command
+}
+
+/// The documents of a YAML text without faults, as JSON.
+pub(crate) fn documents(text: &[u8]) -> Vec<Value> {
+    let parsed = yaml::parse(&Source::new("text", std::str::from_utf8(text).unwrap()), &Limits::default());
+    assert!(parsed.report.is_empty(), "{:?}", parsed.report);
+    parsed.documents.iter().map(|document| document.root.to_json()).collect()
 }
 
 /// Compares a committed file with what the program gives; `UPDATE=1` rewrites the file instead.

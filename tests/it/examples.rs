@@ -1,0 +1,145 @@
+//! The provider in `examples/harbour`: its CRDs are those of its types, its release has no fault, its template fits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use windlass::contract::AGGREGATED_VERBS;
+use windlass::schema::Schema;
+use windlass::text::envsubst;
+
+use crate::support::{self, documents, root, windlass};
+
+#[path = "../../examples/harbour/api.rs"]
+#[allow(unreachable_pub, reason = "the example is a program of its own")]
+mod api;
+
+const HARBOUR: &str = "examples/harbour";
+
+fn crd_file(crd: &Value) -> String {
+    format!("{}.yaml", crd["spec"]["names"]["plural"].as_str().unwrap())
+}
+
+#[test]
+fn crds_of_the_harbour_are_what_kube_prints() {
+    let folder = format!("{HARBOUR}/config/crd");
+    let mut files = BTreeSet::new();
+    for crd in api::crds() {
+        let file = crd_file(&serde_json::to_value(&crd).unwrap());
+        support::golden(&format!("{folder}/{file}"), &serde_yaml::to_string(&crd).unwrap());
+        files.insert(file);
+    }
+    let committed = std::fs::read_dir(root().join(folder)).unwrap();
+    assert_eq!(committed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>(), files);
+}
+
+/// Builds the release with the program; returns what it reported.
+fn release(to: &Path) -> Value {
+    let mut command = windlass(root());
+    command.args(["release", "build", "v0.1.0", "--provider", "examples/harbour/provider.yaml", "-o", "json", "--to"]).arg(to);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Book, clusterctl: what a release of an infrastructure provider holds; "All resources": labels, list kind, access for the core.
+#[test]
+fn harbour_is_released_without_a_finding() {
+    let temporary = tempfile::tempdir().unwrap();
+    let to = temporary.path().join("out");
+    let report = release(&to);
+    assert_eq!(report["findings"], json!([]));
+    assert_eq!(report["providers"], json!(["infrastructure-harbour"]));
+    let files = ["SHA256SUMS", "cluster-template.yaml", "images.txt", "infrastructure-components.yaml", "metadata.yaml", "sbom.spdx.json"];
+    assert_eq!(report["files"], json!(files));
+    let objects = documents(&std::fs::read(to.join("infrastructure-components.yaml")).unwrap());
+    let crds: Vec<&Value> = objects.iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
+    assert_eq!(crds.len(), 4);
+    for crd in &crds {
+        let kind = crd["spec"]["names"]["kind"].as_str().unwrap();
+        assert_eq!(crd["spec"]["names"]["listKind"], format!("{kind}List"));
+        assert_eq!(
+            crd["metadata"]["labels"],
+            json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "cluster.x-k8s.io/v1beta2": "v1alpha1"})
+        );
+        let printed = &documents(&std::fs::read(root().join(HARBOUR).join("config/crd").join(crd_file(crd))).unwrap())[0];
+        assert_eq!(crd["spec"]["versions"], printed["spec"]["versions"], "the schema of {kind} stays as kube printed it");
+    }
+    let aggregated = objects.iter().find(|object| object["metadata"]["labels"]["cluster.x-k8s.io/aggregate-to-manager"] == "true");
+    let plurals = ["harbourclusters", "harbourclustertemplates", "harbourmachines", "harbourmachinetemplates"];
+    let rule = json!({"apiGroups": ["infrastructure.harbour.example"], "resources": plurals, "verbs": AGGREGATED_VERBS});
+    assert_eq!(aggregated.unwrap()["rules"], json!([rule]));
+}
+
+/// The schema at a path of property names; `[]` steps into a list.
+fn schema_at<'a>(schema: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(schema, |schema, step| match step.strip_suffix("[]") {
+        Some(list) => &schema["properties"][list]["items"],
+        None => &schema["properties"][step],
+    })
+}
+
+/// Contract v1beta2 of InfraCluster and InfraMachine (checklist PK-02 to PK-08).
+#[test]
+fn harbour_has_the_fields_of_its_contract() {
+    let schemas: BTreeMap<String, Value> = api::crds()
+        .iter()
+        .map(|crd| {
+            let crd = serde_json::to_value(crd).unwrap();
+            (
+                crd["spec"]["names"]["kind"].as_str().unwrap().to_owned(),
+                crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone(),
+            )
+        })
+        .collect();
+    for (kind, path, of_type) in [
+        ("HarbourCluster", "spec.controlPlaneEndpoint.host", "string"),
+        ("HarbourCluster", "spec.controlPlaneEndpoint.port", "integer"),
+        ("HarbourCluster", "status.initialization.provisioned", "boolean"),
+        ("HarbourCluster", "status.failureDomains[].name", "string"),
+        ("HarbourCluster", "status.failureDomains[].controlPlane", "boolean"),
+        ("HarbourCluster", "status.failureDomains[].attributes", "object"),
+        ("HarbourCluster", "status.conditions[].type", "string"),
+        ("HarbourClusterTemplate", "spec.template.metadata", "object"),
+        ("HarbourClusterTemplate", "spec.template.spec", "object"),
+        ("HarbourMachine", "spec.providerID", "string"),
+        ("HarbourMachine", "status.initialization.provisioned", "boolean"),
+        ("HarbourMachine", "status.failureDomain", "string"),
+        ("HarbourMachine", "status.conditions[].type", "string"),
+        ("HarbourMachineTemplate", "spec.template.metadata", "object"),
+        ("HarbourMachineTemplate", "spec.template.spec", "object"),
+    ] {
+        assert_eq!(schema_at(&schemas[kind], path)["type"], of_type, "{kind} {path}");
+    }
+    assert_eq!(schema_at(&schemas["HarbourCluster"], "status.failureDomains")["x-kubernetes-list-map-keys"], json!(["name"]));
+    assert_eq!(schema_at(&schemas["HarbourCluster"], "spec.controlPlaneEndpoint").get("required"), None);
+    let known = json!(["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"]);
+    assert_eq!(schema_at(&schemas["HarbourMachine"], "status.addresses[].type")["enum"], known);
+}
+
+#[test]
+fn template_of_the_harbour_fits_its_crds() {
+    let template = std::fs::read_to_string(root().join(HARBOUR).join("templates/cluster-template.yaml")).unwrap();
+    let values = [
+        ("CLUSTER_NAME", "c"),
+        ("NAMESPACE", "n"),
+        ("KUBERNETES_VERSION", "v1.34.0"),
+        ("CONTROL_PLANE_MACHINE_COUNT", "1"),
+        ("WORKER_MACHINE_COUNT", "2"),
+        ("HARBOUR_PORT_OF_CALL", "rotterdam"),
+    ];
+    let value = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    let text = envsubst::parse(&template).unwrap().substitute(value).unwrap().text().unwrap().to_owned();
+    let objects = documents(text.as_bytes());
+    let mut seen = Vec::new();
+    for crd in api::crds() {
+        let crd = serde_json::to_value(crd).unwrap();
+        let schema = Schema::from_json(&crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]).unwrap();
+        for object in objects.iter().filter(|object| object["kind"] == crd["spec"]["names"]["kind"]) {
+            assert_eq!(schema.validate(object), []);
+            assert!(schema.unknown_fields(object).is_empty(), "{object}");
+            seen.push(object["kind"].as_str().unwrap());
+        }
+    }
+    assert_eq!(seen, ["HarbourCluster", "HarbourMachineTemplate", "HarbourMachineTemplate"]);
+}
