@@ -55,7 +55,7 @@ pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
     };
     let root = first.root;
     let value = root.to_json();
-    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &|path| place(source, &root, path)));
+    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &root, &source.place().in_document(1)));
     if report.has_errors() {
         return (None, report);
     }

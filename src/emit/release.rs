@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use semver::Version;
 
 use super::checksums::{CHECKSUMS_FILE, checksums};
-use super::components::{Components, components};
-use super::images::parse_image;
+use super::components::{Components, ManagerImage, components};
 use super::object::{Object, Quoting};
 use super::sbom::{SBOM_FILE, Subject, sbom};
 use super::{definitions, metadata, templates};
@@ -22,10 +21,6 @@ use crate::text::{envsubst, yaml};
 const FILE_TWICE: RuleId = RuleId::new("release-file-duplicated");
 /// the providers of one release name different metadata files.
 const METADATA_TWO: RuleId = RuleId::new("release-metadata-ambiguous");
-/// provider.yaml names a metadata.yaml that is not there.
-const METADATA_MISSING: RuleId = RuleId::new("release-metadata-missing");
-/// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
-const IMAGE_TAGGED: RuleId = RuleId::new("provider-image-tagged");
 /// a text in the components cannot be written as YAML.
 const NOT_WRITABLE: RuleId = RuleId::new("components-not-writable");
 /// the components do not survive the substitution of variables by clusterctl.
@@ -78,7 +73,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let series = add_metadata(&mut release, plan);
     for declared in plan.providers {
-        let image = image_of(&mut release.report, plan, declared);
+        let image = image_of(plan, declared);
         let components = components(declared, plan.inputs, &image);
         if let Some((contract, place)) = &series {
             release.contract.clone_from(contract);
@@ -105,12 +100,7 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
         );
         release.report.push(Diagnostic::error(METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
     }
-    let Some(source) = plan.inputs.files(first.provider.metadata_file()).first() else {
-        let message = format!("{} names {}, which is no file", first.source_name(), first.provider.metadata_file());
-        let finding = Diagnostic::error(METADATA_MISSING, message).at(first.place(&at));
-        release.report.push(finding.help("write a metadata.yaml with the release series, as the book shows, or mend `metadata`"));
-        return None;
-    };
+    let source = plan.inputs.files(first.provider.metadata_file()).first()?;
     let (file, report) = metadata::parse(source);
     let usable = !report.has_errors();
     release.report.extend(report);
@@ -125,21 +115,11 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
     }
 }
 
-/// The image of a provider's manager: the override, or the image of provider.yaml with the version as its tag.
-pub fn image_of(report: &mut Report, plan: &Plan<'_>, declared: &Declared) -> String {
+/// Which image the manager of a provider gets.
+pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     let label = declared.provider.label();
     let given = plan.images.iter().find(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label));
-    if let Some(given) = given {
-        return given.image.clone();
-    }
-    let Some(manager) = &declared.provider.manager else { return String::new() };
-    let tagged = parse_image(&manager.image).is_ok_and(|image| image.tag.is_some() || image.digest.is_some());
-    if tagged {
-        let finding = Diagnostic::error(IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image));
-        let finding = finding.at(declared.place(&FieldPath::root().field("manager").field("image")));
-        report.push(finding.help("leave them out: the version that is built becomes the tag; for one build use `--image`"));
-    }
-    format!("{}:v{}", manager.image, plan.version)
+    ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
 }
 
 fn add_components(release: &mut Release, declared: &Declared, components: Components) {

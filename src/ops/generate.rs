@@ -107,7 +107,7 @@ fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: 
 fn objects_text(artifact: &Artifact, plan: &Plan<'_>, report: &mut Report) -> Option<String> {
     let mut chosen = Vec::new();
     for declared in plan.providers {
-        let image = image_of(report, plan, declared);
+        let image = image_of(plan, declared);
         let Components { objects, report: found } = components(declared, plan.inputs, &image);
         report.extend(found);
         chosen.extend(objects.into_iter().filter(|object| is_part(artifact, object)));

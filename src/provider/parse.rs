@@ -67,7 +67,7 @@ impl Declared {
     fn pattern_place(&self, pattern: &str) -> Place {
         let mut path = FieldPath::root();
         let found = find(&self.root, pattern, &mut path);
-        self.place(&if found { path } else { FieldPath::root() })
+        self.place(&if found { path } else { FieldPath::root().field("metadata") })
     }
 }
 
@@ -123,7 +123,7 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     let (index, root) = (document.index, document.root);
     let value = root.to_json();
     let at = |path: &FieldPath| place(source, index, &root, path);
-    let mut report = document::check(&value, schema, &SYNTAX, &at);
+    let mut report = document::check(&value, schema, &SYNTAX, &root, &source.place().in_document(index));
     report.extend(crds_value(&value, &at));
     report.extend(kind_wrong(&value, &at));
     if report.has_errors() {
@@ -307,12 +307,17 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
             report.push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
         }
         for unmatched in &matched.unmatched {
-            let what = match wanted {
-                super::Wanted::Files => "no file",
-                super::Wanted::TemplateFolder => "no folder",
+            let (what, help) = match wanted {
+                super::Wanted::Files if pattern == declared.provider.metadata_file() => {
+                    ("no file, and no release is without it", "write one with the release series in it, or mend `metadata`")
+                }
+                super::Wanted::Files => ("no file", "mend the path: it is relative to the folder of provider.yaml"),
+                super::Wanted::TemplateFolder => {
+                    ("no folder with templates", "mend the path: it is relative to the folder of provider.yaml")
+                }
             };
             let finding = Diagnostic::error(FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
-            report.push(finding.help("mend the path: it is relative to the folder of provider.yaml"));
+            report.push(finding.help(help));
         }
     }
     report

@@ -6,7 +6,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::{Schema, UnknownField, Violation, ViolationKind};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment, Span};
+use crate::text::yaml::Node;
 
 /// The rules under which the faults of one kind of document are reported.
 #[derive(Debug, Clone, Copy)]
@@ -47,9 +48,14 @@ fn made_structural(schema: &mut Value) {
             map.remove("nullable");
             map.remove("title");
             map.remove("$schema");
-            if map.get("additionalProperties") == Some(&Value::Bool(true)) {
-                map.remove("additionalProperties");
-                map.insert("x-kubernetes-preserve-unknown-fields".to_owned(), Value::Bool(true));
+            match map.get("additionalProperties") {
+                // Unknown fields are found by pruning, which knows the name that was meant.
+                Some(Value::Bool(false)) => drop(map.remove("additionalProperties")),
+                Some(Value::Bool(true)) => {
+                    map.remove("additionalProperties");
+                    map.insert("x-kubernetes-preserve-unknown-fields".to_owned(), Value::Bool(true));
+                }
+                _ => {}
             }
             if map.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
                 map.remove("format");
@@ -63,13 +69,18 @@ fn made_structural(schema: &mut Value) {
 
 /// Judges a document by its schema: unknown fields with the name that was meant, missing fields, values of the wrong type or outside
 /// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
-pub fn check(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Report {
+///
+/// `root` is the document as it was read, `file` the place of the document as a whole.
+pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, file: &Place) -> Report {
+    let place = |path: &FieldPath, span: Span| file.clone().at_path(path.clone()).at_span(span);
+    let at = &|path: &FieldPath| place(path, root.nearest(path).span);
+    let key = &|path: &FieldPath| place(path, root.nearest(path).key.unwrap_or(root.nearest(path).span));
     let unknown = schema.unknown_fields(document);
     let meant: Vec<FieldPath> = unknown.iter().filter_map(meant).collect();
     let violations = schema.validate(document).into_iter();
     let violations = violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path));
-    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, at));
-    unknown.chain(violations.map(|violation| violation_finding(document, &violation, wording, at))).collect()
+    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, key(&field.path)));
+    unknown.chain(violations.map(|violation| violation_finding(document, &violation, wording, at(&violation.path)))).collect()
 }
 
 /// The path that an unknown field was meant to have.
@@ -86,17 +97,16 @@ fn last_name(path: &FieldPath) -> String {
     }
 }
 
-fn unknown_finding(field: &UnknownField, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Diagnostic {
-    let finding = Diagnostic::error(wording.unknown, format!("unknown field `{}`", field.path)).at(at(&field.path));
+fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagnostic {
+    let finding = Diagnostic::error(wording.unknown, format!("unknown field `{}`", field.path)).at(key);
     match &field.suggestion {
         Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
         None => finding.help(format!("remove `{}`", last_name(&field.path))),
     }
 }
 
-fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, at: &dyn Fn(&FieldPath) -> Place) -> Diagnostic {
+fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, place: Place) -> Diagnostic {
     let path = &violation.path;
-    let place = at(path);
     if violation.kind == ViolationKind::Required {
         let finding = Diagnostic::error(wording.missing, format!("{path} is missing")).at(place);
         return finding.help(format!("add `{}:`", last_name(path)));

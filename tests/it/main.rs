@@ -8,6 +8,8 @@
 )]
 
 mod api;
+mod bad_provider;
+mod bring_your_own;
 mod cli;
 mod conversion;
 mod docs;

@@ -1,16 +1,20 @@
 //! The components YAML of one provider: everything that installs it, in one stream (book: clusterctl, "Components YAML").
 
-use std::collections::{BTreeMap, BTreeSet};
+mod check;
+mod image;
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+pub use self::image::ManagerImage;
 use super::definitions::{self, CRD_GROUP, CRD_KIND};
-use super::images::{self, ImageFault};
+use super::images;
 use super::names::Names;
 use super::object::{self, Object};
 use super::rbac::{self, Kind};
 use super::{crds, manager, stamp, webhooks};
-use crate::contract::{MANAGER_CONTAINER, ProviderType};
+use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::provider::{Declared, Inputs};
 use crate::text::yaml::Limits;
@@ -19,20 +23,6 @@ use crate::text::yaml::Limits;
 const WEBHOOK_KIND_UNKNOWN: RuleId = RuleId::new("provider-webhook-kind-unknown");
 /// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
 const WEBHOOK_OTHER_KIND: RuleId = RuleId::new("provider-webhook-other-kind");
-/// components hold two Namespaces; clusterctl aborts.
-const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
-/// components hold no Namespace, so that clusterctl has no default target.
-const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
-/// an object does not belong to the namespace of the components.
-const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
-/// the Namespace of finished components is not the one in provider.yaml.
-const NAMESPACE_OTHER: RuleId = RuleId::new("components-namespace-other");
-/// components hold an object twice.
-const OBJECT_DUPLICATED: RuleId = RuleId::new("components-object-duplicated");
-/// an image is not named in full; clusterctl ends with an error.
-const IMAGE_NOT_CANONICAL: RuleId = RuleId::new("components-image-not-canonical");
-/// no Deployment has a container called `manager`.
-const MANAGER_MISSING: RuleId = RuleId::new("components-manager-container-missing");
 
 /// The order of kinds in components, which is kustomize's; kinds that are not in it stand before the webhook configurations.
 const ORDER: &[&str] = &[
@@ -79,11 +69,11 @@ impl Components {
     }
 }
 
-/// Puts the components of a provider together. `image` is the image of the manager, with tag or digest.
-pub fn components(declared: &Declared, inputs: &Inputs, image: &str) -> Components {
+/// Puts the components of a provider together.
+pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
     let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), report: Report::new() };
     let mut objects = match &declared.provider.components {
-        Some(pattern) => assembly.built(pattern),
+        Some(pattern) => assembly.built(pattern, image),
         None => assembly.made(image),
     };
     for object in &mut objects {
@@ -93,7 +83,7 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &str) -> Componen
         objects.sort_by_key(|object| rank(object.kind()));
     }
     let mut report = assembly.report;
-    report.extend(check(declared, &objects));
+    report.extend(check::check(declared, &objects));
     Components { objects, report }
 }
 
@@ -114,8 +104,9 @@ struct Assembly<'a> {
 
 impl Assembly<'_> {
     /// The objects that a tool already built; the CRDs get their contract labels.
-    fn built(&mut self, pattern: &str) -> Vec<Object> {
+    fn built(&mut self, pattern: &str, image: &ManagerImage) -> Vec<Object> {
         let mut objects = self.read(std::slice::from_ref(&pattern.to_owned()));
+        self.report.extend(image.stamp(&mut objects));
         for object in &mut objects {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report.extend(definitions::check_built(&self.declared.provider, object));
@@ -126,7 +117,7 @@ impl Assembly<'_> {
     }
 
     /// The objects that `crds`, `rbac`, `manager` and `objects` stand for.
-    fn made(&mut self, image: &str) -> Vec<Object> {
+    fn made(&mut self, image: &ManagerImage) -> Vec<Object> {
         let provider = &self.declared.provider;
         let definitions = self.crds();
         let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(&crd.value)).collect();
@@ -141,7 +132,9 @@ impl Assembly<'_> {
         objects.extend(self.made_roles(&kinds, &from_files));
         objects.extend(from_files);
         if let Some(face) = &provider.manager {
-            objects.push(Object::made(manager::deployment(&self.names, &provider.label(), face, image, with_webhooks)));
+            self.report.extend(image.check(self.declared, face));
+            let image = image.of(face);
+            objects.push(Object::made(manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks)));
         }
         if with_webhooks {
             let label = provider.label();
@@ -288,114 +281,4 @@ fn is_bound(role: &Value, from_files: &[Object]) -> bool {
         let reference = &object.value["roleRef"];
         reference["kind"] == role["kind"] && reference["name"] == role["metadata"]["name"]
     })
-}
-
-/// What clusterctl or the contract would refuse in the finished components.
-fn check(declared: &Declared, objects: &[Object]) -> Report {
-    let mut report = check_namespaces(declared, objects);
-    report.extend(duplicates(objects));
-    report.extend(check_images(objects));
-    report.extend(check_manager(objects));
-    report
-}
-
-fn metadata(field: &str) -> FieldPath {
-    FieldPath::root().field("metadata").field(field)
-}
-
-/// One Namespace, and everything in it (book: clusterctl, "Target namespace").
-fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
-    let wanted = declared.provider.namespace.as_str();
-    let mut report = Report::new();
-    let namespaces: Vec<&Object> = objects.iter().filter(|object| object.is("", "Namespace")).collect();
-    for extra in namespaces.iter().skip(1) {
-        let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
-        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
-        report.push(
-            finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"),
-        );
-    }
-    match namespaces.first() {
-        None => report.push(
-            Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target")
-                .at(declared.place(&FieldPath::root().field("components")))
-                .help(format!("add a Namespace `{wanted}` to the file")),
-        ),
-        Some(namespace) if namespace.name() != wanted => report.push(
-            Diagnostic::error(NAMESPACE_OTHER, format!("the components hold Namespace {}, but `namespace` is {wanted}", namespace.name()))
-                .at(namespace.place(&metadata("name")))
-                .help("let both say the same"),
-        ),
-        Some(_) => {}
-    }
-    for object in objects.iter().filter(|object| stamp::is_namespaced(object.kind()) && object.namespace() != wanted) {
-        let found = if object.namespace().is_empty() { "no namespace".to_owned() } else { format!("namespace {}", object.namespace()) };
-        let finding =
-            Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
-        let finding = finding.at(object.place(&metadata("namespace"))).help(format!("write `namespace: {wanted}`"));
-        report.push(finding.note("clusterctl moves every namespaced object into the target namespace"));
-    }
-    report
-}
-
-fn duplicates(objects: &[Object]) -> Report {
-    let mut seen: BTreeMap<(&str, &str, &str, &str), &Object> = BTreeMap::new();
-    let mut report = Report::new();
-    for object in objects {
-        let key = (object.group(), object.kind(), object.namespace(), object.name());
-        if let Some(first) = seen.get(&key) {
-            let finding = Diagnostic::error(OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
-            let finding = finding.at(object.place(&metadata("name"))).related(first.place(&metadata("name")), "the first");
-            report.push(finding.help("remove one of the two"));
-        } else {
-            seen.insert(key, object);
-        }
-    }
-    report
-}
-
-/// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not any is overridden.
-fn check_images(objects: &[Object]) -> Report {
-    let mut report = Report::new();
-    for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
-        let pod = FieldPath::root().field("spec").field("template").field("spec");
-        for list in ["containers", "initContainers"] {
-            let containers = object.value["spec"]["template"]["spec"][list].as_array();
-            for (i, container) in containers.into_iter().flatten().enumerate() {
-                let image = container["image"].as_str().unwrap_or_default();
-                if let Err(fault) = images::parse_image(image) {
-                    let at = object.place(&pod.field(list).index(i).field("image"));
-                    report.push(image_finding(object, image, fault).at(at));
-                }
-            }
-        }
-    }
-    report
-}
-
-fn image_finding(object: &Object, image: &str, fault: ImageFault) -> Diagnostic {
-    let (what, help) = match fault {
-        ImageFault::NoRegistry => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
-        ImageFault::UpperCase => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
-        ImageFault::Malformed => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
-    };
-    Diagnostic::error(IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
-        .help(help)
-        .note("clusterctl parses every image as a canonical name and ends with an error on this one")
-        .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#controllers--watching-namespace")
-}
-
-/// `clusterctl init --wait-providers` looks at containers of this name only.
-fn check_manager(objects: &[Object]) -> Report {
-    let deployments: Vec<&Object> = objects.iter().filter(|object| object.is("apps", "Deployment")).collect();
-    let has_manager = |object: &&Object| {
-        let containers = object.value["spec"]["template"]["spec"]["containers"].as_array();
-        containers.into_iter().flatten().any(|container| container["name"] == MANAGER_CONTAINER)
-    };
-    if deployments.is_empty() || deployments.iter().any(has_manager) {
-        return Report::new();
-    }
-    let at = deployments[0].place(&FieldPath::root().field("spec").field("template").field("spec").field("containers"));
-    let finding = Diagnostic::error(MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", deployments[0].title()));
-    [finding.at(at).help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`"))].into_iter().collect()
 }

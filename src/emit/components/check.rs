@@ -1,0 +1,136 @@
+//! What clusterctl or the contract would refuse in finished components.
+
+use std::collections::BTreeMap;
+
+use super::super::images::{self, ImageFault};
+use super::super::object::Object;
+use super::super::stamp;
+use crate::contract::MANAGER_CONTAINER;
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::provider::Declared;
+
+/// components hold two Namespaces; clusterctl aborts.
+const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
+/// components hold no Namespace, so that clusterctl has no default target.
+const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
+/// an object does not belong to the namespace of the components.
+const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
+/// the Namespace of finished components is not the one in provider.yaml.
+const NAMESPACE_OTHER: RuleId = RuleId::new("components-namespace-other");
+/// components hold an object twice.
+const OBJECT_DUPLICATED: RuleId = RuleId::new("components-object-duplicated");
+/// an image is not named in full; clusterctl ends with an error.
+const IMAGE_NOT_CANONICAL: RuleId = RuleId::new("components-image-not-canonical");
+/// no Deployment has a container called `manager`.
+const MANAGER_MISSING: RuleId = RuleId::new("components-manager-container-missing");
+
+/// Judges the objects of components.
+pub(super) fn check(declared: &Declared, objects: &[Object]) -> Report {
+    let mut report = check_namespaces(declared, objects);
+    report.extend(duplicates(objects));
+    report.extend(check_images(objects));
+    report.extend(check_manager(objects));
+    report
+}
+
+fn metadata(field: &str) -> FieldPath {
+    FieldPath::root().field("metadata").field(field)
+}
+
+/// One Namespace, and everything in it (book: clusterctl, "Target namespace").
+fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
+    let wanted = declared.provider.namespace.as_str();
+    let mut report = Report::new();
+    let namespaces: Vec<&Object> = objects.iter().filter(|object| object.is("", "Namespace")).collect();
+    for extra in namespaces.iter().skip(1) {
+        let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
+        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
+        report.push(
+            finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"),
+        );
+    }
+    match namespaces.first() {
+        None => report.push(
+            Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target")
+                .at(declared.place(&FieldPath::root().field("components")))
+                .help(format!("add a Namespace `{wanted}` to the file")),
+        ),
+        Some(namespace) if namespace.name() != wanted => report.push(
+            Diagnostic::error(NAMESPACE_OTHER, format!("the components hold Namespace {}, but `namespace` is {wanted}", namespace.name()))
+                .at(namespace.place(&metadata("name")))
+                .help("let both say the same"),
+        ),
+        Some(_) => {}
+    }
+    for object in objects.iter().filter(|object| stamp::is_namespaced(object.kind()) && object.namespace() != wanted) {
+        let found = if object.namespace().is_empty() { "no namespace".to_owned() } else { format!("namespace {}", object.namespace()) };
+        let finding =
+            Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
+        let finding = finding.at(object.place(&metadata("namespace"))).help(format!("write `namespace: {wanted}`"));
+        report.push(finding.note("clusterctl moves every namespaced object into the target namespace"));
+    }
+    report
+}
+
+fn duplicates(objects: &[Object]) -> Report {
+    let mut seen: BTreeMap<(&str, &str, &str, &str), &Object> = BTreeMap::new();
+    let mut report = Report::new();
+    // A second Namespace is a finding of its own.
+    for object in objects.iter().filter(|object| !object.is("", "Namespace")) {
+        let key = (object.group(), object.kind(), object.namespace(), object.name());
+        if let Some(first) = seen.get(&key) {
+            let finding = Diagnostic::error(OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
+            let finding = finding.at(object.place(&metadata("name"))).related(first.place(&metadata("name")), "the first");
+            report.push(finding.help("remove one of the two"));
+        } else {
+            seen.insert(key, object);
+        }
+    }
+    report
+}
+
+/// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not any is overridden.
+fn check_images(objects: &[Object]) -> Report {
+    let mut report = Report::new();
+    for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
+        let pod = FieldPath::root().field("spec").field("template").field("spec");
+        for list in ["containers", "initContainers"] {
+            let containers = object.value["spec"]["template"]["spec"][list].as_array();
+            for (i, container) in containers.into_iter().flatten().enumerate() {
+                let image = container["image"].as_str().unwrap_or_default();
+                if let Err(fault) = images::parse_image(image) {
+                    let at = object.place(&pod.field(list).index(i).field("image"));
+                    report.push(image_finding(object, image, fault).at(at));
+                }
+            }
+        }
+    }
+    report
+}
+
+fn image_finding(object: &Object, image: &str, fault: ImageFault) -> Diagnostic {
+    let (what, help) = match fault {
+        ImageFault::NoRegistry => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
+        ImageFault::UpperCase => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
+        ImageFault::Malformed => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
+    };
+    Diagnostic::error(IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
+        .help(help)
+        .note("clusterctl parses every image as a canonical name and ends with an error on this one")
+        .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#controllers--watching-namespace")
+}
+
+/// `clusterctl init --wait-providers` looks at containers of this name only.
+fn check_manager(objects: &[Object]) -> Report {
+    let deployments: Vec<&Object> = objects.iter().filter(|object| object.is("apps", "Deployment")).collect();
+    let has_manager = |object: &&Object| {
+        let containers = object.value["spec"]["template"]["spec"]["containers"].as_array();
+        containers.into_iter().flatten().any(|container| container["name"] == MANAGER_CONTAINER)
+    };
+    if deployments.is_empty() || deployments.iter().any(has_manager) {
+        return Report::new();
+    }
+    let at = deployments[0].place(&FieldPath::root().field("spec").field("template").field("spec").field("containers"));
+    let finding = Diagnostic::error(MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", deployments[0].title()));
+    [finding.at(at).help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`"))].into_iter().collect()
+}

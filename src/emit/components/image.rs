@@ -1,0 +1,112 @@
+//! The image of the manager: the version that is built is its tag, unless the caller names another one.
+
+use serde_json::{Value, json};
+
+use super::super::images::parse_image;
+use super::super::object::Object;
+use crate::contract::MANAGER_CONTAINER;
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::provider::{Declared, Manager};
+
+/// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
+const IMAGE_TAGGED: RuleId = RuleId::new("provider-image-tagged");
+/// finished components run the manager from a tag such as `dev`; it becomes the version of the release.
+const TAG_STAMPED: RuleId = RuleId::new("components-image-tag-stamped");
+
+/// Tags that stand for whatever was built last, as source trees have them.
+const PLACEHOLDERS: &[&str] = &["dev", "latest", "main", "master"];
+
+/// Which image the manager of one provider gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManagerImage {
+    /// The image that the caller names, with tag or digest.
+    pub given: Option<String>,
+    /// The tag of the release: the version with `v`.
+    pub tag: String,
+}
+
+impl ManagerImage {
+    /// The image for a manager that provider.yaml describes.
+    pub(super) fn of(&self, manager: &Manager) -> String {
+        self.given.clone().unwrap_or_else(|| format!("{}:{}", manager.image, self.tag))
+    }
+
+    /// provider.yaml names the image without the tag.
+    pub(super) fn check(&self, declared: &Declared, manager: &Manager) -> Option<Diagnostic> {
+        let tagged = parse_image(&manager.image).is_ok_and(|image| image.tag.is_some() || image.digest.is_some());
+        (tagged && self.given.is_none()).then(|| {
+            Diagnostic::error(IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
+                .at(declared.place(&FieldPath::root().field("manager").field("image")))
+                .help("leave them out: the version that is built becomes the tag; for one build use `--image`")
+        })
+    }
+
+    /// Sets the image of each `manager` container in finished components: to the one that the caller names, or, where the tag is a
+    /// placeholder or absent, to the version. Says where it did so by itself.
+    pub(super) fn stamp(&self, objects: &mut [Object]) -> Report {
+        let mut report = Report::new();
+        for object in objects.iter_mut().filter(|object| object.kind() == "Deployment") {
+            let containers = object.value["spec"]["template"]["spec"]["containers"].as_array().map_or(0, Vec::len);
+            for index in 0..containers {
+                let container = &object.value["spec"]["template"]["spec"]["containers"][index];
+                if container["name"] != MANAGER_CONTAINER {
+                    continue;
+                }
+                let Some(image) = self.replacement(&container["image"]) else { continue };
+                if self.given.is_none() {
+                    report.push(stamped(object, index, &image));
+                }
+                object.value["spec"]["template"]["spec"]["containers"][index]["image"] = json!(image);
+            }
+        }
+        report
+    }
+
+    fn replacement(&self, image: &Value) -> Option<String> {
+        if let Some(given) = &self.given {
+            return Some(given.clone());
+        }
+        let parsed = parse_image(image.as_str()?).ok()?;
+        let placeholder = parsed.digest.is_none() && parsed.tag.is_none_or(|tag| PLACEHOLDERS.contains(&tag));
+        placeholder.then(|| format!("{}/{}:{}", parsed.registry, parsed.path, self.tag))
+    }
+}
+
+fn stamped(object: &Object, index: usize, image: &str) -> Diagnostic {
+    let path = ["spec", "template", "spec", "containers"].into_iter().fold(FieldPath::root(), |path, field| path.field(field));
+    let found = object.value["spec"]["template"]["spec"]["containers"][index]["image"].as_str().unwrap_or_default();
+    Diagnostic::info(TAG_STAMPED, format!("the image `{found}` of {} becomes `{image}`", object.title()))
+        .at(object.place(&path.index(index).field("image")))
+        .help("build the file with the tag of the release, or pass `--image`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamped_image(image: &str, given: Option<&str>) -> (String, usize) {
+        let manager = ManagerImage { given: given.map(str::to_owned), tag: "v0.3.0".to_owned() };
+        let container = json!({"name": "manager", "image": image});
+        let mut objects = [Object::made(json!({
+            "kind": "Deployment",
+            "spec": {"template": {"spec": {"containers": [{"name": "proxy", "image": "x.io/y:dev"}, container]}}},
+        }))];
+        let report = manager.stamp(&mut objects);
+        let containers = &objects[0].value["spec"]["template"]["spec"]["containers"];
+        assert_eq!(containers[0]["image"], "x.io/y:dev", "only the manager is ours");
+        (containers[1]["image"].as_str().unwrap_or_default().to_owned(), report.findings().len())
+    }
+
+    #[test]
+    fn placeholders_become_the_version_and_real_tags_stay() {
+        for (image, given, expected) in [
+            ("ghcr.io/a/b:dev", None, ("ghcr.io/a/b:v0.3.0", 1)),
+            ("ghcr.io/a/b", None, ("ghcr.io/a/b:v0.3.0", 1)),
+            ("ghcr.io/a/b:v0.3.0", None, ("ghcr.io/a/b:v0.3.0", 0)),
+            ("ghcr.io/a/b:v0.3.0-debian", None, ("ghcr.io/a/b:v0.3.0-debian", 0)),
+            ("ghcr.io/a/b:dev", Some("other.io/c:v9"), ("other.io/c:v9", 0)),
+        ] {
+            assert_eq!(stamped_image(image, given), (expected.0.to_owned(), expected.1), "{image}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Faulty input to `release build`: one report with every finding and its place, exit 1, nothing written.
+
+use std::path::Path;
+
+use crate::support;
+
+const METADATA: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+
+const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1
+kind: Provider
+name: foo
+type: InfrastructureProvider
+group: infrastructure.foo.dev
+contracts:
+  v1beta2: [v1]
+namespace: foo-system
+crds: [crd.yaml]
+";
+
+const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foomachines.infrastructure.foo.dev
+spec:
+  group: infrastructure.foo.dev
+  names: {kind: FooMachine, listKind: FooMachineList, plural: foomachines, singular: foomachine}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {providerID: {type: string}}}
+";
+
+struct Outcome {
+    code: Option<i32>,
+    stderr: String,
+    written: bool,
+}
+
+fn build(folder: &Path, arguments: &[&str]) -> Outcome {
+    let output = support::windlass(folder).args(["release", "build", "--to", "out"]).args(arguments).output().unwrap();
+    assert!(output.stdout.is_empty() || output.status.success(), "nothing is on standard output on a fault");
+    Outcome { code: output.status.code(), stderr: String::from_utf8(output.stderr).unwrap(), written: folder.join("out").exists() }
+}
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// Builds with some files changed; each expected finding is `rule` and `file:line:column`.
+fn check(changed: &[(&str, &str)], version: &str, expected: &[(&str, &str)]) {
+    let mut files = vec![("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD)];
+    files.retain(|(name, _)| changed.iter().all(|(other, _)| other != name));
+    files.extend(changed.iter().copied().filter(|(_, text)| !text.is_empty()));
+    let folder = folder(&files);
+    let outcome = build(folder.path(), &[version]);
+    let mut found = Vec::new();
+    let mut lines = outcome.stderr.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some(rule) = line.strip_prefix("error[").and_then(|rest| rest.split(']').next()) else { continue };
+        let place = lines.peek().and_then(|next| next.trim_start().strip_prefix("--> ")).unwrap_or_default();
+        found.push((rule.to_owned(), place.to_owned()));
+    }
+    let found: Vec<(&str, &str)> = found.iter().map(|(rule, place)| (rule.as_str(), place.as_str())).collect();
+    assert_eq!(found, expected, "{}", outcome.stderr);
+    assert_eq!(outcome.code, Some(if expected.is_empty() { 0 } else { 1 }), "{}", outcome.stderr);
+    assert_eq!(outcome.written, expected.is_empty());
+}
+
+#[test]
+fn sound_provider_is_released() {
+    check(&[], "v0.1.0", &[]);
+}
+
+#[test]
+fn unknown_field_names_the_one_that_is_meant_and_hides_what_follows_from_it() {
+    check(
+        &[("provider.yaml", &PROVIDER.replace("namespace:", "namspace:"))],
+        "v0.1.0",
+        &[("provider-field-unknown", "provider.yaml:8:1")],
+    );
+}
+
+#[test]
+fn every_fault_is_in_one_report() {
+    let provider = PROVIDER.replace("crds: [crd.yaml]", "crds: [crd.yaml, missing.yaml]\nobjects: [two.yaml]\n");
+    let namespaces = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\napiVersion: v1\nkind: ConfigMap\n";
+    let crd = CRD.replace("metadata:\n", "metadata:\n  labels:\n    cluster.x-k8s.io/v1beta2: v2\n");
+    check(
+        &[("provider.yaml", &provider), ("two.yaml", namespaces), ("crd.yaml", &crd)],
+        "v0.2.0",
+        &[
+            ("provider-file-missing", "provider.yaml:9:18"),
+            ("crd-contract-label-wrong", "crd.yaml:5:31"),
+            ("metadata-series-missing", "metadata.yaml:4:24"),
+            ("components-namespace-duplicated", "two.yaml:3:18"),
+            ("object-incomplete", "two.yaml:5:1"),
+        ],
+    );
+}
+
+#[test]
+fn crd_of_another_name_is_refused() {
+    let crd = CRD.replace("name: foomachines.infra", "name: foomachine.infra");
+    check(&[("crd.yaml", &crd)], "v0.1.0", &[("crd-name-wrong", "crd.yaml:4:9")]);
+}
+
+#[test]
+fn crd_of_another_group_stands_at_the_pattern() {
+    let crd = CRD.replace("infrastructure.foo.dev", "controlplane.foo.dev");
+    check(&[("crd.yaml", &crd)], "v0.1.0", &[("provider-crd-foreign-group", "provider.yaml:9:8")]);
+}
+
+#[test]
+fn broken_files_are_findings_in_that_file() {
+    check(&[("crd.yaml", "a: [\n")], "v0.1.0", &[("yaml-syntax", "crd.yaml:1:4")]);
+    check(&[("provider.yaml", "kind: [\n")], "v0.1.0", &[("yaml-syntax", "provider.yaml:1:7")]);
+}
+
+#[test]
+fn missing_metadata_and_contract_of_no_crd_are_refused() {
+    check(&[("metadata.yaml", "")], "v0.1.0", &[("provider-file-missing", "provider.yaml:1:1")]);
+    let other = METADATA.replace("v1beta2", "v1beta1");
+    check(&[("metadata.yaml", &other)], "v0.1.0", &[("crd-contract-label-missing", "metadata.yaml:4:34")]);
+}
+
+#[test]
+fn version_that_is_not_semantic_is_refused() {
+    check(&[], "0.1.0", &[("release-version-malformed", "")]);
+    check(&[], "v1", &[("release-version-malformed", "")]);
+}
+
+#[test]
+fn file_that_the_command_line_names_must_be_there() {
+    let folder = folder(&[("provider.yaml", PROVIDER)]);
+    let outcome = build(folder.path(), &["v0.1.0", "--provider", "providr.yaml"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(
+        outcome.stderr.contains("providr.yaml: no such file") && outcome.stderr.contains("did you mean provider.yaml?"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn without_a_provider_file_nobody_publishes_ours() {
+    let folder = folder(&[("README.md", "x")]);
+    let outcome = build(folder.path(), &["v0.1.0"]);
+    assert_eq!((outcome.code, outcome.written), (Some(2), false), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--provider builtin"), "{}", outcome.stderr);
+}
+
+#[test]
+fn target_with_other_content_is_left_alone() {
+    let folder = folder(&[("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("out/notes.md", "mine")]);
+    let outcome = build(folder.path(), &["v0.1.0"]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("notes.md"), "{}", outcome.stderr);
+    assert_eq!(std::fs::read_dir(folder.path().join("out")).unwrap().count(), 1);
+    assert_eq!(build(folder.path(), &["v0.1.0", "--force"]).code, Some(0));
+    assert_eq!(std::fs::read_to_string(folder.path().join("out/notes.md")).unwrap(), "mine");
+}
+
+#[test]
+fn check_compares_and_writes_nothing() {
+    let folder = folder(&[("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD)]);
+    assert_eq!(build(folder.path(), &["v0.1.0"]).code, Some(0));
+    assert_eq!(build(folder.path(), &["v0.1.0", "--check"]).code, Some(0));
+    let file = folder.path().join("out/infrastructure-components.yaml");
+    let stale = std::fs::read_to_string(&file).unwrap().replace("foo-system", "bar-system");
+    std::fs::write(&file, &stale).unwrap();
+    let output =
+        support::windlass(folder.path()).args(["release", "build", "v0.1.0", "--to", "out", "--check", "-o", "github"]).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stdout}");
+    assert!(stdout.contains("::error file=out/infrastructure-components.yaml,line="), "{stdout}");
+    assert!(stdout.contains("title=release-file-stale::"), "{stdout}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), stale);
+}
