@@ -16,6 +16,7 @@ mod node;
 mod object_meta;
 mod pattern;
 mod prune;
+pub mod structural;
 mod unknown;
 mod validate;
 mod violation;

@@ -152,7 +152,13 @@ impl Compiler {
             return Err(Violation::forbidden(self.path.clone(), "nested too deeply"));
         }
         for keyword in UNSUPPORTED {
-            if schema.get(keyword).is_some_and(|value| *value != Value::String(String::new())) {
+            let nothing = |value: &Value| match value {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                Value::Object(map) => map.is_empty() && keyword != "additionalItems",
+                _ => false,
+            };
+            if schema.get(keyword).is_some_and(|value| !nothing(value)) {
                 return Err(Violation::forbidden(self.path.field(keyword), &format!("{keyword} is not supported")));
             }
         }

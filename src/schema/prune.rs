@@ -19,6 +19,11 @@ impl Schema {
         walk.value(Some(&self.root), object, true);
         walk.pruned
     }
+
+    /// The same for a value that is only a resource if its schema says so.
+    pub(super) fn prune_embedded(&self, value: &mut Value) {
+        Pruning { path: FieldPath::root(), pruned: Vec::new() }.value(Some(&self.root), value, false);
+    }
 }
 
 struct Pruning {

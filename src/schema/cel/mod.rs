@@ -18,11 +18,11 @@ use super::validate::Trail;
 use super::violation::shown;
 use super::{Schema, Violation, ViolationKind};
 use crate::diag::FieldPath;
-use program::Fault;
-pub(super) use program::Program;
+use program::{Fault, Program};
 pub(super) use rule::Rule;
 
 pub(super) use field_path::parse as parse_field_path;
+pub(super) use program::type_error;
 
 /// The longest message that a `messageExpression` may give, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
                 let program = match rule.program() {
                     Ok(program) => program,
                     Err(reason) => {
-                        self.give_up(rule, reason);
+                        self.give_up(rule, reason.reason());
                         continue;
                     }
                 };

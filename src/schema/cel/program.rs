@@ -6,7 +6,7 @@ use kube_cel::cel::{Context, ExecutionError, Value};
 
 use super::functions::GO_WORDS;
 use super::value::escaped;
-use crate::schema::node::{ListType, Node};
+use crate::schema::node::{ListType, Node, Type};
 
 /// Longer expressions are not parsed. The longest of a known provider has 145 bytes.
 const MAX_LENGTH: usize = 8 * 1024;
@@ -36,15 +36,41 @@ pub(in crate::schema) enum Fault {
     Unsupported(String),
 }
 
+/// Why an expression was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::schema) enum Uncompiled {
+    /// It is no CEL.
+    Syntax(String),
+    /// It is more than we are ready to evaluate.
+    TooMuch(String),
+}
+
+impl Uncompiled {
+    /// The error of the parser, when that is the reason: the API server refuses the expression too.
+    pub(in crate::schema) fn syntax(&self) -> Option<&str> {
+        match self {
+            Uncompiled::Syntax(error) => Some(error),
+            Uncompiled::TooMuch(_) => None,
+        }
+    }
+
+    /// The reason in words.
+    pub(super) fn reason(&self) -> &str {
+        let (Uncompiled::Syntax(reason) | Uncompiled::TooMuch(reason)) = self;
+        reason
+    }
+}
+
 impl Program {
     /// Parses an expression; the error says why our parser refuses it.
-    pub(in crate::schema) fn compile(source: &str) -> Result<Self, String> {
+    pub(in crate::schema) fn compile(source: &str) -> Result<Self, Uncompiled> {
         if source.len() > MAX_LENGTH {
-            return Err(format!("longer than {MAX_LENGTH} bytes"));
+            return Err(Uncompiled::TooMuch(format!("longer than {MAX_LENGTH} bytes")));
         }
         let parsed = Parser::new().enable_optional_syntax(true).parse(source);
-        let expression = parsed.map_err(|errors| errors.to_string().lines().next().unwrap_or("no valid expression").to_owned())?;
-        let survey = Survey::of(&expression)?;
+        let expression = parsed.map_err(|errors| errors.to_string().lines().next().unwrap_or("no valid expression").to_owned());
+        let expression = expression.map_err(Uncompiled::Syntax)?;
+        let survey = Survey::of(&expression).map_err(Uncompiled::TooMuch)?;
         let Survey { loops, uses_old_self, uses_optional_steps } = survey;
         Ok(Program { expression, loops, uses_old_self, uses_optional_steps })
     }
@@ -83,6 +109,47 @@ impl Program {
         }
         false
     }
+}
+
+/// What is wrong with the fields that an expression takes from `self` or `oldSelf`: the schema has none of that name, or no fields at all.
+/// The API server checks more types than this.
+pub(in crate::schema) fn type_error(program: &Program, node: &Node, resource: bool) -> Option<String> {
+    let mut open = vec![&program.expression];
+    while let Some(expression) = open.pop() {
+        let mut fields = Vec::new();
+        let mut current = expression;
+        while let Expr::Select(select) = &current.expr {
+            fields.push(select.field.as_str());
+            current = &select.operand;
+        }
+        let from_self = matches!(&current.expr, Expr::Ident(name) if name == "self" || name == "oldSelf" && !program.uses_optional_steps);
+        if from_self && let Some(error) = fields_error(node, resource, fields.iter().rev().copied()) {
+            return Some(error);
+        }
+        open.extend(parts(&current.expr));
+    }
+    None
+}
+
+/// Goes down by fields as long as the schema names them.
+fn fields_error<'a>(mut node: &Node, mut resource: bool, fields: impl Iterator<Item = &'a str>) -> Option<String> {
+    for field in fields {
+        if let [scalar @ (Type::String | Type::Integer | Type::Number | Type::Boolean)] = node.types[..]
+            && node.format.is_none()
+        {
+            return Some(format!("type '{}' does not support field selection", scalar.as_str()));
+        }
+        if resource && matches!(field, "apiVersion" | "kind" | "metadata") || node.properties.is_empty() || node.preserve_unknown {
+            return None;
+        }
+        let known = node.properties.iter().find(|(name, _)| escaped(name).as_deref() == Some(field));
+        let Some((_, schema)) = known.filter(|(_, schema)| !schema.types.is_empty()) else {
+            return Some(format!("undefined field '{field}'"));
+        };
+        node = schema;
+        resource = node.embedded_resource;
+    }
+    None
 }
 
 /// The schema of a chain of fields of `self` or `oldSelf`.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::program::Program;
+use super::program::{Program, Uncompiled};
 
 /// A CEL rule with what it says when it fails, as the schema has it. It is compiled when it is first evaluated.
 #[derive(Debug, Clone, Default)]
@@ -15,8 +15,8 @@ pub(in crate::schema) struct Rule {
     pub(in crate::schema) reason: Option<String>,
     pub(in crate::schema) field_path: String,
     pub(in crate::schema) optional_old_self: Option<bool>,
-    program: OnceLock<Result<Program, String>>,
-    message_program: OnceLock<Result<Program, String>>,
+    program: OnceLock<Result<Program, Uncompiled>>,
+    message_program: OnceLock<Result<Program, Uncompiled>>,
 }
 
 impl Rule {
@@ -35,13 +35,13 @@ impl Rule {
     }
 
     /// The compiled rule, or why our library cannot compile it.
-    pub(in crate::schema) fn program(&self) -> Result<&Program, &str> {
-        self.program.get_or_init(|| Program::compile(&self.rule)).as_ref().map_err(String::as_str)
+    pub(in crate::schema) fn program(&self) -> Result<&Program, &Uncompiled> {
+        self.program.get_or_init(|| Program::compile(&self.rule)).as_ref()
     }
 
     /// The compiled `messageExpression`, or why our library cannot compile it.
-    pub(in crate::schema) fn message_program(&self) -> Result<&Program, &str> {
-        self.message_program.get_or_init(|| Program::compile(&self.message_expression)).as_ref().map_err(String::as_str)
+    pub(in crate::schema) fn message_program(&self) -> Result<&Program, &Uncompiled> {
+        self.message_program.get_or_init(|| Program::compile(&self.message_expression)).as_ref()
     }
 
     /// What stands for the rule in messages about its evaluation.

@@ -27,7 +27,8 @@ impl Schema {
         violations
     }
 
-    fn validate_values(&self, object: &Value) -> Vec<Violation> {
+    /// The schema alone: neither embedded resources nor lists that are sets or maps.
+    pub(super) fn validate_values(&self, object: &Value) -> Vec<Violation> {
         let outcome = Walk { trail: Trail::default() }.node(&self.root, object);
         let mut seen = std::collections::BTreeSet::new();
         outcome.violations.into_iter().filter(|found| seen.insert((found.field.clone(), found.body.clone()))).collect()

@@ -1,0 +1,72 @@
+//! Defaults must hold to their own schema, and to its rules.
+
+use serde_json::Value;
+
+use super::Violation;
+use crate::diag::{FieldPath, Segment};
+use crate::schema::Schema;
+use crate::schema::node::Node;
+use crate::schema::prune::META_FIELDS;
+
+/// Checks all defaults of a schema. Those of map values are never used, and so not looked at.
+pub(super) fn check(root: &Node, path: &FieldPath) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    visit(root, true, path, &mut violations);
+    violations
+}
+
+fn visit(node: &Node, resource: bool, path: &FieldPath, out: &mut Vec<Violation>) {
+    if let Some(default) = &node.default {
+        out.extend(one(node, resource, default, &path.field("default")));
+    }
+    if let Some(items) = &node.items {
+        visit(items, false, &path.field("items"), out);
+    }
+    // What the root says about its own type and metadata may have no defaults at all, which is told elsewhere.
+    let own = |name: &&String| !(resource && META_FIELDS.contains(&name.as_str()));
+    for (name, property) in node.properties.iter().filter(|(name, _)| own(name)) {
+        visit(property, false, &path.field("properties").key(name.as_str()), out);
+    }
+}
+
+fn one(node: &Node, resource: bool, default: &Value, path: &FieldPath) -> Vec<Violation> {
+    let mut root = Node { default: None, embedded_resource: node.embedded_resource || resource, ..node.clone() };
+    // The API server forgets the types of int-or-string here; what is left of it are the junctors.
+    if root.int_or_string {
+        root.types.clear();
+    }
+    let schema = Schema { root };
+    let mut violations = Vec::new();
+    let mut pruned = default.clone();
+    schema.prune_embedded(&mut pruned);
+    if pruned != *default {
+        violations.push(Violation::invalid(path.clone(), default, "must not have unknown fields"));
+    }
+    let mut found = Vec::new();
+    schema.check_embedded(default, &mut found);
+    if found.is_empty() {
+        found = schema.validate_values(default);
+    }
+    if found.is_empty() {
+        found = schema.evaluate_rules(default, Some(default)).violations;
+    }
+    if found.is_empty() {
+        found = schema.evaluate_rules(default, None).violations;
+    }
+    violations.extend(found.into_iter().map(|violation| moved(violation, path)));
+    violations
+}
+
+/// An error of the default alone, at its place in the schema.
+fn moved(violation: Violation, path: &FieldPath) -> Violation {
+    let below = violation.path.segments().iter().fold(path.clone(), |at, segment| match segment {
+        Segment::Field(name) => at.field(name.as_str()),
+        other => at.with(other.clone()),
+    });
+    let field = match violation.field.as_str() {
+        "<nil>" => path.to_string(),
+        field if field.starts_with('[') => format!("{path}{field}"),
+        field => format!("{path}.{field}"),
+    };
+    Violation { path: below, field, ..violation }
+}

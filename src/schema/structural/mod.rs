@@ -1,0 +1,127 @@
+//! The schemas of a CustomResourceDefinition, judged as the API server judges them when the CRD is created.
+//!
+//! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of apiextensions-apiserver 0.36. The costs of CEL rules are not
+//! estimated, and their types are checked only as far as the existence of fields goes.
+
+mod defaults;
+mod keywords;
+mod lists;
+mod openapi;
+mod rules;
+mod shape;
+
+use serde_json::Value;
+
+use super::node::Compiler;
+use super::violation::shown;
+use super::{MAX_DEPTH, Violation, ViolationKind};
+use crate::diag::FieldPath;
+use keywords::Keywords;
+
+/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`).
+///
+/// Paths lead to the versions as they are written. The API server first moves a schema that all versions share (or that of the only
+/// version) to the top, so its messages say `spec.validation` then.
+pub fn check(crd: &Value) -> Vec<Violation> {
+    let versions = crd.pointer("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let schemas: Vec<_> =
+        versions.iter().map(|version| version.pointer("/schema/openAPIV3Schema").filter(|schema| !schema.is_null())).collect();
+    let at = |index: usize| FieldPath::root().field("spec").field("versions").index(index).field("schema").field("openAPIV3Schema");
+    let missing = |index: usize| Violation::required(at(index), "");
+    let has_status = |version: &Value| version.pointer("/subresources/status").is_some_and(|status| !status.is_null());
+    let Some(first) = schemas.first() else { return Vec::new() };
+    if schemas.iter().all(|schema| schema == first) {
+        let Some(schema) = first else { return (0..schemas.len()).map(missing).collect() };
+        let found = check_schema(schema, versions.iter().any(has_status), &at(0));
+        return found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect();
+    }
+    let one = |(index, schema): (usize, &Option<&Value>)| match schema {
+        None => vec![missing(index)],
+        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index)),
+    };
+    schemas.iter().enumerate().flat_map(one).collect()
+}
+
+/// The same violation under the name that a shared schema has.
+fn respelt(violation: Violation, prefix: &str) -> Violation {
+    const SHARED: &str = "spec.validation.openAPIV3Schema";
+    let field = violation.field.replacen(prefix, SHARED, 1);
+    let body = violation.body.replace(prefix, SHARED);
+    Violation { field, body, ..violation }
+}
+
+fn check_schema(schema: &Value, has_status: bool, path: &FieldPath) -> Vec<Violation> {
+    let malformed = keywords::malformed(schema, path);
+    if !malformed.is_empty() {
+        return malformed;
+    }
+    let Some(root) = Keywords::of(schema) else { return Vec::new() };
+    let mut violations = Vec::new();
+    if has_status {
+        violations.extend(status_root(root, path));
+    }
+    if root.flag("nullable") {
+        violations.push(Violation::forbidden(path.field("nullable"), "nullable cannot be true at the root"));
+    }
+    let unsupported = shape::unsupported(root);
+    let compiled = Compiler::new().node(schema).ok();
+    let mut is_structural = false;
+    if unsupported.is_none() {
+        let mut found = shape::check(root, path);
+        if found.is_empty()
+            && let Some(node) = &compiled
+        {
+            found = defaults::check(node, path);
+        }
+        is_structural = found.is_empty();
+        violations.extend(found);
+    }
+    let rules_of = compiled.as_ref().filter(|_| is_structural);
+    violations.extend(openapi::check(root, compiled.as_ref(), rules_of.is_some(), path));
+    if violations.is_empty()
+        && let Some(reason) = unsupported
+    {
+        violations.push(Violation::invalid(path.clone(), &Value::from(""), &reason));
+    }
+    violations
+}
+
+/// With a status subresource the root may hold nothing that could judge the status from outside of it.
+fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
+    // The Go names of the keywords, in the order in which upstream lists them.
+    const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems \
+                           MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
+    const REFUSED: [&str; 21] = [
+        "id",
+        "$schema",
+        "$ref",
+        "nullable",
+        "default",
+        "enum",
+        "maxProperties",
+        "minProperties",
+        "allOf",
+        "oneOf",
+        "anyOf",
+        "not",
+        "additionalProperties",
+        "patternProperties",
+        "dependencies",
+        "additionalItems",
+        "definitions",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-list-type",
+        "x-kubernetes-map-type",
+    ];
+    let kind = root.text("type");
+    if !kind.is_empty() && kind != "object" {
+        let detail = "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+        return Some(Violation::invalid(path.field("type"), &Value::from(kind), detail));
+    }
+    let refused = REFUSED.iter().any(|keyword| root.is_set(keyword)) || root.is_set("x-kubernetes-list-map-keys");
+    refused.then(|| {
+        let detail = format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
+        Violation::new(ViolationKind::Invalid, path.clone(), Some(&shown(&root.to_value())), &detail)
+    })
+}

@@ -1,0 +1,190 @@
+//! What a schema may say at all: unsupported keywords, misplaced defaults, properties beside additionalProperties.
+
+use serde_json::Value;
+
+use super::Violation;
+use super::keywords::Keywords;
+use super::{lists, rules};
+use crate::diag::FieldPath;
+use crate::schema::node::Node;
+use crate::schema::prune::META_FIELDS;
+
+/// What is known on the way down.
+#[derive(Debug, Clone)]
+struct Place {
+    path: FieldPath,
+    root: bool,
+    inside_meta: bool,
+    /// Why defaults are forbidden here, if they are.
+    no_defaults: Option<String>,
+    /// The highest ancestor whose old and new values cannot be matched.
+    uncorrelatable: Option<FieldPath>,
+    /// Whether CEL rules are looked at.
+    rules: bool,
+}
+
+impl Place {
+    fn below(&self, path: FieldPath) -> Self {
+        Place { path, root: false, ..self.clone() }
+    }
+
+    fn uncorrelatable_below(mut self, path: &FieldPath) -> Self {
+        self.uncorrelatable.get_or_insert_with(|| path.clone());
+        self
+    }
+
+    fn in_junctor(&self, path: FieldPath) -> Self {
+        Place { rules: false, ..self.below(path) }
+    }
+}
+
+/// Errors of schemas and of CEL rules apart: rules are only judged where the schema is right.
+#[derive(Debug, Default)]
+struct Found {
+    schema: Vec<Violation>,
+    rules: Vec<Violation>,
+}
+
+impl Found {
+    fn add(&mut self, other: Found) {
+        self.schema.extend(other.schema);
+        self.rules.extend(other.rules);
+    }
+}
+
+/// Checks a whole schema; `node` is its compiled form, `with_rules` whether CEL rules are looked at.
+pub(super) fn check(root: Keywords<'_>, node: Option<&Node>, with_rules: bool, path: &FieldPath) -> Vec<Violation> {
+    let place = Place { path: path.clone(), root: true, inside_meta: false, no_defaults: None, uncorrelatable: None, rules: with_rules };
+    let mut found = schema(root, node, &place);
+    found.schema.append(&mut found.rules);
+    found.schema
+}
+
+fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
+    let mut found = Found::default();
+    keywords(schema, place, &mut found.schema);
+    found.add(values_of_map(schema, node, place));
+    found.add(properties(schema, node, place));
+    junctors(schema, place, &mut found);
+    found.add(items(schema, node, place));
+    lists::check(schema, &place.path, &mut found.schema);
+    rules::check_form(schema, node, &place.path, &mut found.schema);
+    if found.schema.is_empty()
+        && place.rules
+        && let Some(node) = node
+    {
+        let resource = place.root || schema.flag("x-kubernetes-embedded-resource");
+        rules::check_expressions(node, resource, &place.path, place.uncorrelatable.as_ref(), &mut found.rules);
+    }
+    found
+}
+
+fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
+    const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+    const REFUSED: [(&str, &str); 6] = [
+        ("id", "id is not supported"),
+        ("additionalItems", "additionalItems is not supported"),
+        ("patternProperties", "patternProperties is not supported"),
+        ("definitions", "definitions is not supported"),
+        ("dependencies", "dependencies is not supported"),
+        ("$ref", "$ref is not supported"),
+    ];
+    let path = &place.path;
+    let kind = schema.text("type");
+    if !kind.is_empty() && !TYPES.contains(&kind) {
+        out.push(Violation::not_supported(path.field("type"), &Value::from(kind), &TYPES.map(str::to_owned)));
+    }
+    if let (Some(reason), Some(_)) = (&place.no_defaults, schema.get("default")) {
+        out.push(Violation::forbidden(path.field("default"), &format!("must not be set {reason}")));
+    }
+    let refused = |(keyword, _): &&(&str, &str)| match *keyword {
+        "patternProperties" | "definitions" => schema.is_filled(keyword),
+        keyword => schema.get(keyword).is_some(),
+    };
+    for (keyword, detail) in REFUSED.iter().filter(refused) {
+        out.push(Violation::forbidden(path.field(*keyword), detail));
+    }
+    if kind == "null" {
+        out.push(Violation::forbidden(path.field("type"), "type cannot be set to null, use nullable as an alternative"));
+    }
+    if !schema.list("items").is_empty() {
+        out.push(Violation::forbidden(path.field("items"), "items must be a schema object and not an array"));
+    }
+    if place.inside_meta && schema.flag("x-kubernetes-embedded-resource") {
+        out.push(Violation::forbidden(path.field("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
+    }
+    if schema.flag("uniqueItems") {
+        let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+        out.push(Violation::forbidden(path.field("uniqueItems"), detail));
+    }
+    if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
+        let at = path.field("x-kubernetes-preserve-unknown-fields");
+        out.push(Violation::invalid(at, &Value::Bool(false), "must be true or undefined"));
+    }
+}
+
+fn values_of_map(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
+    let mut found = Found::default();
+    let Some(additional) = keywords.get("additionalProperties") else { return found };
+    let path = place.path.field("additionalProperties");
+    if keywords.has_properties() && *additional != Value::Bool(true) {
+        let detail = "additionalProperties and properties are mutual exclusive";
+        found.schema.push(Violation::forbidden(path.clone(), detail));
+    }
+    let mut below = place.below(path);
+    if place.inside_meta {
+        below.no_defaults = Some("inside additionalProperties applying to object metadata".to_owned());
+    }
+    if let Some(values) = Keywords::of(additional) {
+        found.add(schema(values, node.and_then(Node::values), &below));
+    }
+    found
+}
+
+fn properties(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
+    let mut found = Found::default();
+    let resource = place.root || keywords.flag("x-kubernetes-embedded-resource");
+    let correlatable = matches!(keywords.text("x-kubernetes-map-type"), "" | "granular" | "atomic");
+    for (name, property) in keywords.properties() {
+        let mut below = place.below(place.path.field("properties").key(name));
+        if !correlatable {
+            below = below.uncorrelatable_below(&place.path);
+        }
+        if resource && META_FIELDS.contains(&name) {
+            below.inside_meta = true;
+            if place.root {
+                below.no_defaults = Some(format!("in top-level {name}"));
+            }
+        }
+        found.add(schema(property, node.and_then(|node| node.properties.get(name)), &below));
+    }
+    found
+}
+
+fn junctors(keywords: Keywords<'_>, place: &Place, found: &mut Found) {
+    if let Some(not) = keywords.schema("not") {
+        found.add(schema(not, None, &place.in_junctor(place.path.field("not"))));
+    }
+    for junctor in ["allOf", "oneOf", "anyOf"] {
+        for (index, branch) in keywords.branches(junctor) {
+            found.add(schema(branch, None, &place.in_junctor(place.path.field(junctor).index(index))));
+        }
+    }
+}
+
+/// Old and new items can be matched in map lists only.
+fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
+    let mut found = Found::default();
+    let path = place.path.field("items");
+    let below = |path: FieldPath| match keywords.text("x-kubernetes-list-type") {
+        "map" => place.below(path),
+        _ => place.below(path).uncorrelatable_below(&place.path),
+    };
+    if let Some(items) = keywords.schema("items") {
+        found.add(schema(items, node.and_then(|node| node.items.as_deref()), &below(path.clone())));
+    }
+    for (index, items) in keywords.branches("items") {
+        found.add(schema(items, None, &below(path.index(index))));
+    }
+    found
+}

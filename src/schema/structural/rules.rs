@@ -1,0 +1,113 @@
+//! `x-kubernetes-validations` of a schema: form, field paths, and whether the expressions compile.
+
+use serde_json::Value;
+
+use super::keywords::Keywords;
+use super::{Violation, ViolationKind};
+use crate::diag::FieldPath;
+use crate::schema::cel::{Rule, parse_field_path, type_error};
+use crate::schema::node::{Compiler, Node};
+use crate::text::go_value;
+
+const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+
+/// What is wrong with the rules, their expressions aside.
+pub(super) fn check_form(schema: Keywords<'_>, node: Option<&Node>, path: &FieldPath, out: &mut Vec<Violation>) {
+    let own =
+        if node.is_none() && schema.is_filled("x-kubernetes-validations") { Compiler::new().node(&schema.to_value()).ok() } else { None };
+    let node = node.or(own.as_ref());
+    for (index, rule) in schema.branches("x-kubernetes-validations") {
+        let path = path.field("x-kubernetes-validations").index(index);
+        texts(rule, &path, out);
+        if let Some(reason) = rule.get("reason").filter(|reason| !reason.as_str().is_some_and(|known| REASONS.contains(&known))) {
+            out.push(Violation::not_supported(path.field("reason"), reason, &REASONS.map(str::to_owned)));
+        }
+        let field_path = rule.text("fieldPath");
+        let at = path.field("fieldPath");
+        let mut refuse = |detail: &str| out.push(Violation::invalid(at.clone(), &Value::from(field_path), detail));
+        if !field_path.is_empty() && field_path.trim().is_empty() {
+            refuse("must be non-empty if specified");
+        }
+        if has_line_break(field_path) {
+            refuse("must not contain line breaks");
+        }
+        if !field_path.is_empty() && node.is_some_and(|node| parse_field_path(field_path, node).is_none()) {
+            refuse("must be a valid path");
+        }
+    }
+}
+
+fn texts(rule: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+    let (expression, message) = (rule.text("rule").trim(), rule.text("message"));
+    let message_at = path.field("message");
+    if expression.is_empty() {
+        out.push(Violation::required(path.field("rule"), "rule is not specified"));
+    } else if !message.is_empty() && message.trim().is_empty() {
+        out.push(Violation::invalid(message_at, &Value::from(message), "must be non-empty if specified"));
+    } else if has_line_break(message.trim()) {
+        out.push(Violation::invalid(message_at, &Value::from(message), "must not contain line breaks"));
+    } else if has_line_break(expression) && message.is_empty() {
+        out.push(Violation::required(message_at, "message must be specified if rule contains line breaks"));
+    }
+    let message_expression = rule.text("messageExpression");
+    if !message_expression.is_empty() && message_expression.trim().is_empty() {
+        out.push(Violation::required(path.field("messageExpression"), "messageExpression must be non-empty if specified"));
+    }
+}
+
+fn has_line_break(text: &str) -> bool {
+    text.contains(['\n', '\r'])
+}
+
+/// What is wrong with the expressions, as far as our CEL library can tell. `resource` for the root and for embedded resources,
+/// `uncorrelatable` for the ancestor that has no old value to compare with.
+pub(super) fn check_expressions(
+    node: &Node,
+    resource: bool,
+    path: &FieldPath,
+    uncorrelatable: Option<&FieldPath>,
+    out: &mut Vec<Violation>,
+) {
+    for (index, rule) in node.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
+        let path = path.field("x-kubernetes-validations").index(index);
+        let program = match rule.program() {
+            Ok(program) => program,
+            Err(gap) => {
+                out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}"))));
+                continue;
+            }
+        };
+        if let Some(error) = type_error(program, node, resource) {
+            out.push(uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}")));
+        }
+        if !rule.message_expression.is_empty()
+            && let Err(gap) = rule.message_program()
+        {
+            let detail = |error: &str| format!("messageExpression compilation failed: {error}");
+            out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("messageExpression"), &detail(error))));
+        }
+        if !program.uses_old_self() {
+            out.extend(rule.optional_old_self.map(|flag| {
+                let detail = "may not be set if oldSelf is not used in rule";
+                Violation::invalid(path.field("optionalOldSelf"), &Value::Bool(flag), detail)
+            }));
+        } else if let Some(ancestor) = uncorrelatable {
+            let detail = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {ancestor}");
+            out.push(Violation::invalid(path.field("rule"), &Value::from(rule.rule.as_str()), &detail));
+        }
+    }
+}
+
+/// An expression that does not compile. Upstream prints the rule as a struct of Go, in the order of its parts.
+fn uncompiled(rule: &Rule, path: FieldPath, detail: &str) -> Violation {
+    let parts = [
+        ("Rule", Value::from(rule.rule.as_str())),
+        ("Message", Value::from(rule.message.as_str())),
+        ("MessageExpression", Value::from(rule.message_expression.as_str())),
+        ("Reason", Value::from(rule.reason.as_deref())),
+        ("FieldPath", Value::from(rule.field_path.as_str())),
+        ("OptionalOldSelf", Value::from(rule.optional_old_self)),
+    ];
+    let printed: Vec<_> = parts.iter().map(|(name, value)| format!("\"{name}\":{}", go_value::json(value))).collect();
+    Violation::new(ViolationKind::Invalid, path, Some(&format!("{{{}}}", printed.join(","))), detail)
+}
