@@ -289,6 +289,24 @@ mod tests {
         assert_eq!(crd["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
     }
 
+    /// Book, "Labels and annotations": the annotation is for kinds that core objects never refer to. The name that the API server demands
+    /// (`<plural>.<group>`) stays due.
+    #[test]
+    fn naming_rule_is_waived_by_its_annotation_alone() {
+        let faulty = |called: &str, annotations: Value| {
+            let crd = json!({
+                "metadata": {"name": called, "annotations": annotations},
+                "spec": {"group": "foo.dev", "names": {"kind": "FooConfig", "plural": "foos"}},
+            });
+            name(&Object::made(crd)).is_some()
+        };
+        let skip = json!({"clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check": ""});
+        assert!(faulty("foos.foo.dev", json!({"other": ""})));
+        assert!(!faulty("foos.foo.dev", skip.clone()));
+        assert!(faulty("fooconfigs.foo.dev", skip));
+        assert!(!faulty("fooconfigs.foo.dev", json!({})));
+    }
+
     #[test]
     fn names_that_are_left_out_are_those_of_the_api_server() {
         let completed = |names: Value| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass::contract::AGGREGATED_VERBS;
-use windlass::schema::Schema;
+use windlass::schema::{Schema, structural};
 use windlass::text::envsubst;
 
 use crate::support::{self, documents, root, windlass};
@@ -25,7 +25,9 @@ fn crds_of_the_harbour_are_what_kube_prints() {
     let folder = format!("{HARBOUR}/config/crd");
     let mut files = BTreeSet::new();
     for crd in api::crds() {
-        let file = crd_file(&serde_json::to_value(&crd).unwrap());
+        let value = serde_json::to_value(&crd).unwrap();
+        assert_eq!(structural::check(&value), [], "the API server would refuse it");
+        let file = crd_file(&value);
         support::golden(&format!("{folder}/{file}"), &serde_yaml::to_string(&crd).unwrap());
         files.insert(file);
     }

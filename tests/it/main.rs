@@ -11,6 +11,7 @@ mod api;
 mod bad_provider;
 mod bring_your_own;
 mod cli;
+mod contract;
 mod conversion;
 mod docs;
 mod envsubst;

@@ -1,0 +1,179 @@
+//! `docs/contract.tsv`: each rule of the contract, where it is fulfilled, and which test proves it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::{root, shared};
+
+const TABLE: &str = "docs/contract.tsv";
+const HEADER: &str = "id\tlevel\tfulfilled\tproof";
+
+/// The subjects that are still to come. A row may wait for one of them, and no row may wait for what is done.
+const SUBJECTS: &[&str] = &[
+    "Proof on the real thing: API server, clusterctl, CAPI's own managers",
+    "Offline rendering: cloud-config, byte for byte",
+    "Offline rendering: Ignition",
+    "clusterctl's offline commands, with clusterctl's results",
+    "the gate (lint)",
+];
+
+struct Row {
+    id: String,
+    level: String,
+    fulfilled: String,
+    proof: Proof,
+}
+
+/// How a rule is proven.
+#[derive(Debug, PartialEq, Eq)]
+enum Proof {
+    /// By tests (`path::name`, several with `; ` between them); the second says whether `; manager` follows, because the rest shows only
+    /// in a running controller.
+    Tests(Vec<(String, String)>, bool),
+    /// Only the running controller can show it.
+    Manager,
+    /// `planned: SUBJECT`.
+    Planned(String),
+    /// `n/a: reason`.
+    NotApplicable(String),
+}
+
+fn proof(text: &str) -> Result<Proof, String> {
+    if let Some(subject) = text.strip_prefix("planned: ") {
+        return Ok(Proof::Planned(subject.to_owned()));
+    }
+    if let Some(reason) = text.strip_prefix("n/a: ") {
+        return Ok(Proof::NotApplicable(reason.to_owned()));
+    }
+    if text == "manager" {
+        return Ok(Proof::Manager);
+    }
+    let (tests, and_manager) = text.strip_suffix("; manager").map_or((text, false), |tests| (tests, true));
+    let tests: Option<Vec<(String, String)>> = tests
+        .split("; ")
+        .map(|test| test.split_once("::").filter(|(path, _)| path.ends_with(".rs")).map(|(path, name)| (path.to_owned(), name.to_owned())))
+        .collect();
+    tests.map(|tests| Proof::Tests(tests, and_manager)).ok_or_else(|| format!("`{text}` is no proof"))
+}
+
+fn rows() -> Vec<Row> {
+    let text = std::fs::read_to_string(root().join(TABLE)).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(HEADER));
+    lines
+        .map(|line| {
+            let [id, level, fulfilled, written] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{TABLE}: four columns: {line}") };
+            let proof = proof(written).unwrap_or_else(|fault| panic!("{TABLE}: {id}: {fault}"));
+            Row { id: id.to_owned(), level: level.to_owned(), fulfilled: fulfilled.to_owned(), proof }
+        })
+        .collect()
+}
+
+#[test]
+fn proofs_have_one_form() {
+    let test = |path: &str, name: &str| (path.to_owned(), name.to_owned());
+    for (text, expected) in [
+        ("manager", Some(Proof::Manager)),
+        ("planned: x", Some(Proof::Planned("x".into()))),
+        ("n/a: x", Some(Proof::NotApplicable("x".into()))),
+        ("a.rs::b", Some(Proof::Tests(vec![test("a.rs", "b")], false))),
+        ("a.rs::b; c.rs::d; manager", Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")], true))),
+        ("", None),
+        ("manager; a.rs::b", None),
+        ("a.rs::b; planned: x", None),
+        ("planned", None),
+    ] {
+        assert_eq!(proof(text).ok(), expected, "{text}");
+    }
+}
+
+/// The name of a test and whether a test attribute stands above it.
+fn has_test(text: &str, name: &str) -> bool {
+    let mut after_attribute = false;
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with(&format!("fn {name}(")) && after_attribute {
+            return true;
+        }
+        after_attribute = line == "#[test]" || (after_attribute && line.starts_with("#["));
+    }
+    false
+}
+
+#[test]
+fn tests_are_found_by_name_and_attribute() {
+    let text = "fn helper() {}\n    #[test]\n    #[ignore]\n    fn real() {}\n";
+    assert!(has_test(text, "real"));
+    assert!(!has_test(text, "helper") && !has_test(text, "rea"));
+}
+
+/// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing that waits for what is done.
+#[test]
+fn table_is_sound() {
+    let mut faults = Vec::new();
+    let mut seen = BTreeSet::new();
+    for Row { id, level, fulfilled, proof } in rows() {
+        if !seen.insert(id.clone()) {
+            faults.push(format!("{id} stands there twice"));
+        }
+        if !["MUST", "SHOULD", "MAY", "observed"].contains(&level.as_str()) {
+            faults.push(format!("{id}: `{level}` is no level"));
+        }
+        if !fulfilled.is_empty() && !root().join(&fulfilled).is_file() {
+            faults.push(format!("{id}: no file {fulfilled}"));
+        }
+        match proof {
+            Proof::Tests(tests, _) => {
+                if fulfilled.is_empty() {
+                    faults.push(format!("{id}: a test, but nothing that it tests"));
+                }
+                for (path, name) in tests {
+                    let text = std::fs::read_to_string(root().join(&path)).unwrap_or_default();
+                    if !has_test(&text, &name) {
+                        faults.push(format!("{id}: no test {name} in {path}"));
+                    }
+                }
+            }
+            Proof::Planned(subject) if !SUBJECTS.contains(&subject.as_str()) => faults.push(format!("{id}: `{subject}` is not to come")),
+            Proof::NotApplicable(reason) if reason.split(' ').count() < 4 => faults.push(format!("{id}: say why")),
+            _ => {}
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A rule of the checklist: level, and the parts that it concerns, the one that fulfils it first.
+struct Rule {
+    level: String,
+    parts: Vec<String>,
+}
+
+fn checklist() -> Option<BTreeMap<String, Rule>> {
+    let text = std::fs::read_to_string(shared("contract/checklist.md")?).unwrap();
+    let is_id = |id: &str| ["BC-", "PK-", "CC-", "OP-"].iter().any(|prefix| id.starts_with(prefix));
+    let rules = text.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+        let parts = cells.last()?.split("; ").map(str::to_owned).collect();
+        is_id(cells[0]).then(|| (cells[0].to_owned(), Rule { level: cells[1].to_owned(), parts }))
+    });
+    Some(rules.collect())
+}
+
+/// The table against the checklist: all rules, with their levels, in its order; and what a release is to fulfil is proven, not planned.
+#[test]
+fn table_is_complete() {
+    let Some(checklist) = checklist() else { return };
+    assert_eq!(checklist.len(), 219, "rules of the checklist");
+    let rows = rows();
+    let ids: BTreeSet<&String> = rows.iter().map(|row| &row.id).collect();
+    assert_eq!(ids, checklist.keys().collect(), "ids");
+    for row in &rows {
+        let rule = &checklist[&row.id];
+        assert_eq!(row.level, rule.level, "{}", row.id);
+        if rule.parts.iter().any(|part| part == "release") {
+            let proven = matches!(row.proof, Proof::Tests(..) | Proof::NotApplicable(_));
+            assert!(proven, "{} concerns the release and is not proven: {:?}", row.id, row.proof);
+        }
+        if rule.parts.iter().all(|part| part != "manager") {
+            assert_ne!(row.proof, Proof::Manager, "{}", row.id);
+        }
+    }
+}
