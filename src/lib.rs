@@ -18,6 +18,7 @@ pub mod schema;
 pub mod conversion;
 
 // Layer 2, engines: pure.
+pub mod clusterctl;
 pub mod emit;
 pub mod report;
 

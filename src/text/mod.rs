@@ -6,5 +6,6 @@ pub mod go_value;
 pub mod goyaml;
 pub mod nearest;
 pub mod source;
+pub mod tabwriter;
 pub mod tree;
 pub mod yaml;

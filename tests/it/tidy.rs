@@ -17,12 +17,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     // 2 engines
     ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
+    ("clusterctl", &["diag", "text", "contract"]),
     ("report", &["diag", "text"]),
     // 3 verbs
-    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "emit", "report"]),
+    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "clusterctl", "emit", "report"]),
     // 4 shell
-    ("shell", &["diag", "text"]),
-    ("cli", &["diag", "text", "provider", "emit", "report", "ops", "shell"]),
+    ("shell", &["diag", "text", "clusterctl"]),
+    ("cli", &["diag", "text", "contract", "provider", "clusterctl", "emit", "report", "ops", "shell"]),
 ];
 
 /// Names that say nothing.

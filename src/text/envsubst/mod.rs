@@ -153,6 +153,14 @@ pub fn parse(template: impl AsRef<[u8]>) -> Result<Template, SubstError> {
     parser::parse(source)
 }
 
+/// Parses a text in which `${ NAME }` with blanks is a fault: the library alone, as clusterctl uses it for paths and URLs.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_exact(text: impl AsRef<[u8]>) -> Result<Template, SubstError> {
+    parser::parse(Squeezed::without_gaps(text.as_ref()))
+}
+
 impl Template {
     /// What clusterctl's inspection finds: each variable of the top level, with the default of its first use. An empty default is
     /// none, and the arguments of every function count as default (`${V:0:3}` has the default `03`). References within arguments are

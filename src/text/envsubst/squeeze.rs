@@ -32,6 +32,11 @@ impl Squeezed {
         squeezed
     }
 
+    /// The text as it is.
+    pub(super) fn without_gaps(text: &[u8]) -> Self {
+        Squeezed { bytes: text.to_vec(), gaps: Vec::new() }
+    }
+
     fn skip(&mut self, blanks: usize) {
         if blanks > 0 {
             let before = self.gaps.last().map_or(0, |(_, missing)| *missing);

@@ -1,0 +1,201 @@
+//! Components of a provider: what `generate provider` prints, and `init` would install.
+
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::config::{Config, ImageOverrides};
+use super::provider::Provider;
+use super::typed::{self, DAEMON_SET, DEPLOYMENT};
+use super::{Refusal, documents, namespaces, object};
+use crate::contract::labels;
+use crate::text::envsubst;
+
+/// Components, processed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Components {
+    /// The provider as the configuration has it.
+    pub provider: Provider,
+    /// The version that was read.
+    pub version: String,
+    /// The names of all variables that inspection finds, in byte order.
+    pub variables: Vec<String>,
+    /// The images of Deployments and DaemonSets in order of the objects, doubles included.
+    pub images: Vec<String>,
+    /// Where the objects are.
+    pub namespace: String,
+    /// The objects, in the order in which clusterctl prints them.
+    pub objects: Vec<Value>,
+}
+
+/// What is wished of components.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComponentsOptions {
+    /// Where the objects shall be; empty for the namespace that the file names. Not checked, as in clusterctl.
+    pub namespace: String,
+    /// Leave variables as they are. Everything else is done all the same.
+    pub raw: bool,
+}
+
+/// Processes a components file.
+///
+/// # Errors
+/// In clusterctl's words, for the first step that fails.
+pub(super) fn process(
+    config: &Config<'_>,
+    provider: Provider,
+    version: &str,
+    text: &[u8],
+    options: &ComponentsOptions,
+) -> Result<Components, Refusal> {
+    let template = envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()))?;
+    let variables = template.variables().into_keys().collect();
+    let substituted;
+    let text = if options.raw {
+        text
+    } else {
+        substituted =
+            super::template::substitute(config, &template).map_err(|refusal| refusal.within("failed to perform variable substitution"))?;
+        &substituted
+    };
+    let label = provider.label();
+    let overrides = config.image_overrides();
+    let objects = documents::objects(text)?;
+    let objects = fix_images(objects, &label, &overrides).map_err(|refusal| refusal.within("failed to apply image overrides"))?;
+    let images = objects.iter().flat_map(images).collect();
+    let default = default_namespace(&objects).map_err(|refusal| refusal.within("failed to detect default target namespace"))?;
+    let namespace = if options.namespace.is_empty() { default } else { options.namespace.clone() };
+    if namespace.is_empty() {
+        return Err(Refusal::new("target namespace can't be defaulted. Please specify a target namespace"));
+    }
+    let objects = with_namespace(objects, &namespace);
+    let mut objects =
+        move_all(objects, &namespace).map_err(|refusal| refusal.within("failed to set the TargetNamespace on the components"))?;
+    objects.iter_mut().for_each(|object| add_labels(object, &label));
+    Ok(Components { provider, version: version.to_owned(), variables, images, namespace, objects: in_order(objects) })
+}
+
+/// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
+pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
+    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().map(|object| namespaces::enforce(object, namespace)).collect();
+    moved.into_iter().collect()
+}
+
+/// Converts Deployments and DaemonSets and replaces their images.
+fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> Result<Vec<Value>, Refusal> {
+    let fix = |object: Value| {
+        let (known, shown) = match object::kind(&object) {
+            "Deployment" => (DEPLOYMENT, "deployment"),
+            "DaemonSet" => (DAEMON_SET, "deamonSet"),
+            _ => return Ok(object),
+        };
+        let mut object = typed::round_trip(object, &known)?;
+        let name = object::name(&object).to_owned();
+        for (list, step) in [("containers", "failed to fix containers"), ("initContainers", "failed to fix init containers")] {
+            for container in containers_mut(&mut object, list) {
+                fix_image(container, label, overrides)
+                    .map_err(|refusal| refusal.within(step).within(format!("failed to fix containers in {shown} {name}")))?;
+            }
+        }
+        Ok(object)
+    };
+    objects.into_iter().map(fix).collect()
+}
+
+fn fix_image(container: &mut Value, label: &str, overrides: &ImageOverrides) -> Result<(), Refusal> {
+    let image = overrides
+        .apply(label, object::text(container, &["image"]))
+        .map_err(|refusal| refusal.within(format!("failed to fix image for container {}", object::text(container, &["name"]))))?;
+    if let Some(container) = container.as_object_mut() {
+        container.insert("image".to_owned(), image.into());
+    }
+    Ok(())
+}
+
+fn containers_mut<'o>(object: &'o mut Value, list: &str) -> impl Iterator<Item = &'o mut Value> {
+    let found = ["spec", "template", "spec", list].iter().try_fold(object, |value, name| value.get_mut(*name));
+    found.and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+/// The images of an object that runs pods.
+fn images(object: &Value) -> Vec<String> {
+    if !["Deployment", "DaemonSet"].contains(&object::kind(object)) {
+        return Vec::new();
+    }
+    let lists = ["containers", "initContainers"].map(|list| object::field(object, &["spec", "template", "spec", list]));
+    let containers = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+    containers.map(|container| object::text(container, &["image"]).to_owned()).collect()
+}
+
+fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {
+    let mut namespace = "";
+    for object in objects.iter().filter(|object| object::kind(object) == "Namespace") {
+        if !namespace.is_empty() {
+            return Err(Refusal::new(
+                "Invalid manifest. There should be no more than one resource with Kind Namespace in the provider components yaml",
+            ));
+        }
+        namespace = object::name(object);
+    }
+    Ok(namespace.to_owned())
+}
+
+fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
+    if !objects.iter().any(|object| object::kind(object) == "Namespace") {
+        objects.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}));
+    }
+    objects
+}
+
+/// Adds the labels by which clusterctl finds its objects. Labels of which one is no text are lost.
+fn add_labels(object: &mut Value, label: &str) {
+    let mut labels: Map<String, Value> = object::metadata_texts(object, "labels").unwrap_or_default();
+    labels.insert(labels::CLUSTERCTL.to_owned(), "".into());
+    labels.insert(labels::PROVIDER.to_owned(), label.into());
+    object::set_metadata(object, "labels", labels.into());
+}
+
+/// The Namespace, then cert-manager's objects back to front, then the rest: what clusterctl's comparison, which is no order, makes of it.
+fn in_order(objects: Vec<Value>) -> Vec<Value> {
+    let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object::kind(object) == "Namespace");
+    let (mut certificates, rest): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|object| object::group_version(object).0 == "cert-manager.io");
+    namespaces.reverse();
+    certificates.reverse();
+    namespaces.into_iter().chain(certificates).chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_namespace_and_certificates_come_first() {
+        let object = |name: &str| {
+            let (kind, group) = match name.as_bytes()[0] {
+                b'n' => ("Namespace", ""),
+                b'c' => ("Issuer", "cert-manager.io/"),
+                b'a' => ("Order", "acme.cert-manager.io/"),
+                _ => ("ConfigMap", ""),
+            };
+            json!({"apiVersion": format!("{group}v1"), "kind": kind, "metadata": {"name": name}})
+        };
+        let objects = ["x", "c1", "a", "c2", "n", "y"].map(object).to_vec();
+        let sorted = in_order(objects);
+        assert_eq!(sorted.iter().map(object::name).collect::<Vec<_>>(), ["n", "c2", "c1", "x", "a", "y"]);
+    }
+
+    #[test]
+    fn labels_that_are_no_texts_take_the_others_with_them() {
+        let labelled = |labels: Value| {
+            let mut object = json!({"metadata": {"labels": labels}});
+            add_labels(&mut object, "core");
+            object["metadata"]["labels"].clone()
+        };
+        let ours = json!({"clusterctl.cluster.x-k8s.io": "", "cluster.x-k8s.io/provider": "core"});
+        assert_eq!(labelled(json!({"a": "b"}))["a"], "b");
+        assert_eq!(labelled(json!({"a": "b", "c": 1})), ours);
+        let mut object = json!({"metadata": null});
+        add_labels(&mut object, "core");
+        assert_eq!(object, json!({"metadata": null}));
+    }
+}

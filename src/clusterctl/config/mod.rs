@@ -1,0 +1,76 @@
+//! clusterctl's configuration: the file, the environment, what is set on the command line, and which of them wins.
+
+mod discovery;
+mod formats;
+mod images;
+mod providers;
+mod setting;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+use super::{Refusal, World};
+use setting::Setting;
+
+pub(super) use discovery::overrides_folder;
+pub(super) use images::ImageOverrides;
+
+/// The configuration of one run.
+#[derive(Debug, Clone)]
+pub struct Config<'w> {
+    world: World<'w>,
+    /// What the command line sets; wins over all else.
+    explicit: BTreeMap<String, String>,
+    file: Setting,
+}
+
+impl<'w> Config<'w> {
+    /// Reads the configuration: the file named by `--config`, or the one that clusterctl finds; no file at all is no fault.
+    ///
+    /// # Errors
+    /// When the named file is not there, or a file cannot be read as its ending says; and for a configuration on the network.
+    pub fn load(world: World<'w>, flag: &str) -> Result<Self, Refusal> {
+        let step = "failed to initialize the configuration reader";
+        let file = if flag.is_empty() { discovery::file(&world) } else { Some(flag.to_owned()) };
+        let Some(file) = file else { return Ok(Config { world, explicit: BTreeMap::new(), file: Setting::from_iter([]) }) };
+        if flag.starts_with("https://") || flag.starts_with("http://") {
+            return Err(Refusal::new(format!(
+                "failed to download the clusterctl config file from {flag}: this program does not use the network"
+            ))
+            .within(step)
+            .note("download the file and pass its path"));
+        }
+        let bytes = world.files.read(&file).map_err(|fault| {
+            let missing = format!("stat {file}: {}", fault.reason());
+            Refusal::new(missing).within("failed to check if clusterctl config file exists").within(step)
+        })?;
+        let file = formats::parse(&file, &bytes).map_err(|refusal| refusal.within(step))?;
+        Ok(Config { world, explicit: BTreeMap::new(), file })
+    }
+
+    /// What the engine reads of the world.
+    pub(super) fn world(&self) -> World<'w> {
+        self.world
+    }
+
+    /// Sets a variable; wins over the environment and the file.
+    pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.explicit.insert(name.to_lowercase(), value.into());
+    }
+
+    /// The value of a variable: set explicitly, or from the environment (name in upper case, `_` for `-`; set to nothing counts as set),
+    /// or from the file (case does not matter, `.` leads into mappings).
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.setting(name).and_then(|setting| setting.to_variable())
+    }
+
+    fn setting(&self, name: &str) -> Option<Setting> {
+        if let Some(value) = self.explicit.get(&name.to_lowercase()) {
+            return Some(Setting::Text(value.clone()));
+        }
+        if let Some(value) = self.world.variable(&name.to_uppercase().replace('-', "_")) {
+            return Some(Setting::Text(value));
+        }
+        self.file.get(name).cloned()
+    }
+}

@@ -1,0 +1,219 @@
+//! From YAML to objects and back, as clusterctl does it: the text is cut at lines `---`, of each piece the first document counts, and
+//! numbers are doubles.
+
+use rayon::prelude::*;
+use serde_json::{Number, Value};
+
+use super::{Refusal, object};
+use crate::diag::{Diagnostic, Severity};
+use crate::text::go_value;
+use crate::text::goyaml;
+use crate::text::source::Source;
+use crate::text::yaml::{self, Limits};
+
+/// Pieces up to this size altogether are read on one core.
+const SMALL: usize = 64 << 10;
+
+/// Integers beyond this are not exact as doubles.
+const EXACT: i64 = 1 << 53;
+
+/// The objects of a YAML text. Empty documents are left out.
+///
+/// # Errors
+/// For the first piece that is no mapping, or no YAML.
+pub(super) fn objects(text: &[u8]) -> Result<Vec<Value>, Refusal> {
+    let step = |refusal: Refusal| refusal.within("failed to parse yaml");
+    let (pieces, fault) = pieces(text);
+    let parsed: Vec<Result<Value, Refusal>> =
+        if text.len() < SMALL { pieces.iter().map(|p| first(p)).collect() } else { pieces.par_iter().map(|p| first(p)).collect() };
+    let mut objects = Vec::with_capacity(parsed.len());
+    for (piece, value) in pieces.iter().zip(parsed) {
+        let fault = match value {
+            Ok(Value::Null) => continue,
+            Ok(value @ Value::Object(_)) => {
+                objects.push(value);
+                continue;
+            }
+            Ok(other) => Refusal::new(format!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                json_kind(&other)
+            )),
+            Err(fault) => fault.within("error converting YAML to JSON"),
+        };
+        let ordinal = ordinal(objects.len() + 1);
+        return Err(step(fault.within(format!("failed to unmarshal the {ordinal} yaml document: {}", quote(piece)))));
+    }
+    fault.map_or(Ok(objects), |fault| Err(step(fault.within("failed to read yaml"))))
+}
+
+/// Objects as YAML, with one line end behind the last; a single line end when there are none.
+///
+/// # Errors
+/// When a text holds characters that YAML does not allow.
+pub(super) fn to_yaml(objects: &[Value]) -> Result<String, Refusal> {
+    if objects.is_empty() {
+        return Ok("\n".to_owned());
+    }
+    goyaml::documents_to_string(objects).map_err(|_| {
+        let refused = objects.iter().find(|object| goyaml::to_string(object).is_err()).unwrap_or(&Value::Null);
+        let (group, version) = object::group_version(refused);
+        let (namespace, name) = (object::namespace(refused), object::name(refused));
+        let kind = object::kind(refused);
+        Refusal::new("yaml: control characters are not allowed")
+            .within(format!("failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"))
+    })
+}
+
+/// The first document of a text; null when there is none.
+///
+/// # Errors
+/// When it is no YAML.
+pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
+    let text = std::str::from_utf8(text).map_err(|error| Refusal::new(invalid_utf8(text, error.valid_up_to())))?;
+    let parsed = yaml::parse(&Source::new("", text), &Limits::default());
+    let is_fault =
+        |finding: &&Diagnostic| finding.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
+    if let Some(fault) = parsed.report.findings().iter().find(is_fault) {
+        let line = fault.place.span.map_or(1, |span| span.start.line);
+        return Err(Refusal::new(format!("yaml: line {line}: {}", fault.message)));
+    }
+    let root = parsed.documents.into_iter().next().filter(|document| document.index == 1);
+    Ok(root.map_or(Value::Null, |document| as_doubles(document.root.into_json())))
+}
+
+/// What `encoding/json` calls a value.
+pub(super) fn json_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// go-yaml's words about the first byte that is not UTF-8.
+fn invalid_utf8(text: &[u8], at: usize) -> String {
+    let width = match text[at] {
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0..0xf8 => 4,
+        _ => return "yaml: invalid leading UTF-8 octet".to_owned(),
+    };
+    let reason = if text.len() - at < width { "incomplete UTF-8 octet sequence" } else { "invalid trailing UTF-8 octet" };
+    format!("yaml: {reason}")
+}
+
+/// Rounds integers that a double cannot hold.
+fn as_doubles(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_i64().is_none_or(|integer| !(-EXACT..=EXACT).contains(&integer)) => {
+            number.as_f64().and_then(Number::from_f64).map_or(Value::Number(number), Value::Number)
+        }
+        Value::Array(items) => items.into_iter().map(as_doubles).collect(),
+        Value::Object(mut entries) => {
+            entries.values_mut().for_each(|value| *value = as_doubles(value.take()));
+            entries.into()
+        }
+        other => other,
+    }
+}
+
+/// Cuts a text as Kubernetes' YAMLReader does: each line that begins with `---` ends a piece, unless the piece is still empty. Line ends
+/// become `\n`. The fault, if any, comes after the pieces.
+fn pieces(text: &[u8]) -> (Vec<Vec<u8>>, Option<Refusal>) {
+    let mut pieces = Vec::new();
+    let mut piece: Vec<u8> = Vec::new();
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let mut lines = text.split(|b| *b == b'\n');
+    let ended = |line: &[u8]| line.strip_suffix(b"\r").map(<[u8]>::to_vec).unwrap_or_else(|| line.to_vec());
+    for line in lines.by_ref() {
+        let line = ended(line);
+        if let Some(rest) = line.strip_prefix(b"---") {
+            let rest = rest.trim_ascii();
+            if !rest.is_empty() && rest[0] != b'#' {
+                return (pieces, Some(Refusal::new(format!("invalid Yaml document separator: {}", String::from_utf8_lossy(rest)))));
+            }
+            if !piece.is_empty() {
+                pieces.push(std::mem::take(&mut piece));
+                continue;
+            }
+        }
+        piece.extend_from_slice(&line);
+        piece.push(b'\n');
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
+    }
+    (pieces, None)
+}
+
+/// `1st`, `2nd`, `3rd`, by the last digit alone: `11st`.
+fn ordinal(number: usize) -> String {
+    let suffix = match number % 10 {
+        1 => "st",
+        2 => "nd",
+        3 => "rd",
+        _ => "th",
+    };
+    format!("{number}{suffix}")
+}
+
+/// `%q` of bytes that need not be UTF-8.
+fn quote(bytes: &[u8]) -> String {
+    let mut quoted = String::from("\"");
+    for chunk in bytes.utf8_chunks() {
+        let valid = go_value::quote(chunk.valid());
+        quoted.push_str(&valid[1..valid.len() - 1]);
+        chunk.invalid().iter().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pieces_end_at_separators() {
+        let cut = |text: &str| {
+            let (pieces, fault) = pieces(text.as_bytes());
+            let pieces: Vec<_> = pieces.into_iter().map(|piece| String::from_utf8(piece).unwrap()).collect();
+            (pieces, fault.map(|fault| fault.message().to_owned()))
+        };
+        let all = |pieces: &[&str]| (pieces.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(), None);
+        assert_eq!(cut("a: 1\r\n--- # x\nb: 2"), all(&["a: 1\n", "b: 2\n"]));
+        assert_eq!(cut("---\na: 1\n---\n---\n---\n"), all(&["---\na: 1\n", "---\n"]));
+        assert_eq!(cut(" ---\n"), all(&[" ---\n"]));
+        assert_eq!(cut("a: 1\n---b\n"), (vec![], Some("invalid Yaml document separator: b".to_owned())));
+    }
+
+    #[test]
+    fn objects_come_from_all_pieces() {
+        assert_eq!(objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(), [json!({"a": 1}), json!({"b": true})]);
+        assert_eq!(objects(b"").unwrap(), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn refusals_count_objects() {
+        let refused = |text: &str| objects(text.as_bytes()).unwrap_err().message().to_owned();
+        assert_eq!(
+            refused("a: 1\n---\n---\n- x\n"),
+            "failed to parse yaml: failed to unmarshal the 2nd yaml document: \"---\\n- x\\n\": error unmarshaling JSON: while decoding JSON: json: \
+             cannot unmarshal array into Go value of type map[string]interface {}"
+        );
+        assert_eq!(refused("--- {a: 1}\n"), "failed to parse yaml: failed to read yaml: invalid Yaml document separator: {a: 1}");
+        assert_eq!([1, 2, 3, 4, 11, 12, 21].map(ordinal), ["1st", "2nd", "3rd", "4th", "11st", "12nd", "21st"]);
+    }
+
+    #[test]
+    fn bytes_are_quoted_as_go_quotes_them() {
+        assert_eq!(quote(b"a: \xc3\n\"\xff"), "\"a: \\xc3\\n\\\"\\xff\"");
+        assert_eq!(first(b"a: \xc3\n").unwrap_err().message(), "yaml: invalid trailing UTF-8 octet");
+        assert_eq!(first(b"a: \xff\n").unwrap_err().message(), "yaml: invalid leading UTF-8 octet");
+    }
+}

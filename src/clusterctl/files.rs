@@ -1,0 +1,131 @@
+//! What clusterctl reads of the world, as an interface: the engine never touches a file.
+
+use std::collections::BTreeSet;
+
+use crate::text::tree::Tree;
+
+/// Why a file or folder cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileFault {
+    /// It is not there.
+    Missing,
+    /// A file was asked for, and a folder is there.
+    IsFolder,
+    /// The operating system's reason: `permission denied`.
+    Other(String),
+}
+
+impl FileFault {
+    /// The reason as Go words it.
+    pub fn reason(&self) -> &str {
+        match self {
+            FileFault::Missing => "no such file or directory",
+            FileFault::IsFolder => "is a directory",
+            FileFault::Other(reason) => reason,
+        }
+    }
+}
+
+/// Folders that can be read. Paths have `/` between their parts; relative ones start at the working folder.
+pub trait Files {
+    /// The bytes of a file; links are followed.
+    ///
+    /// # Errors
+    /// When there is no such file, or it cannot be read.
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileFault>;
+
+    /// Whether a file or folder is there; links are followed.
+    fn exists(&self, path: &str) -> bool;
+
+    /// The names of the folders directly in a folder, in byte order. Links to folders do not count.
+    ///
+    /// # Errors
+    /// When there is no such folder, or it cannot be read.
+    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault>;
+}
+
+/// A tree is the root folder `/`; for tests, and for repositories that are no folder yet.
+impl Files for Tree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileFault> {
+        let path = clean(path);
+        let path = path.trim_start_matches('/');
+        match self.get(path) {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None if holds(self, path) => Err(FileFault::IsFolder),
+            None => Err(FileFault::Missing),
+        }
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        !matches!(self.read(path), Err(FileFault::Missing))
+    }
+
+    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault> {
+        let path = clean(path);
+        let path = path.trim_start_matches('/');
+        if !holds(self, path) {
+            return Err(FileFault::Missing);
+        }
+        let below = self.paths().filter_map(|file| file.strip_prefix(path)?.trim_start_matches('/').split_once('/'));
+        Ok(below.map(|(folder, _)| folder.to_owned()).collect::<BTreeSet<_>>().into_iter().collect())
+    }
+}
+
+fn holds(tree: &Tree, folder: &str) -> bool {
+    folder.is_empty() || tree.paths().any(|file| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// `filepath.Clean`: no empty parts, no `.`, and `..` takes the part before it away.
+pub(super) fn clean(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if rooted => {}
+            part => parts.push(part),
+        }
+    }
+    match (rooted, parts.join("/")) {
+        (true, path) => format!("/{path}"),
+        (false, path) if path.is_empty() => ".".to_owned(),
+        (false, path) => path,
+    }
+}
+
+/// `filepath.Join`: empty parts are left out, the rest is cleaned.
+pub(super) fn join(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { String::new() } else { clean(&parts.join("/")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned_as_go_does() {
+        for (path, expected) in
+            [("/a//b/./c/../d/", "/a/b/d"), ("a/..", "."), ("/..", "/"), ("../a", "../a"), ("", "."), ("a/../../b", "../b")]
+        {
+            assert_eq!(clean(path), expected, "{path}");
+        }
+        assert_eq!(join(&["/r", "p", "../v0.2.0", "", "f"]), "/r/v0.2.0/f");
+    }
+
+    #[test]
+    fn a_tree_is_a_root_folder() {
+        let tree: Tree = [("r/p/v1.0.0/f", "x"), ("r/p/v2.0.0/g/h", ""), ("r/p/note", "")]
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+            .collect();
+        assert_eq!(tree.read("/r/p/v1.0.0/f"), Ok(b"x".to_vec()));
+        assert_eq!(tree.read("/r/p/v1.0.0"), Err(FileFault::IsFolder));
+        assert_eq!(tree.read("/r/x"), Err(FileFault::Missing));
+        assert_eq!(tree.folders("/r/p"), Ok(vec!["v1.0.0".to_owned(), "v2.0.0".to_owned()]));
+        assert_eq!(tree.folders("/r/q"), Err(FileFault::Missing));
+    }
+}

@@ -1,0 +1,149 @@
+//! Image names as clusterctl reads them: distribution's `reference.ParseNamed`, which takes canonical names only.
+
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use super::Refusal;
+
+/// An image name in parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Image {
+    /// Registry and path without the last part: `ghcr.io/windlass-dev`.
+    pub(super) repository: String,
+    /// The last part of the path.
+    pub(super) name: String,
+    pub(super) tag: Option<String>,
+    pub(super) digest: Option<String>,
+}
+
+const DOMAIN: &str = r"(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[(?:[a-fA-F0-9:]+)\])(?::[0-9]+)?";
+const PATH: &str = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*";
+const TAG: &str = r"[\w][\w.-]{0,127}";
+const DIGEST: &str = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
+
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    let expression = format!("^((?:{DOMAIN}/)?{PATH})(?::({TAG}))?(?:@({DIGEST}))?$");
+    Regex::new(&expression).expect("internal error: the grammar of image names is valid")
+});
+
+/// The longest name without tag and digest.
+const LONGEST: usize = 255;
+
+impl Image {
+    /// # Errors
+    /// In the words of `reference`, behind clusterctl's.
+    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+        parse(text).map_err(|message| Refusal::new(message).within("couldn't parse image name"))
+    }
+}
+
+fn parse(text: &str) -> Result<Image, String> {
+    const FORMAT: &str = "invalid reference format";
+    if is_identifier(text) {
+        return Err(format!("invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"));
+    }
+    let (domain, rest) = split_domain(text);
+    let path = rest.split_once(':').map_or(rest.as_str(), |(path, _)| path);
+    if path.to_lowercase() != path {
+        return Err(format!("{FORMAT}: repository name ({path}) must be lowercase"));
+    }
+    let normal = format!("{domain}/{rest}");
+    let Some(parts) = REFERENCE.captures(&normal) else { return Err(FORMAT.to_owned()) };
+    let part = |at: usize| parts.get(at).map(|found| found.as_str().to_owned());
+    let full = part(1).unwrap_or_default();
+    if full.len() > LONGEST {
+        return Err(format!("repository name must not be more than {LONGEST} characters"));
+    }
+    if let Some(digest) = part(3) {
+        check_digest(&digest)?;
+    }
+    if normal != text {
+        return Err("repository name must be canonical".to_owned());
+    }
+    let (repository, name) = full.rsplit_once('/').unwrap_or(("", &full));
+    Ok(Image { repository: repository.to_owned(), name: name.to_owned(), tag: part(2), digest: part(3) })
+}
+
+/// Registry and the rest, as `docker pull` would complete them.
+fn split_domain(text: &str) -> (String, String) {
+    let (domain, rest) = match text.split_once('/') {
+        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" || first.to_lowercase() != first => (first, rest),
+        _ => ("docker.io", text),
+    };
+    let domain = if domain == "index.docker.io" { "docker.io" } else { domain };
+    let is_official = domain == "docker.io" && !rest.contains('/');
+    (domain.to_owned(), if is_official { format!("library/{rest}") } else { rest.to_owned() })
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn check_digest(digest: &str) -> Result<(), String> {
+    let (algorithm, encoded) = digest.split_once(':').unwrap_or((digest, ""));
+    let length = match algorithm {
+        "sha256" => 64,
+        "sha384" => 96,
+        "sha512" => 128,
+        _ => return Err("unsupported digest algorithm".to_owned()),
+    };
+    if encoded.len() != length {
+        return Err("invalid checksum digest length".to_owned());
+    }
+    let is_lower = encoded.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if is_lower { Ok(()) } else { Err("invalid checksum digest format".to_owned()) }
+}
+
+impl std::fmt::Display for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.repository, self.name)?;
+        if let Some(tag) = self.tag.as_deref().filter(|tag| !tag.is_empty()) {
+            write!(f, ":{tag}")?;
+        }
+        self.digest.as_ref().map_or(Ok(()), |digest| write!(f, "@{digest}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        Image::parse(text).unwrap_err().message().replace("couldn't parse image name: ", "")
+    }
+
+    #[test]
+    fn canonical_names_fall_into_parts() {
+        let digest = format!("sha256:{}", "a".repeat(64));
+        for (text, repository, name, tag) in [
+            ("docker.io/library/nginx", "docker.io/library", "nginx", None),
+            ("localhost/x", "localhost", "x", None),
+            ("localhost:5000/a/b:v1", "localhost:5000/a", "b", Some("v1")),
+            ("ghcr.io/a", "ghcr.io", "a", None),
+            ("registry.k8s.io/cluster-api/kubeadm:v1.12.0", "registry.k8s.io/cluster-api", "kubeadm", Some("v1.12.0")),
+        ] {
+            let image = Image::parse(text).unwrap();
+            assert_eq!((image.repository.as_str(), image.name.as_str(), image.tag.as_deref()), (repository, name, tag), "{text}");
+            assert_eq!(image.to_string(), text);
+            let pinned = format!("{text}@{digest}");
+            assert_eq!(Image::parse(&pinned).map(|image| image.to_string()), Ok(pinned));
+        }
+    }
+
+    #[test]
+    fn other_names_are_refused_in_the_references_words() {
+        for name in ["nginx:1.0", "library/nginx", "docker.io/nginx", "index.docker.io/library/nginx"] {
+            assert_eq!(message(name), "repository name must be canonical", "{name}");
+        }
+        for name in ["", "ghcr.io/a:${TAG}", "ghcr.io/a b", "ghcr.io/a@sha256:12"] {
+            assert_eq!(message(name), "invalid reference format", "{name}");
+        }
+        assert_eq!(message("ghcr.io/A:v1"), "invalid reference format: repository name (A) must be lowercase");
+        assert_eq!(
+            message(&"a".repeat(64)),
+            format!("invalid repository name ({}), cannot specify 64-byte hexadecimal strings", "a".repeat(64))
+        );
+        assert_eq!(message(&format!("ghcr.io/a@sha256:{}", "a".repeat(40))), "invalid checksum digest length");
+    }
+}

@@ -1,0 +1,191 @@
+//! clusterctl's semantics without a cluster, a network or a file: configuration, repositories, components and templates, with the results
+//! and the words of clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list of providers).
+//!
+//! What is read of the world comes through [`World`]; what clusterctl would refuse is a [`Refusal`].
+
+mod cluster_class;
+mod components;
+mod config;
+mod dns;
+mod documents;
+mod files;
+mod generate_cluster;
+mod image;
+mod kubeconfig;
+mod log;
+mod metadata;
+mod namespaces;
+mod object;
+mod provider;
+mod refusal;
+mod repository;
+mod source;
+mod template;
+mod typed;
+mod url;
+
+use serde_json::json;
+
+pub use components::{Components, ComponentsOptions};
+pub use config::Config;
+pub use files::{FileFault, Files};
+pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
+pub use log::{Log, LogLine};
+pub use provider::Provider;
+pub use refusal::{MissingVariable, Refusal};
+pub use repository::LocalRepository;
+pub use source::TemplateSource;
+pub use template::Template;
+
+use crate::contract::{ContractVersion, ProviderType, VersionFault, parse_semantic};
+use crate::text::tabwriter::Columns;
+use crate::text::{go_value, goyaml};
+use provider::ProviderName;
+use repository::Repository;
+
+/// What one run may look at.
+#[derive(Clone, Copy)]
+pub struct World<'w> {
+    /// Folders and files.
+    pub files: &'w dyn Files,
+    /// The value of an environment variable; `Some("")` when it is set to nothing.
+    pub environment: &'w dyn Fn(&str) -> Option<String>,
+}
+
+impl World<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name)
+    }
+}
+
+impl std::fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment may hold tokens.
+        f.write_str("World")
+    }
+}
+
+/// `generate yaml`: a template with its variables replaced, or its variables; no namespace, no types.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn generate_yaml(config: &Config<'_>, source: &TemplateSource, list_only: bool) -> Result<Template, Refusal> {
+    let text = match source {
+        TemplateSource::Url(url) if url.is_empty() => {
+            return Err(Refusal::new("unable to read custom template. Please specify a template source"));
+        }
+        source => source.read(config.world())?,
+    };
+    template::process(config, &text, "", list_only)
+}
+
+/// `generate provider`: the components of `name[:version]`.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn generate_provider(
+    config: &Config<'_>,
+    name: &str,
+    provider_type: ProviderType,
+    options: &ComponentsOptions,
+    log: &mut Log,
+) -> Result<Components, Refusal> {
+    let wanted = ProviderName::parse(name)?;
+    let repository = Repository::open(config, config.provider_of(&wanted.name, provider_type)?)?;
+    let version = wanted.version.unwrap_or_else(|| repository.default_version().to_owned());
+    let metadata = repository.metadata(&version, log)?;
+    let number = parse_semantic(&version).map_err(|fault| not_semantic(&version, &fault))?;
+    let Some(series) = metadata.series_of(&number) else {
+        return Err(Refusal::new(format!(
+            "invalid provider metadata: version {version} for the provider {} does not match any release series",
+            wanted.name
+        )));
+    };
+    if ContractVersion::parse(&series.contract).is_none() {
+        // clusterctl prints the contracts in an order that changes from run to run.
+        let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
+        return Err(Refusal::new(format!(
+            "current version of clusterctl is only compatible with provider implementing {known} contract versions, detected {} for provider {}",
+            series.contract, wanted.name
+        )));
+    }
+    let text = repository.components(&version, log)?;
+    components::process(config, repository.provider().clone(), &version, &text, options)
+}
+
+/// What is no semantic version, in the words of Kubernetes' parser.
+fn not_semantic(text: &str, fault: &VersionFault) -> Refusal {
+    let shown = go_value::quote(text);
+    let begins_with_number = text.trim().trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    Refusal::new(match fault {
+        VersionFault::LeadingZero(part) => format!("illegal zero-prefixed version component {} in {shown}", go_value::quote(part)),
+        VersionFault::Suffix(suffix) => format!("could not parse pre-release/metadata ({suffix}) in version {shown}"),
+        VersionFault::NotThreeNumbers => format!("illegal version string {shown}"),
+        VersionFault::NotAVersion if begins_with_number => format!("illegal version string {shown}"),
+        VersionFault::NotAVersion => format!("could not parse {shown} as version"),
+    })
+}
+
+impl Components {
+    /// The objects as YAML.
+    ///
+    /// # Errors
+    /// When a text holds characters that YAML does not allow.
+    pub fn to_yaml(&self) -> Result<String, Refusal> {
+        documents::to_yaml(&self.objects)
+    }
+
+    /// What `--describe` prints.
+    pub fn describe(&self) -> String {
+        let (folder, file) = self.provider.url_and_file();
+        let folder = folder.strip_suffix('/').unwrap_or(folder);
+        let base = &folder[..folder.rfind('/').map_or(0, |at| at + 1)];
+        let mut text = format!(
+            "Name:               {}\nType:               {}\nURL:                {base}\nVersion:            {}\nFile:               {file}\n\
+             TargetNamespace:    {}\n",
+            self.provider.name,
+            self.provider.provider_type.as_str(),
+            self.version,
+            self.namespace
+        );
+        for (title, items) in [("Variables:\n", &self.variables), ("Images:\n", &self.images)] {
+            if !items.is_empty() {
+                text.push_str(title);
+                items.iter().for_each(|item| text.push_str(&format!("  - {item}\n")));
+            }
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// What `generate yaml --list-variables` prints.
+pub fn list_names(template: &Template) -> String {
+    if template.variables.is_empty() {
+        return "\n".to_owned();
+    }
+    let names = template.variables.keys().map(|name| format!("  - {name}\n"));
+    std::iter::once("Variables:\n".to_owned()).chain(names).collect()
+}
+
+/// What `config repositories` prints as a table.
+pub fn providers_table(providers: &[Provider]) -> String {
+    let rows = providers.iter().map(|provider| {
+        let (url, file) = provider.url_and_file();
+        format!("{}\t{}\t{url}\t{file}\n", provider.name, provider.provider_type.as_str())
+    });
+    let text: String = std::iter::once("NAME\tTYPE\tURL\tFILE\n".to_owned()).chain(rows).collect();
+    Columns { min_width: 10, padding: 3, html: false }.align(&text)
+}
+
+/// What `config repositories -o yaml` prints.
+///
+/// # Errors
+/// When a URL holds characters that YAML does not allow.
+pub fn providers_yaml(providers: &[Provider]) -> Result<String, Refusal> {
+    let items = providers.iter().map(|provider| {
+        let (url, file) = provider.url_and_file();
+        json!({"Name": provider.name, "ProviderType": provider.provider_type.as_str(), "URL": url, "File": file})
+    });
+    goyaml::to_string(&items.collect()).map_err(|_| Refusal::new("yaml: control characters are not allowed"))
+}

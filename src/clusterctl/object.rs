@@ -1,0 +1,86 @@
+//! Reading and changing objects of unknown type, with the leniency of Kubernetes' `unstructured`: what has the wrong type counts as absent,
+//! and cannot be set.
+
+use serde_json::{Map, Value};
+
+/// The text at a path; empty when there is none.
+pub(super) fn text<'o>(object: &'o Value, path: &[&str]) -> &'o str {
+    field(object, path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The value at a path of mappings.
+pub(super) fn field<'o>(object: &'o Value, path: &[&str]) -> Option<&'o Value> {
+    path.iter().try_fold(object, |value, name| value.as_object()?.get(*name))
+}
+
+/// The object's kind.
+pub(super) fn kind(object: &Value) -> &str {
+    text(object, &["kind"])
+}
+
+/// The object's name.
+pub(super) fn name(object: &Value) -> &str {
+    text(object, &["metadata", "name"])
+}
+
+/// The object's namespace.
+pub(super) fn namespace(object: &Value) -> &str {
+    text(object, &["metadata", "namespace"])
+}
+
+/// API group and version; both empty when the `apiVersion` has more than one `/`.
+pub(super) fn group_version(object: &Value) -> (&str, &str) {
+    let api_version = text(object, &["apiVersion"]);
+    match api_version.split_once('/') {
+        None => ("", api_version),
+        Some((_, version)) if version.contains('/') => ("", ""),
+        Some(both) => both,
+    }
+}
+
+/// Sets a field of `metadata`, which is made when it is absent and left alone when it is no mapping.
+pub(super) fn set_metadata(object: &mut Value, name: &str, value: Value) {
+    let Value::Object(fields) = object else { return };
+    let metadata = fields.entry("metadata").or_insert_with(|| Map::new().into());
+    if let Value::Object(metadata) = metadata {
+        metadata.insert(name.to_owned(), value);
+    }
+}
+
+/// A map of texts in `metadata` (labels, annotations). One value of another type makes the whole map count as absent.
+pub(super) fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
+    let texts = field(object, &["metadata", name])?.as_object()?;
+    texts.values().all(Value::is_string).then(|| texts.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn wrong_types_count_as_absent() {
+        let object = json!({"kind": 1, "metadata": {"name": "x", "labels": {"a": "b", "c": 1}, "annotations": {"a": "b"}}});
+        assert_eq!((kind(&object), name(&object), namespace(&object)), ("", "x", ""));
+        assert_eq!(metadata_texts(&object, "labels"), None);
+        assert_eq!(metadata_texts(&object, "annotations").map(Value::Object), Some(json!({"a": "b"})));
+    }
+
+    #[test]
+    fn api_versions_split_once() {
+        for (api_version, expected) in [("v1", ("", "v1")), ("apps/v1", ("apps", "v1")), ("a/b/c", ("", "")), ("", ("", ""))] {
+            assert_eq!(group_version(&json!({"apiVersion": api_version})), expected, "{api_version}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_made_but_never_replaced() {
+        let mut object = json!({});
+        set_metadata(&mut object, "namespace", "n".into());
+        assert_eq!(object, json!({"metadata": {"namespace": "n"}}));
+        let mut object = json!({"metadata": null});
+        set_metadata(&mut object, "namespace", "n".into());
+        assert_eq!(object, json!({"metadata": null}));
+    }
+}

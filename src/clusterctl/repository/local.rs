@@ -1,0 +1,107 @@
+//! A repository in a folder: `{base}/{label}/{version}/{file}`.
+
+use crate::clusterctl::files::{FileFault, join};
+use crate::clusterctl::provider::Provider;
+use crate::clusterctl::url::Url;
+use crate::clusterctl::{Refusal, World};
+use crate::contract::parse_semantic;
+use crate::text::go_value;
+
+use super::versions;
+
+/// The version that stands for the latest one.
+pub(super) const LATEST: &str = "latest";
+
+/// A local repository of one provider.
+#[derive(Debug, Clone)]
+pub struct LocalRepository<'w> {
+    world: World<'w>,
+    /// `{base}/{label}`.
+    folder: String,
+    default_version: String,
+    components_file: String,
+}
+
+impl<'w> LocalRepository<'w> {
+    /// Finds the repository that a provider's URL names. `latest` is resolved here, also when another version will be read.
+    ///
+    /// # Errors
+    /// When the URL has another form, or `latest` stands for nothing.
+    pub(super) fn open(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+        let path = &url.path;
+        let shown = go_value::quote(&provider.url);
+        if !path.starts_with('/') {
+            return Err(Refusal::new(format!("invalid path: path {shown} must be an absolute path")));
+        }
+        let parts: Vec<&str> = path.split('/').collect();
+        let [base @ .., label, version, file] = parts.as_slice() else {
+            return Err(Refusal::new(
+                "invalid path: path should be in the form {basepath}/{provider-name}/{version}/{components.yaml}",
+            ));
+        };
+        if *version != LATEST && parse_semantic(version).is_err() {
+            return Err(Refusal::new(format!(
+                "invalid version: {}. Version must obey the syntax and semantics of the \"Semantic Versioning\" specification \
+                 (http://semver.org/) and path format {{basepath}}/{{provider-name}}/{{version}}/{{components.yaml}}",
+                go_value::quote(version)
+            )));
+        }
+        if *label != provider.label() {
+            return Err(Refusal::new(format!(
+                "invalid path: path {shown} must contain provider {} in the format {{basepath}}/{{provider-label}}/{{version}}/{{components.yaml}}",
+                go_value::quote(&provider.label())
+            )));
+        }
+        let folder = join(&["/", &base.join("/"), label]);
+        let mut repository = LocalRepository { world, folder, default_version: (*version).to_owned(), components_file: (*file).to_owned() };
+        if *version == LATEST {
+            repository.default_version =
+                versions::latest_of_contract(&repository).map_err(|refusal| refusal.within("failed to get latest version"))?;
+        }
+        Ok(repository)
+    }
+
+    /// The version in the URL, or what `latest` stands for.
+    pub fn default_version(&self) -> &str {
+        &self.default_version
+    }
+
+    /// The last part of the URL.
+    pub fn components_file(&self) -> &str {
+        &self.components_file
+    }
+
+    /// The bytes of a file of a version.
+    ///
+    /// # Errors
+    /// When it is not there, or is a folder.
+    pub fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
+        let version = if version == LATEST {
+            versions::latest(self).map_err(|refusal| refusal.within("failed to get the latest release"))?
+        } else {
+            version.to_owned()
+        };
+        let path = join(&[&self.folder, &version, name]);
+        let shown = go_value::quote(&path);
+        self.world.files.read(&path).map_err(|fault| match fault {
+            FileFault::IsFolder => Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go_value::quote(name))),
+            fault => {
+                let verb = if fault == FileFault::Missing { "stat" } else { "open" };
+                Refusal::new(format!("{verb} {path}: {}", fault.reason()))
+                    .within(format!("failed to read file {shown} from local release {version}"))
+            }
+        })
+    }
+
+    /// The folders whose names are semantic versions. Links do not count.
+    ///
+    /// # Errors
+    /// When the provider's folder cannot be read.
+    pub fn versions(&self) -> Result<Vec<String>, Refusal> {
+        let folders = self.world.files.folders(&self.folder);
+        let folders = folders.map_err(|fault| {
+            Refusal::new(format!("open {}: {}", self.folder, fault.reason())).within("failed to list release directories")
+        })?;
+        Ok(folders.into_iter().filter(|name| parse_semantic(name).is_ok()).collect())
+    }
+}

@@ -1,0 +1,144 @@
+//! Repositories of providers, and the overrides layer that lies over them.
+
+mod local;
+mod versions;
+
+use super::config::{Config, overrides_folder};
+use super::files::{FileFault, join};
+use super::metadata::{self, METADATA_FILE, Metadata};
+use super::provider::Provider;
+use super::url::Url;
+use super::{Log, Refusal};
+use crate::text::go_value;
+
+pub use local::LocalRepository;
+
+/// A provider's repository, as one run uses it.
+pub(super) struct Repository<'c, 'w> {
+    config: &'c Config<'w>,
+    provider: Provider,
+    local: LocalRepository<'w>,
+}
+
+impl<'c, 'w> Repository<'c, 'w> {
+    /// # Errors
+    /// When the URL leads nowhere that this program goes.
+    pub(super) fn open(config: &'c Config<'w>, provider: Provider) -> Result<Self, Refusal> {
+        let local = local_repository(config, &provider).map_err(|refusal| {
+            let step = format!("failed to get repository client for the {} with name {}", provider.provider_type.as_str(), provider.name);
+            refusal.within(step)
+        })?;
+        Ok(Repository { config, provider, local })
+    }
+
+    pub(super) fn provider(&self) -> &Provider {
+        &self.provider
+    }
+
+    pub(super) fn default_version(&self) -> &str {
+        self.local.default_version()
+    }
+
+    /// The metadata of a version, checked.
+    pub(super) fn metadata(&self, version: &str, log: &mut Log) -> Result<Metadata, Refusal> {
+        let label = self.provider.label();
+        let bytes = match self.overriding(version, METADATA_FILE)? {
+            Some(bytes) => {
+                log.using_override(1, METADATA_FILE, &label, version);
+                bytes
+            }
+            None => self.local.file(version, METADATA_FILE).map_err(|refusal| {
+                refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go_value::quote(&label)))
+            })?,
+        };
+        let metadata = metadata::decode(&bytes)
+            .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go_value::quote(&label))))?;
+        metadata.check(&label)?;
+        Ok(metadata)
+    }
+
+    /// The components file of a version, and its name.
+    pub(super) fn components(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+        self.file(version, self.local.components_file(), 0, log)
+    }
+
+    /// A template or ClusterClass of a version.
+    pub(super) fn template(&self, version: &str, name: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+        self.file(version, name, 1, log)
+    }
+
+    fn file(&self, version: &str, name: &str, level: u8, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+        let label = self.provider.label();
+        if let Some(bytes) = self.overriding(version, name)? {
+            log.using_override(level, name, &label, version);
+            return Ok(bytes);
+        }
+        self.local.file(version, name).map_err(|refusal| {
+            let step = format!("failed to read {} from provider's repository {}", go_value::quote(name), go_value::quote(&label));
+            refusal.within(step)
+        })
+    }
+
+    /// The file that lies over the one of the repository, if there is one.
+    fn overriding(&self, version: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let world = self.config.world();
+        let folder = match self.config.variable("overridesFolder").filter(|folder| !folder.trim().is_empty()) {
+            None => overrides_folder(&world),
+            Some(folder) => {
+                world.expand(&folder).map_err(|error| Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\""))?
+            }
+        };
+        let path = join(&[&folder, &self.provider.label(), version, name]);
+        match world.files.read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(FileFault::Missing) => Ok(None),
+            Err(fault) => {
+                let reason = format!("{} {path}: {}", if fault == FileFault::IsFolder { "read" } else { "open" }, fault.reason());
+                Err(Refusal::new(reason).within(format!("failed to read local override for {path}")))
+            }
+        }
+    }
+}
+
+fn local_repository<'w>(config: &Config<'w>, provider: &Provider) -> Result<LocalRepository<'w>, Refusal> {
+    let parse = || format!("failed to parse repository url {}", go_value::quote(&provider.url));
+    let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
+    match url.scheme.as_str() {
+        "https" => Err(remote(provider, &url)),
+        "file" | "" => LocalRepository::open(config.world(), provider, &url)
+            .map_err(|refusal| refusal.within("error creating the local filesystem repository client")),
+        scheme => Err(Refusal::new(format!(
+            "invalid provider url. there are no provider implementation for {} schema",
+            go_value::quote(scheme)
+        ))),
+    }
+}
+
+/// What is wrong with an `https` URL; of a good one, that the network is not used.
+fn remote(provider: &Provider, url: &Url) -> Refusal {
+    let path: Vec<&str> = url.path.trim_matches('/').split('/').collect();
+    if url.host == "github.com" {
+        let is_release = path.len() >= 5 && path[2] == "releases";
+        let refusal = if is_release {
+            offline(provider)
+        } else {
+            Refusal::new(
+                "invalid url: a GitHub repository url should be in the form \
+                 https://github.com/{owner}/{Repository}/releases/{latest|version-tag}/{componentsClient.yaml}",
+            )
+        };
+        return refusal.within("error creating the GitHub repository client");
+    }
+    if url.host.starts_with("gitlab.") && url.escaped_path.starts_with("/api/v4/projects/") {
+        return offline(provider).within("error creating the GitLab repository client");
+    }
+    Refusal::new("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema")
+}
+
+fn offline(provider: &Provider) -> Refusal {
+    Refusal::new(format!("{} is on the network, which this program does not use", provider.url)).note(format!(
+        "put the release into a folder `{{base}}/{}/{{version}}/` and give its components file as `url` in the configuration, or pass the \
+         template with `--from`",
+        provider.label()
+    ))
+}
