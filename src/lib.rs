@@ -15,6 +15,7 @@ pub mod provider;
 pub mod schema;
 
 // Layer 1½, between versions and before storage: pure.
+pub mod admission;
 pub mod conversion;
 
 // Layer 2, engines: pure.

@@ -138,6 +138,11 @@ pub fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Appends a string as JSON without Go's escaping of `<`, `>` and `&`.
+pub fn push_plain_json_string(out: &mut String, text: &str) {
+    out.push_str(&Value::from(text).to_string());
+}
+
 /// A JSON number as `%v` writes the int64 or float64 that Go's decoder makes of it.
 pub fn number(number: &Number) -> String {
     number_text(number, float)

@@ -7,6 +7,7 @@
     reason = "tests read files and start the program"
 )]
 
+mod admission;
 mod api;
 mod bad_provider;
 mod bring_your_own;

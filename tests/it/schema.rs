@@ -613,3 +613,62 @@ fn schemas_that_go_could_not_decode_are_told_by_keyword() {
     }
     assert!(structural::check(&crd(deep))[0].body.starts_with("Forbidden: must not be nested more than"));
 }
+
+#[test]
+fn our_own_crds_are_structural_and_their_rules_are_judged() {
+    let crds = windlass::emit::crds::crds();
+    for crd in &crds {
+        assert_eq!(structural::check(crd), []);
+    }
+    let check = |spec: Value, expected: &[&str]| {
+        for version in ["v1beta1", "v1beta2"] {
+            let object = json!({"apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig", "metadata": {"name": "n"}, "spec": spec});
+            let verdict = version_schema(&crds[0], version).judge(&object, None);
+            let given: Vec<_> = verdict.violations.iter().map(Violation::to_string).collect();
+            assert_eq!(given, expected, "{version}");
+            assert_eq!(verdict.not_evaluable, [], "{version}");
+        }
+    };
+    check(
+        json!({"format": "ignition", "cloudConfig": {"templating": "none"}, "compression": "gzip"}),
+        &[
+            r#"spec.cloudConfig: Forbidden: not supported when spec.format is set to: "ignition""#,
+            r#"spec.compression: Forbidden: gzip needs spec.ignition.version "3.4" when spec.format is set to: "ignition""#,
+        ],
+    );
+    check(json!({"format": "ignition", "ignition": {"version": "3.4"}, "compression": "gzip"}), &[]);
+    let windows = json!({
+        "platform": "windows", "format": "ignition", "bootCommands": ["x"], "mounts": [["a", "b"]], "directories": [{"path": r"C:\a", "owner": "x"}],
+        "clusterConfiguration": {"certificatesDir": "/x"}, "initConfiguration": {"patches": {"directory": "/x"}},
+        "joinConfiguration": {"controlPlane": {}},
+    });
+    let not = "Forbidden: not supported when spec.platform is set to: \"windows\"";
+    let expected = [
+        "spec.format: Forbidden: ignition is not supported when spec.platform is set to: \"windows\"".to_owned(),
+        format!("spec.bootCommands: {not}"),
+        format!("spec.mounts: {not}"),
+        format!("spec.clusterConfiguration: {not}"),
+        format!("spec.initConfiguration: {not}"),
+        format!("spec.joinConfiguration.controlPlane: {not}"),
+        "spec.directories: Forbidden: owner and permissions are not supported when spec.platform is set to: \"windows\"".to_owned(),
+    ];
+    check(windows, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    check(
+        json!({"ignition": {"version": "3.4", "containerLinuxConfig": {"strict": true}}}),
+        &[r#"spec.ignition.containerLinuxConfig: Forbidden: can be set only with spec.ignition.version "2.3""#],
+    );
+    check(
+        json!({"ignition": {"additionalConfig": "{}"}}),
+        &[r#"spec.ignition.additionalConfig: Forbidden: can be set only with spec.ignition.version "3.4""#],
+    );
+    let source = json!({"secret": {"name": "s", "key": "k"}, "configMap": {"name": "s", "key": "k"}});
+    let files = json!([{"path": "/a", "encoding": "gzip", "transferEncoding": "base64"}, {"path": "/b", "contentFrom": source}]);
+    check(
+        json!({"files": files, "directories": [{"path": "relative"}]}),
+        &[
+            r#"spec.directories[0].path: Invalid value: "relative": path must be absolute"#,
+            "spec.files[0].transferEncoding: Forbidden: only one of encoding or transferEncoding may be set",
+            "spec.files[1].contentFrom: Invalid value: exactly one of the fields in [secret configMap] must be set",
+        ],
+    );
+}

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 1½ what the webhooks answer
     ("conversion", &["diag", "api"]),
+    ("admission", &["diag", "text", "api", "schema", "conversion"]),
     // 2 engines
     ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
     ("clusterctl", &["diag", "text", "contract"]),
