@@ -9,6 +9,7 @@ use super::stamp;
 use crate::contract::{ContractVersion, crd_name, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
 use crate::provider::Provider;
+use crate::schema::structural;
 
 /// `crds` of provider.yaml takes an object that is no CRD.
 const NOT_A_CRD: RuleId = RuleId::new("provider-crd-other-kind");
@@ -22,6 +23,8 @@ const LABEL_WRONG: RuleId = RuleId::new("crd-contract-label-wrong");
 const LABEL_MISSING: RuleId = RuleId::new("crd-contract-label-missing");
 /// none of the versions of a CRD fulfils a contract.
 const VERSION_MISSING: RuleId = RuleId::new("crd-contract-version-missing");
+/// the schema of a CRD is not structural, or has defaults or rules that the API server refuses.
+const NOT_STRUCTURAL: RuleId = RuleId::new("crd-not-structural");
 /// a CRD carries a `caBundle`, so that it cannot be applied again from Kubernetes 1.31 on.
 const CA_BUNDLE: RuleId = RuleId::new("crd-ca-bundle-present");
 
@@ -59,6 +62,7 @@ pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     let mut report: Report = name(crd).into_iter().collect();
     report.extend(contract_labels(provider, crd));
     report.extend(conversion(crd));
+    report.extend(structure(crd));
     report
 }
 
@@ -67,6 +71,7 @@ pub fn check_built(provider: &Provider, crd: &Object) -> Report {
     let mut report: Report = name(crd).into_iter().collect();
     report.extend(wanted_labels(provider, &crd.value).iter().filter_map(|(key, value)| wrong_label(crd, key, value)));
     report.extend(conversion(crd));
+    report.extend(structure(crd));
     report
 }
 
@@ -111,6 +116,20 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
             .help("remove the field; cert-manager injects the CA")
             .note("from Kubernetes 1.31 on a CRD with a dummy bundle cannot be applied a second time")
     })
+}
+
+/// What the API server would refuse about schemas, defaults and rules, or store as the condition NonStructuralSchema.
+fn structure(crd: &Object) -> Report {
+    structural::check(&crd.value)
+        .into_iter()
+        .map(|violation| {
+            Diagnostic::error(NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
+                .at(crd.place(&violation.path))
+                .help("mend the type that the CRD is generated from")
+                .note(format!("the API server says: {violation}"))
+                .upstream(violation.to_string())
+        })
+        .collect()
 }
 
 /// The versions that a CRD lists, oldest first as it lists them.

@@ -109,6 +109,16 @@ fn substitution_changes_only_the_variables_of_the_manager() {
 }
 
 #[test]
+fn crds_are_structural() {
+    let release = built();
+    let crds: Vec<Value> = objects(&release).into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
+    assert_eq!(crds.len(), 2);
+    for crd in crds {
+        assert_eq!(windlass::schema::structural::check(&crd), []);
+    }
+}
+
+#[test]
 fn image_is_the_one_that_is_given() {
     let (providers, inputs, report) = builtin();
     let image =
