@@ -4,11 +4,16 @@
 //! fits a screen, clusterctl's words and codes where clusterctl has the command, and ours everywhere else.
 
 mod bug;
+mod clusterctl;
 mod completion;
+mod config_repositories;
 mod context;
 mod dispatch;
 pub mod flags;
 mod generate;
+mod generate_cluster;
+mod generate_provider;
+mod generate_yaml;
 mod help;
 mod overview;
 mod provider_file;

@@ -1,8 +1,11 @@
 //! What is wrong with a command line: clap finds it, the words are ours, or clusterctl's for clusterctl's verbs.
 
+use std::error::Error as _;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
+use super::clusterctl::GoFault;
 use super::verbs::{self, Manner, Verb};
 use super::{Failure, version};
 use crate::text::nearest::nearest;
@@ -46,6 +49,8 @@ enum Fault {
         flag: Flag,
         value: String,
         known: Vec<String>,
+        /// Go's reason, where the verb reads its values as Go does.
+        reason: Option<String>,
     },
     /// Two that exclude each other.
     Conflict(String, String),
@@ -93,7 +98,8 @@ impl Fault {
                     Some(ContextValue::Strings(known)) => known.clone(),
                     _ => Vec::new(),
                 };
-                if value.is_empty() { Fault::NoValue(flag) } else { Fault::BadValue { flag, value, known } }
+                let reason = error.source().and_then(|source| source.downcast_ref::<GoFault>()).map(ToString::to_string);
+                if value.is_empty() && reason.is_none() { Fault::NoValue(flag) } else { Fault::BadValue { flag, value, known, reason } }
             }
             ErrorKind::NoEquals | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => Fault::NoValue(Flag::of(&argument, command)),
             ErrorKind::ArgumentConflict => Fault::Conflict(bare(&argument), bare(&text(ContextKind::PriorArg))),
@@ -120,7 +126,7 @@ impl Fault {
                 Failure::usage(format!("`{verb_name}` needs {}", missing.join(" and ")), usage)
             }
             Fault::NoValue(flag) => Failure::usage(format!("`{}` needs a value", flag.name), usage),
-            Fault::BadValue { flag, value, known } => {
+            Fault::BadValue { flag, value, known, .. } => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 let help = if known.is_empty() { usage } else { format!("use {}", list(&known)) };
                 Failure::usage(format!("unknown value `{value}` for `{}`", flag.name), help)
@@ -153,7 +159,10 @@ impl Fault {
                 Some(last) => format!("flag needs an argument: '{}' in {last}", last.chars().last().unwrap_or_default()),
                 None => format!("flag needs an argument: {}", flag.name),
             },
-            Fault::BadValue { flag, value, .. } => format!("invalid argument \"{value}\" for \"{}\" flag: parse error", flag.both),
+            Fault::BadValue { flag, value, reason, .. } => {
+                let reason = reason.as_deref().unwrap_or("parse error");
+                format!("invalid argument \"{value}\" for \"{}\" flag: {reason}", flag.both)
+            }
             Fault::UnexpectedOperand(operand) => format!("unknown command \"{operand}\""),
             Fault::Missing(missing) => format!("required: {}", missing.join(", ")),
             Fault::Conflict(one, other) => format!("{one} and {other} exclude each other"),

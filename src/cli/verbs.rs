@@ -2,7 +2,10 @@
 
 use clap::{ArgAction, ArgMatches, Args, Command};
 
-use super::{Context, Exit, Failure, Global, completion, generate, release, repository, schema, version};
+use super::{
+    Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, release,
+    repository, schema, version,
+};
 
 /// The sections of the overview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,6 +111,10 @@ pub static VERBS: &[Verb] = &[
     repository::ADD,
     repository::LIST,
     schema::VERB,
+    generate_yaml::VERB,
+    generate_provider::VERB,
+    generate_cluster::VERB,
+    config_repositories::VERB,
     completion::VERB,
     version::VERB,
 ];

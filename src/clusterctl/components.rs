@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 use super::config::{Config, ImageOverrides};
 use super::provider::Provider;
 use super::typed::{self, DAEMON_SET, DEPLOYMENT};
-use super::{Refusal, documents, namespaces, object};
+use super::{Refusal, documents, namespaces, object, template};
 use crate::contract::labels;
-use crate::text::envsubst;
 
 /// Components, processed.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,14 +46,15 @@ pub(super) fn process(
     text: &[u8],
     options: &ComponentsOptions,
 ) -> Result<Components, Refusal> {
-    let template = envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()))?;
+    let shown = provider.url_and_file().1;
+    let template = template::parse(shown, text)?;
     let variables = template.variables().into_keys().collect();
     let substituted;
     let text = if options.raw {
         text
     } else {
-        substituted =
-            super::template::substitute(config, &template).map_err(|refusal| refusal.within("failed to perform variable substitution"))?;
+        substituted = template::substitute(config, shown, text, &template)
+            .map_err(|refusal| refusal.within("failed to perform variable substitution"))?;
         &substituted
     };
     let label = provider.label();

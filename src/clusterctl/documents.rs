@@ -74,11 +74,22 @@ pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
     let is_fault =
         |finding: &&Diagnostic| finding.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
     if let Some(fault) = parsed.report.findings().iter().find(is_fault) {
-        let line = fault.place.span.map_or(1, |span| span.start.line);
-        return Err(Refusal::new(format!("yaml: line {line}: {}", fault.message)));
+        return Err(Refusal::new(go_words(fault, text)));
     }
     let root = parsed.documents.into_iter().next().filter(|document| document.index == 1);
     Ok(root.map_or(Value::Null, |document| as_doubles(document.root.into_json())))
+}
+
+/// What Go says of a fault, where it is known; else our reader's words, behind the line.
+fn go_words(fault: &Diagnostic, text: &str) -> String {
+    let word = fault.place.span.and_then(|span| text.get(span.start.offset..span.end.offset)).unwrap_or_default();
+    let line = fault.place.span.map_or(1, |span| span.start.line);
+    match fault.rule.as_str() {
+        "yaml-number-infinite" if word.to_lowercase().ends_with("nan") => "json: unsupported value: NaN".to_owned(),
+        "yaml-number-infinite" => format!("json: unsupported value: {}Inf", if word.starts_with('-') { '-' } else { '+' }),
+        "yaml-character-refused" => "yaml: control characters are not allowed".to_owned(),
+        _ => format!("yaml: line {line}: {}", fault.message),
+    }
 }
 
 /// What `encoding/json` calls a value.

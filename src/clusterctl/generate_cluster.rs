@@ -92,7 +92,7 @@ pub fn generate_cluster(mut config: Config<'_>, options: &ClusterOptions, log: &
             }
             from => from.read(config.world())?,
         };
-        return template::process(&config, &text, &namespace, options.list_variables);
+        return template::process(&config, from.shown(), &text, &namespace, options.list_variables);
     }
     if source.is_config_map() {
         return Err(from_config_map(source, &kubeconfig));
@@ -201,7 +201,7 @@ fn from_repository(
     let file =
         if flavor.is_empty() { format!("{CLUSTER_TEMPLATE_PREFIX}.yaml") } else { format!("{CLUSTER_TEMPLATE_PREFIX}-{flavor}.yaml") };
     let text = repository.template(&version, &file, log)?;
-    let template = template::process(config, &text, namespace, options.list_variables)?;
+    let template = template::process(config, &file, &text, namespace, options.list_variables)?;
     let classes = cluster_class::names(&template.objects)?;
     if classes.is_empty() {
         return Ok(template);
@@ -218,7 +218,7 @@ fn from_repository(
             refusal.within(format!("failed to get the cluster class template for {name}"))
         };
         let text = repository.template(&version, &file, log).map_err(step)?;
-        found.push(template::process(config, &text, &class.namespace, false).map_err(step)?);
+        found.push(template::process(config, &file, &text, &class.namespace, false).map_err(step)?);
     }
     Ok(template.behind(found))
 }

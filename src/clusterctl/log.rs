@@ -6,7 +6,7 @@ use crate::text::go_value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
     /// 0 is always shown.
-    pub level: u8,
+    pub level: i32,
     /// The line, without its end.
     pub text: String,
 }
@@ -17,12 +17,12 @@ pub struct Log(Vec<LogLine>);
 
 impl Log {
     /// The lines that are shown at a verbosity.
-    pub fn at(&self, verbosity: u8) -> impl Iterator<Item = &str> {
+    pub fn at(&self, verbosity: i32) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |line| line.level <= verbosity).map(|line| line.text.as_str())
     }
 
     /// A file of the overrides layer is used in place of the repository's.
-    pub(super) fn using_override(&mut self, level: u8, file: &str, label: &str, version: &str) {
+    pub(super) fn using_override(&mut self, level: i32, file: &str, label: &str, version: &str) {
         let [file, label, version] = [file, label, version].map(json_text);
         self.0.push(LogLine { level, text: format!("Using override={file} provider={label} version={version}") });
     }

@@ -32,7 +32,7 @@ pub use files::{FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
 pub use log::{Log, LogLine};
 pub use provider::Provider;
-pub use refusal::{MissingVariable, Refusal};
+pub use refusal::Refusal;
 pub use repository::LocalRepository;
 pub use source::TemplateSource;
 pub use template::Template;
@@ -76,7 +76,7 @@ pub fn generate_yaml(config: &Config<'_>, source: &TemplateSource, list_only: bo
         }
         source => source.read(config.world())?,
     };
-    template::process(config, &text, "", list_only)
+    template::process(config, source.shown(), &text, "", list_only)
 }
 
 /// `generate provider`: the components of `name[:version]`.

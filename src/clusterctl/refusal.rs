@@ -8,22 +8,13 @@ pub struct Refusal {
     message: String,
     /// What we add: a place, or what to do instead. Never part of the message, which scripts may know.
     notes: Vec<String>,
-    missing: Vec<MissingVariable>,
-}
-
-/// A variable that has neither a value nor a default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingVariable {
-    /// Its name.
-    pub name: String,
-    /// The bytes of the template where it is used, ascending.
-    pub offsets: Vec<usize>,
+    hints: Vec<String>,
 }
 
 impl Refusal {
     /// A refusal in clusterctl's words.
     pub fn new(message: impl Into<String>) -> Self {
-        Refusal { message: message.into(), notes: Vec::new(), missing: Vec::new() }
+        Refusal { message: message.into(), notes: Vec::new(), hints: Vec::new() }
     }
 
     /// Puts the words of the step that failed before the message.
@@ -40,16 +31,11 @@ impl Refusal {
         self
     }
 
-    /// Says which variables are missing, and where they are used.
+    /// Adds what helps a person and would only disturb a script that compares clusterctl's words.
     #[must_use]
-    pub(super) fn missing(mut self, variables: impl IntoIterator<Item = MissingVariable>) -> Self {
-        self.missing.extend(variables);
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
         self
-    }
-
-    /// The variables that are missing, when that is the reason.
-    pub fn missing_variables(&self) -> &[MissingVariable] {
-        &self.missing
     }
 
     /// clusterctl's words.
@@ -60,6 +46,11 @@ impl Refusal {
     /// What we add.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// What we add where a person looks on.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
     }
 }
 

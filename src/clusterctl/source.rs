@@ -15,6 +15,14 @@ pub enum TemplateSource {
 }
 
 impl TemplateSource {
+    /// The name that hints show.
+    pub(super) fn shown(&self) -> &str {
+        match self {
+            TemplateSource::Stdin(_) => "<stdin>",
+            TemplateSource::Url(url) => url,
+        }
+    }
+
     /// The text of the template.
     ///
     /// # Errors

@@ -1,6 +1,10 @@
 //! The verbs: values in, values and a report out. One file a verb; reading and writing is the shell's.
 
+pub mod config_repositories;
 pub mod generate;
+pub mod generate_cluster;
+pub mod generate_provider;
+pub mod generate_yaml;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_compare;

@@ -96,7 +96,7 @@ impl fmt::Display for WorldError {
 impl std::error::Error for WorldError {}
 
 /// The operating system's reason without Rust's error number.
-fn reason(error: &io::Error) -> String {
+pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();

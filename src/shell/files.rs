@@ -226,6 +226,23 @@ pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), Worl
     write().map_err(|error| WorldError::writing(path, &error))
 }
 
+/// Writes what a verb prints to a file that only the owner may read (mode 0600), as clusterctl's `--write-to` does: the folder must be
+/// there, and a device or pipe that stands there is written to.
+///
+/// # Errors
+/// What the operating system refuses; a file is then as it was.
+pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
+    let target = Path::new(path);
+    let folder = parent(target);
+    if let Err(error) = fs::metadata(&folder) {
+        return Err(WorldError::writing(path, &error));
+    }
+    match fs::metadata(target) {
+        Ok(found) if !found.is_file() => fs::write(target, bytes).map_err(|error| WorldError::writing(path, &error)),
+        _ => write_file(path, bytes, Privacy::Secret),
+    }
+}
+
 /// Writes a file that is not there yet.
 fn write_new(path: &Path, bytes: &[u8], privacy: Privacy) -> io::Result<()> {
     fs::create_dir_all(parent(path))?;

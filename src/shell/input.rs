@@ -167,6 +167,14 @@ pub(super) fn with_slashes(path: &str) -> String {
     if std::path::MAIN_SEPARATOR == '/' { path.to_owned() } else { path.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 
+/// Reads all of standard input, text or not.
+///
+/// # Errors
+/// When it cannot be read, or is larger than one file may be.
+pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, WorldError> {
+    read_bounded(stdin, STDIN_NAME, limits.file_bytes)
+}
+
 /// Reads a file up to a bound.
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
     let file = fs::File::open(path).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;

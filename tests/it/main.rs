@@ -12,6 +12,8 @@ mod api;
 mod bad_provider;
 mod bring_your_own;
 mod cli;
+mod clusterctl;
+mod clusterctl_engine;
 mod contract;
 mod conversion;
 mod docs;

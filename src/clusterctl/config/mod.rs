@@ -64,6 +64,22 @@ impl<'w> Config<'w> {
         self.setting(name).and_then(|setting| setting.to_variable())
     }
 
+    /// How much to tell: the number of `-v`, or when that is 0 the variable `CLUSTERCTL_LOG_LEVEL`.
+    ///
+    /// # Errors
+    /// clusterctl's whole line, when the variable is no number.
+    pub fn verbosity(&self, flag: i32) -> Result<i32, String> {
+        let variable = self.variable("CLUSTERCTL_LOG_LEVEL").filter(|text| flag == 0 && !text.is_empty());
+        let Some(text) = variable else { return Ok(flag) };
+        text.parse().map_err(|_| {
+            let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
+            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            let fault = if is_number { "value out of range" } else { "invalid syntax" };
+            let shown = crate::text::go_value::quote(&text);
+            format!("Failed to convert CLUSTERCTL_LOG_LEVEL string to an int. err=strconv.Atoi: parsing {shown}: {fault}")
+        })
+    }
+
     fn setting(&self, name: &str) -> Option<Setting> {
         if let Some(value) = self.explicit.get(&name.to_lowercase()) {
             return Some(Setting::Text(value.clone()));

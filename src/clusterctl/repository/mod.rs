@@ -67,7 +67,7 @@ impl<'c, 'w> Repository<'c, 'w> {
         self.file(version, name, 1, log)
     }
 
-    fn file(&self, version: &str, name: &str, level: u8, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+    fn file(&self, version: &str, name: &str, level: i32, log: &mut Log) -> Result<Vec<u8>, Refusal> {
         let label = self.provider.label();
         if let Some(bytes) = self.overriding(version, name)? {
             log.using_override(level, name, &label, version);

@@ -1,0 +1,120 @@
+//! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
+
+use super::{Context, Exit, Failure};
+use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
+use crate::shell::WorldError;
+use crate::shell::clusterctl_files::Disk;
+use crate::shell::environment::Environment;
+use crate::shell::{files, input};
+
+/// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
+pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
+        other => Err(GoFault(format!("strconv.ParseBool: parsing \"{other}\": invalid syntax"))),
+    }
+}
+
+/// What pflag takes for an `int64`.
+pub(super) fn integer(text: &str) -> Result<i64, GoFault> {
+    text.parse().map_err(|_| {
+        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        let fault = if is_number { "value out of range" } else { "invalid syntax" };
+        GoFault(format!("strconv.ParseInt: parsing \"{text}\": {fault}"))
+    })
+}
+
+/// Why a flag's value is none, in the words of Go's `strconv`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GoFault(String);
+
+impl std::fmt::Display for GoFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for GoFault {}
+
+/// What the engine may look at.
+fn environment_of(environment: &Environment) -> impl Fn(&str) -> Option<String> {
+    |name| environment.get(name).map(str::to_owned)
+}
+
+/// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.
+pub(super) fn run(
+    context: &mut Context<'_>,
+    write_to: Option<&str>,
+    verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Refusal>,
+) -> Result<Exit, Failure> {
+    let environment = environment_of(context.environment);
+    let world = World { files: &Disk, environment: &environment };
+    let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
+    let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
+        Ok(Ok(verbosity)) => verbosity,
+        Ok(Err(line)) => {
+            context.stdio.err(&format!("{line}\n"));
+            return Ok(Exit::Findings);
+        }
+        Err(_) => context.global.verbosity,
+    };
+    let mut log = Log::default();
+    let result = config.and_then(|config| verb(world, config, &mut log));
+    log.at(verbosity).for_each(|line| context.stdio.err(&format!("{line}\n")));
+    match result {
+        Ok(text) => print(context, write_to, &text),
+        Err(refusal) => Ok(refuse(context, &refusal)),
+    }
+}
+
+/// Says clusterctl's sentence, and below it what we add.
+pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
+    context.stdio.err(&format!("Error: {}\n", refusal.message()));
+    let hints = if context.stdio.stderr.is_terminal() { refusal.hints() } else { &[] };
+    for note in refusal.notes().iter().chain(hints) {
+        context.talk(&format!("note: {note}"));
+    }
+    Exit::Findings
+}
+
+/// The source that `--from` names.
+pub(super) fn template_source(context: &mut Context<'_>, from: &str) -> Result<TemplateSource, Failure> {
+    if from != "-" {
+        return Ok(TemplateSource::Url(from.to_owned()));
+    }
+    Ok(TemplateSource::Stdin(input::read_stdin(&mut context.stdio.stdin, input::Limits::default())?))
+}
+
+/// Writes to the file of `--write-to`; nothing and `-` are standard output.
+fn print(context: &mut Context<'_>, write_to: Option<&str>, text: &str) -> Result<Exit, Failure> {
+    match write_to.map(str::trim) {
+        None | Some("" | "-") => context.out(text),
+        Some(path) => files::write_output(path, text.as_bytes()).map_err(|error| {
+            let reason = match error {
+                WorldError::Unwritable { reason, .. } => reason,
+                other => other.to_string(),
+            };
+            Failure::Clusterctl(format!("failed to write to destination file: open {path}: {reason}"))
+        })?,
+    }
+    Ok(Exit::Clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_gos() {
+        assert_eq!((boolean("T"), boolean("0")), (Ok(true), Ok(false)));
+        assert_eq!(boolean("yes").unwrap_err().to_string(), "strconv.ParseBool: parsing \"yes\": invalid syntax");
+        assert_eq!((integer("-3"), integer("+4")), (Ok(-3), Ok(4)));
+        assert_eq!(integer("x").unwrap_err().to_string(), "strconv.ParseInt: parsing \"x\": invalid syntax");
+        assert_eq!(
+            integer("99999999999999999999").unwrap_err().to_string(),
+            "strconv.ParseInt: parsing \"99999999999999999999\": value out of range"
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! `config repositories`
+
+use clap::Args;
+
+use super::clusterctl;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::ops::config_repositories::{self, Output};
+
+pub(super) const VERB: Verb = Verb {
+    words: &["config", "repositories"],
+    operands: "",
+    summary: "the providers that clusterctl knows, and where they are",
+    family: None,
+    group: Group::Clusterctl,
+    manner: Manner::Clusterctl,
+    examples: &["config repositories", "config repositories -o yaml"],
+    action: Action::of::<Arguments>(),
+};
+
+#[derive(Args)]
+struct Arguments {
+    /// Output format: yaml, text
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: String,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        match Output::parse(&self.output) {
+            Ok(output) => clusterctl::run(context, None, |_, config, _| config_repositories::run(&config, output)),
+            Err(refusal) => Ok(clusterctl::refuse(context, &refusal)),
+        }
+    }
+}

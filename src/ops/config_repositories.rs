@@ -1,0 +1,39 @@
+//! `config repositories`: the providers that clusterctl knows, and where they are.
+
+use crate::clusterctl::{self, Config, Refusal};
+use crate::text::go_value;
+
+/// How the list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A table.
+    Text,
+    /// A YAML list.
+    Yaml,
+}
+
+impl Output {
+    /// The output of that name.
+    ///
+    /// # Errors
+    /// In clusterctl's words.
+    pub fn parse(name: &str) -> Result<Self, Refusal> {
+        match name {
+            "text" => Ok(Output::Text),
+            "yaml" => Ok(Output::Yaml),
+            other => Err(Refusal::new(format!("invalid output format {}, valid values: [yaml text]", go_value::quote(other)))),
+        }
+    }
+}
+
+/// Runs the verb; gives what is printed.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn run(config: &Config<'_>, output: Output) -> Result<String, Refusal> {
+    let providers = config.providers()?;
+    match output {
+        Output::Text => Ok(clusterctl::providers_table(&providers)),
+        Output::Yaml => clusterctl::providers_yaml(&providers),
+    }
+}

@@ -1,0 +1,12 @@
+//! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its variables.
+
+use crate::clusterctl::{self, ClusterOptions, Config, Log, Refusal, World};
+
+/// Runs the verb; gives what is printed.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn run(world: World<'_>, config: Config<'_>, options: &ClusterOptions, log: &mut Log) -> Result<String, Refusal> {
+    let template = clusterctl::generate_cluster(config, options, log)?;
+    if options.list_variables { Ok(template.list_variables(options, world.environment)) } else { template.to_yaml() }
+}

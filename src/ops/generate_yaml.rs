@@ -1,0 +1,12 @@
+//! `generate yaml`: a template with its variables replaced, or the names of its variables.
+
+use crate::clusterctl::{self, Config, Refusal, TemplateSource};
+
+/// Runs the verb; gives what is printed.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn run(config: &Config<'_>, source: &TemplateSource, list_variables: bool) -> Result<String, Refusal> {
+    let template = clusterctl::generate_yaml(config, source, list_variables)?;
+    if list_variables { Ok(clusterctl::list_names(&template)) } else { template.to_yaml() }
+}

@@ -1,0 +1,68 @@
+//! The folders that clusterctl's verbs read.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::WorldError;
+use super::input::{self, Limits};
+use crate::clusterctl::{FileFault, Files};
+
+/// The file system; relative paths start at the working folder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileFault> {
+        let metadata = fs::metadata(path).map_err(|error| fault(&error))?;
+        if metadata.is_dir() {
+            return Err(FileFault::IsFolder);
+        }
+        input::read_file(Path::new(path), path, Limits::default().file_bytes).map_err(|error| match error {
+            WorldError::Missing { .. } => FileFault::Missing,
+            WorldError::Unreadable { reason, .. } => FileFault::Other(reason),
+            other => FileFault::Other(other.to_string()),
+        })
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        fs::metadata(path).is_ok()
+    }
+
+    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault> {
+        let entries = fs::read_dir(path).map_err(|error| fault(&error))?;
+        // The type of the entry itself: a link to a folder is a link.
+        let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+fn fault(error: &std::io::Error) -> FileFault {
+    match error.kind() {
+        ErrorKind::NotFound => FileFault::Missing,
+        ErrorKind::NotADirectory => FileFault::Other("not a directory".to_owned()),
+        _ => FileFault::Other(super::error::reason(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_those_of_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| format!("{}/{name}", folder.path().to_str().unwrap());
+        fs::create_dir_all(path("v1.0.0")).unwrap();
+        fs::write(path("file"), "x").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(path("v1.0.0"), path("v2.0.0")).unwrap();
+        assert_eq!(Disk.read(&path("file")), Ok(b"x".to_vec()));
+        assert_eq!(Disk.read(&path("v1.0.0")), Err(FileFault::IsFolder));
+        assert_eq!(Disk.read(&path("nope")), Err(FileFault::Missing));
+        assert_eq!(Disk.folders(&path("")), Ok(vec!["v1.0.0".to_owned()]));
+        assert!(Disk.exists(&path("v1.0.0")) && !Disk.exists(&path("nope")));
+    }
+}
