@@ -1,0 +1,154 @@
+//! `repository add|list` and `release bump` with the built program: what is laid out, what stays, what is refused.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::support;
+
+/// Two providers of one release, as k3s and rke2 have them.
+const TWO: &str = "apiVersion: windlass.dev/v1alpha1
+kind: Provider
+name: foo
+type: BootstrapProvider
+namespace: foo-bootstrap-system
+manager: {image: ghcr.io/foo/bootstrap}
+---
+apiVersion: windlass.dev/v1alpha1
+kind: Provider
+name: foo
+type: ControlPlaneProvider
+namespace: foo-control-plane-system
+manager: {image: ghcr.io/foo/control-plane}
+";
+
+const METADATA: &str = "# ours
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries:
+- major: 0
+  minor: 1
+  contract: v1beta2
+";
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    support::windlass(folder).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs and expects success; returns standard output.
+fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("provider.yaml"), TWO).unwrap();
+    std::fs::write(folder.path().join("metadata.yaml"), METADATA).unwrap();
+    folder
+}
+
+#[test]
+fn release_of_two_providers_goes_into_two_folders_without_the_components_of_the_other() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    let command = succeed(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    let configuration = folder.path().join("repository/clusterctl.yaml");
+    let expected = format!("clusterctl init --config {} --bootstrap foo:v0.1.0 --control-plane foo:v0.1.0\n", configuration.display());
+    assert_eq!(command, expected, "standard output is the command and nothing else");
+    for (label, own, foreign) in [
+        ("bootstrap-foo", "bootstrap-components.yaml", "control-plane-components.yaml"),
+        ("control-plane-foo", "control-plane-components.yaml", "bootstrap-components.yaml"),
+    ] {
+        let version = folder.path().join("repository").join(label).join("v0.1.0");
+        assert!(version.join(own).is_file() && version.join("metadata.yaml").is_file(), "{label}");
+        assert!(!version.join(foreign).exists(), "{label}");
+    }
+    let list = succeed(folder.path(), &["repository", "list", "repository"]);
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["PROVIDER", "TYPE", "VERSION", "CONTRACT", "FILES"]);
+    assert_eq!(rows[1][..4], ["bootstrap-foo", "BootstrapProvider", "v0.1.0", "v1beta2"]);
+    assert_eq!(rows[2][..4], ["control-plane-foo", "ControlPlaneProvider", "v0.1.0", "v1beta2"]);
+}
+
+#[test]
+fn adding_twice_changes_nothing_and_other_content_needs_force() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    let again = run(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    assert!(again.status.success() && text(&again.stderr).contains("unchanged"), "{}", text(&again.stderr));
+
+    let image = "bootstrap-foo=ghcr.io/foo/other:v0.1.0";
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out", "--force", "--image", image]);
+    let refused = run(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("bootstrap-components.yaml"), "{}", text(&refused.stderr));
+    let components = folder.path().join("repository/bootstrap-foo/v0.1.0/bootstrap-components.yaml");
+    assert!(!std::fs::read_to_string(&components).unwrap().contains("ghcr.io/foo/other"));
+    succeed(folder.path(), &["repository", "add", "out", "--to", "repository", "--force"]);
+    assert!(std::fs::read_to_string(&components).unwrap().contains("ghcr.io/foo/other"));
+}
+
+#[test]
+fn configuration_that_people_wrote_stays() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    std::fs::create_dir(folder.path().join("repository")).unwrap();
+    let configuration = folder.path().join("repository/clusterctl.yaml");
+    let theirs = "# mine\nproviders:\n- name: foo\n  url: https://example.com/releases/latest/bootstrap-components.yaml # pinned\n  type: BootstrapProvider\n";
+    std::fs::write(&configuration, theirs).unwrap();
+    let output = run(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    assert!(output.status.success(), "a warning does not fail");
+    assert!(text(&output.stderr).contains("warning[repository-entry-other]"), "{}", text(&output.stderr));
+    let merged = std::fs::read_to_string(&configuration).unwrap();
+    assert!(merged.starts_with(theirs), "{merged}");
+    assert!(merged.contains("/control-plane-foo/latest/control-plane-components.yaml"), "{merged}");
+}
+
+#[test]
+fn downloaded_files_that_do_not_say_their_version_ask_for_it() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    let components = folder.path().join("out/bootstrap-components.yaml");
+    let untagged = std::fs::read_to_string(&components).unwrap().replace(":v0.1.0", ":stable");
+    std::fs::write(folder.path().join("bootstrap-components.yaml"), untagged).unwrap();
+    let files = ["bootstrap-components.yaml", "metadata.yaml"];
+    let refused = run(folder.path(), &["repository", "add", files[0], files[1], "--to", "repository"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("--release v0.1.0"), "{}", text(&refused.stderr));
+    assert!(!folder.path().join("repository").exists());
+    succeed(folder.path(), &["repository", "add", files[0], files[1], "--to", "repository", "--release", "v0.1.7"]);
+    assert!(folder.path().join("repository/bootstrap-foo/v0.1.7/bootstrap-components.yaml").is_file());
+}
+
+#[test]
+fn committed_repository_names_its_place_by_a_variable() {
+    let configuration = std::fs::read_to_string(support::root().join("releases/clusterctl.yaml")).unwrap();
+    assert!(
+        configuration.contains("\"${WINDLASS_REPOSITORY}/bootstrap-windlass/latest/bootstrap-components.yaml\""),
+        "{configuration}"
+    );
+    let list = succeed(support::root(), &["repository", "list", "releases"]);
+    let newest: Vec<&str> = list.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(newest[..4], ["bootstrap-windlass", "BootstrapProvider", "v0.1.0", "v1beta2"]);
+}
+
+#[test]
+fn bump_adds_a_series_once_and_keeps_comments() {
+    let folder = project();
+    succeed(folder.path(), &["release", "bump", "v0.2.0"]);
+    let expected = format!("{METADATA}- major: 0\n  minor: 2\n  contract: v1beta2\n");
+    let file = folder.path().join("metadata.yaml");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    succeed(folder.path(), &["release", "bump", "v0.2.5"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    succeed(folder.path(), &["release", "build", "v0.2.0", "--to", "out"]);
+    let unknown = run(folder.path(), &["release", "bump", "v0.3.0", "--contract", "v1beta9"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+}
