@@ -30,6 +30,15 @@ struct Resource {
     namespaced: bool,
 }
 
+/// A resource or subresource that the server serves.
+pub(crate) struct Kind {
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
+    /// The plural, for a subresource with its name behind a slash.
+    pub(crate) resource: String,
+    pub(crate) verbs: Vec<String>,
+}
+
 /// What the server says when it does not do what was asked: its `Status`.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -127,13 +136,41 @@ impl ApiServer {
         let list =
             self.read(&self.collection(api_version, kind, namespace)).unwrap_or_else(|refusal| panic!("cannot list {kind}: {refusal}"));
         let items = list["items"].as_array().expect("a list has items").clone();
-        // Items of a list say neither; as objects of their own they need both.
-        let complete = |mut item: Value| {
-            item["apiVersion"] = Value::from(api_version);
-            item["kind"] = Value::from(kind);
-            item
-        };
-        items.into_iter().map(complete).collect()
+        items.into_iter().map(|item| complete(item, api_version, kind)).collect()
+    }
+
+    /// Every kind that the server lists: apiVersion, kind, whether it is namespaced, its verbs, its subresources.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let groups = self.read("/apis").unwrap_or_else(|refusal| panic!("cannot list groups: {refusal}"));
+        let groups = groups["groups"].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let versions = groups.iter().map(|group| text(&group["preferredVersion"]["groupVersion"]));
+        std::iter::once("v1".to_owned())
+            .chain(versions)
+            .flat_map(|api_version| {
+                let listed = self.read(&root(&api_version)).unwrap_or_else(|refusal| panic!("cannot list {api_version}: {refusal}"));
+                let resources = listed["resources"].as_array().cloned().unwrap_or_default();
+                resources.into_iter().map(move |resource| Kind {
+                    api_version: api_version.clone(),
+                    kind: text(&resource["kind"]),
+                    resource: text(&resource["name"]),
+                    verbs: resource["verbs"].as_array().into_iter().flatten().map(text).collect(),
+                })
+            })
+            .collect()
+    }
+
+    /// Every object of every kind.
+    pub(crate) fn everything(&self) -> Vec<Value> {
+        let listable = self.kinds().into_iter().filter(|kind| kind.verbs.iter().any(|verb| verb == "list"));
+        listable
+            .flat_map(|kind| {
+                // A kind may be deleted between the two questions.
+                let list = self.read(&format!("{}/{}", root(&kind.api_version), kind.resource)).unwrap_or_default();
+                let items = list["items"].as_array().cloned().unwrap_or_default();
+                items.into_iter().map(move |item| complete(item, &kind.api_version, &kind.kind))
+            })
+            .collect()
     }
 
     /// Creates, with strict field validation.
@@ -166,6 +203,11 @@ impl ApiServer {
         self.request("PATCH", &path, "application/apply-patch+yaml", Some(object))
     }
 
+    /// Deletes.
+    pub(crate) fn delete(&self, object: &Value) -> Answer {
+        self.request("DELETE", &self.path_of(object), "application/json", None)
+    }
+
     /// Replaces an object by one with the same `resourceVersion`.
     pub(crate) fn replace(&self, object: &Value) -> Answer {
         self.request("PUT", &self.path_of(object), "application/json", Some(object))
@@ -187,6 +229,13 @@ impl ApiServer {
             found
         })
     }
+}
+
+/// Items of a list say neither apiVersion nor kind; as objects of their own they need both.
+fn complete(mut item: Value, api_version: &str, kind: &str) -> Value {
+    item["apiVersion"] = Value::from(api_version);
+    item["kind"] = Value::from(kind);
+    item
 }
 
 fn root(api_version: &str) -> String {

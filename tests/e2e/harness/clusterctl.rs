@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::control_plane::ControlPlane;
 use super::process::{Finished, Start};
-use super::{peers, shared};
+use super::{peers, shared, wait};
 
 const LIMIT: Duration = Duration::from_secs(360);
 
@@ -16,11 +16,12 @@ const CERT_MANAGER: &str = include_str!("cert-manager.yaml");
 const CERT_MANAGER_VERSION: &str = "v0.0.0-stand-in";
 
 /// One clusterctl, whose configuration is a file that scenarios fill.
-pub(crate) struct Clusterctl {
+pub(crate) struct Clusterctl<'a> {
+    plane: &'a ControlPlane,
     program: PathBuf,
     folder: PathBuf,
-    kubeconfig: PathBuf,
     config: Value,
+    windlass_repository: PathBuf,
 }
 
 /// The providers of a release of Cluster API in the corpus: name, type, folder in a repository, file.
@@ -31,9 +32,10 @@ const CLUSTER_API: &[(&str, &str, &str, &str)] = &[
     ("docker", "InfrastructureProvider", "infrastructure-docker", "infrastructure-components-development.yaml"),
 ];
 
-impl Clusterctl {
-    /// The given version of clusterctl against a control plane. It knows Cluster API's own providers in the given version, and cert-manager.
-    pub(crate) fn new(version: &str, plane: &ControlPlane, cluster_api: &str) -> Clusterctl {
+impl<'a> Clusterctl<'a> {
+    /// The given version of clusterctl against a control plane. It knows Cluster API's own providers in the given
+    /// version, windlass, and cert-manager.
+    pub(crate) fn new(version: &str, plane: &'a ControlPlane, cluster_api: &str) -> Clusterctl<'a> {
         let folder = plane.folder().join(format!("clusterctl-{version}"));
         std::fs::create_dir_all(folder.join("config")).expect("the folder can be written");
         // clusterctl reads name and version off the path.
@@ -44,8 +46,9 @@ impl Clusterctl {
         let cert_manager = json!({"url": format!("file://{}", cert_manager.display()), "version": CERT_MANAGER_VERSION});
         let mut clusterctl = Clusterctl {
             program: peers::program(&format!("clusterctl-{version}/clusterctl")),
-            kubeconfig: plane.kubeconfig.clone(),
+            plane,
             config: json!({"providers": [], "cert-manager": cert_manager}),
+            windlass_repository: shared::checkout().join("releases").canonicalize().expect("releases/ is in the checkout"),
             folder,
         };
         for (name, kind, label, file) in CLUSTER_API {
@@ -58,7 +61,27 @@ impl Clusterctl {
             }
             clusterctl.provider(name, kind, &target.join(file).display().to_string());
         }
+        clusterctl.add_windlass();
         clusterctl
+    }
+
+    /// Adds the provider windlass as the configuration in `releases/` does.
+    fn add_windlass(&mut self) {
+        let path = shared::checkout().join("releases/clusterctl.yaml");
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let ours: Value = serde_yaml::from_str(&text).expect("releases/clusterctl.yaml is YAML");
+        let providers = ours["providers"].as_array().expect("releases/clusterctl.yaml has providers");
+        self.config["providers"].as_array_mut().expect("we made the list").extend(providers.iter().cloned());
+    }
+
+    /// Takes windlass from another repository than `releases/`.
+    pub(crate) fn set_windlass_repository(&mut self, repository: &Path) {
+        self.windlass_repository = repository.to_path_buf();
+    }
+
+    /// Sets another entry of the configuration, for example `images`.
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
+        self.config[key] = value;
     }
 
     /// Adds a provider.
@@ -67,27 +90,44 @@ impl Clusterctl {
         self.config["providers"].as_array_mut().expect("we made the list").push(provider);
     }
 
-    /// Runs it with our configuration and kubeconfig.
+    /// A folder for files that belong to it.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs it with our configuration.
     pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
         let config = self.folder.join("clusterctl.yaml");
         std::fs::write(&config, self.config.to_string()).expect("the folder can be written");
-        self.run_with(&config, arguments)
+        self.run_as_given(&[arguments, &["--config", &config.display().to_string()]].concat())
     }
 
-    /// Runs it with a configuration file that is there already.
-    pub(crate) fn run_with(&self, config: &Path, arguments: &[&str]) -> Finished {
-        let mut all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        all.extend(["--config".to_owned(), config.display().to_string()]);
+    /// Runs it with exactly these arguments, against our control plane.
+    pub(crate) fn run_as_given(&self, arguments: &[&str]) -> Finished {
+        self.wait_for_the_test_of_cert_manager_to_end();
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let environment = [
             ("XDG_CONFIG_HOME", self.folder.join("config").display().to_string()),
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true".to_owned()),
             ("GOPROXY", "off".to_owned()),
-            ("KUBECONFIG", self.kubeconfig.display().to_string()),
+            ("KUBECONFIG", self.plane.kubeconfig.display().to_string()),
+            ("WINDLASS_REPOSITORY", self.windlass_repository.display().to_string()),
             ("EXP_MACHINE_POOL", "true".to_owned()),
             ("CLUSTER_TOPOLOGY", "true".to_owned()),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        Start { name: "clusterctl", program: &self.program, arguments: all, environment, folder: &self.folder }.finish(LIMIT)
+        Start { name: "clusterctl", program: &self.program, arguments, environment, folder: &self.folder }.finish(LIMIT)
+    }
+
+    /// clusterctl makes a namespace to try cert-manager in, and deletes it without waiting. A next clusterctl that meets it half
+    /// deleted updates it, and then waits for ten minutes for objects that it cannot create any more.
+    fn wait_for_the_test_of_cert_manager_to_end(&self) {
+        wait::until("the namespace cert-manager-test to be gone", LIMIT, || {
+            match self.plane.api.get("v1", "Namespace", None, "cert-manager-test") {
+                Err(refusal) if refusal.code == 404 => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        });
     }
 
     /// Runs it and panics unless it succeeds.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, Runtime};
 
 use super::control_plane::ControlPlane;
-use super::peers;
+use super::{installation, peers};
 
 /// One scenario: something real is started, asked, and compared. It fails by panicking.
 pub(crate) struct Scenario {
@@ -25,14 +25,38 @@ pub(crate) struct Scenario {
 pub(crate) struct Context {
     folder: PathBuf,
     runtime: Handle,
-    shared: Shared,
+    plain: Shared,
+    installed: Shared,
 }
 
-/// The control plane that scenarios use together; started when the first one asks for it.
+/// A control plane that scenarios use together; started when the first one asks for it.
 #[derive(Clone)]
 struct Shared {
     folder: PathBuf,
     plane: Arc<Mutex<Option<Arc<ControlPlane>>>>,
+}
+
+impl Shared {
+    fn at(folder: PathBuf) -> Shared {
+        Shared { folder, plane: Arc::default() }
+    }
+
+    /// The control plane; a new one is prepared before anybody gets it.
+    fn get(&self, runtime: &Handle, prepare: fn(&ControlPlane)) -> Arc<ControlPlane> {
+        let mut plane = self.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        plane
+            .get_or_insert_with(|| {
+                create(&self.folder);
+                let started = ControlPlane::start(&self.folder, runtime);
+                prepare(&started);
+                Arc::new(started)
+            })
+            .clone()
+    }
+
+    fn end(&self) {
+        drop(self.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take());
+    }
 }
 
 impl Context {
@@ -41,15 +65,21 @@ impl Context {
         ControlPlane::start(&self.folder, &self.runtime)
     }
 
+    /// A further fresh control plane of one's own.
+    pub(crate) fn control_plane_for(&self, part: &str) -> ControlPlane {
+        let folder = self.folder.join(part);
+        create(&folder);
+        ControlPlane::start(&folder, &self.runtime)
+    }
+
     /// The control plane that all scenarios share which leave nothing behind that disturbs others.
     pub(crate) fn shared(&self) -> Arc<ControlPlane> {
-        let mut plane = self.shared.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        plane
-            .get_or_insert_with(|| {
-                create(&self.shared.folder);
-                Arc::new(ControlPlane::start(&self.shared.folder, &self.runtime))
-            })
-            .clone()
+        self.plain.get(&self.runtime, |_| ())
+    }
+
+    /// The management cluster, Cluster API and windlass installed and running, of all scenarios that leave nothing behind.
+    pub(crate) fn installed(&self) -> Arc<ControlPlane> {
+        self.installed.get(&self.runtime, installation::install)
     }
 }
 
@@ -80,14 +110,16 @@ pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
 fn run(scenarios: &[&Scenario]) -> ExitCode {
     let root = tempfile::Builder::new().prefix("windlass-e2e-").tempdir().expect("the system has a folder for temporary files");
     let runtime = Runtime::new().expect("threads can be started");
-    let shared = Shared { folder: root.path().join("shared"), plane: Arc::default() };
+    let (plain, installed) = (Shared::at(root.path().join("shared")), Shared::at(root.path().join("installed")));
     let started = Instant::now();
     let mut failed = Vec::new();
     for scenario in scenarios {
         let folder = root.path().join(scenario.name.replace("::", "-"));
         create(&folder);
         let begun = Instant::now();
-        match run_one(scenario, Context { folder: folder.clone(), runtime: runtime.handle().clone(), shared: shared.clone() }) {
+        let context =
+            Context { folder: folder.clone(), runtime: runtime.handle().clone(), plain: plain.clone(), installed: installed.clone() };
+        match run_one(scenario, context) {
             Outcome::Passed => {
                 println!("scenario {} ... ok ({:.1} s)", scenario.name, begun.elapsed().as_secs_f32());
                 // What cannot be removed now is removed with the root.
@@ -95,11 +127,10 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
             }
             Outcome::Failed => {
                 println!(
-                    "scenario {} ... FAILED ({:.1} s), logs: {} and {}",
+                    "scenario {} ... FAILED ({:.1} s), logs in {}",
                     scenario.name,
                     begun.elapsed().as_secs_f32(),
-                    folder.display(),
-                    shared.folder.display()
+                    root.path().display()
                 );
                 failed.push(scenario.name);
             }
@@ -116,7 +147,8 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
             }
         }
     }
-    drop(shared.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take());
+    plain.end();
+    installed.end();
     println!("{} scenarios, {} failed ({:.0} s)", scenarios.len(), failed.len(), started.elapsed().as_secs_f32());
     if failed.is_empty() {
         return ExitCode::SUCCESS;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::harness::runner::Scenario;
 
 mod crds;
+mod install;
 mod self_test;
 
 pub(crate) const ALL: &[Scenario] = &[
@@ -13,4 +14,6 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "crds::are_established", limit: Duration::from_secs(120), run: crds::are_established },
     Scenario { name: "crds::constraints_hold", limit: Duration::from_secs(600), run: crds::constraints_hold },
     Scenario { name: "crds::both_versions_round_trip", limit: Duration::from_secs(600), run: crds::both_versions_round_trip },
+    Scenario { name: "install::init_upgrade_delete", limit: Duration::from_secs(600), run: install::init_upgrade_delete },
+    Scenario { name: "install::variants", limit: Duration::from_secs(600), run: install::variants },
 ];

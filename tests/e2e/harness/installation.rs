@@ -1,0 +1,21 @@
+//! A management cluster as people have it: Cluster API and windlass, installed by the real clusterctl, the managers running.
+
+use super::clusterctl::Clusterctl;
+use super::control_plane::ControlPlane;
+use super::{managers, windlass};
+
+/// The release of Cluster API that it stands on.
+pub(crate) const CLUSTER_API: &str = "v1.12.0";
+
+/// Installs core, both kubeadm providers and docker of Cluster API, and windlass from `releases/`, and starts the managers.
+pub(crate) fn install(plane: &ControlPlane) {
+    let clusterctl = Clusterctl::new(CLUSTER_API, plane, CLUSTER_API);
+    let windlass = format!("windlass:{}", windlass::VERSION);
+    let mut arguments = vec!["init", "--wait-providers", "--core", "cluster-api:v1.12.0", "--bootstrap", "kubeadm:v1.12.0"];
+    arguments.extend(["--bootstrap", &windlass, "--control-plane", "kubeadm:v1.12.0", "--infrastructure", "docker:v1.12.0"]);
+    let finished = clusterctl.succeed(&arguments);
+    assert!(finished.stderr.contains("initialized successfully"), "{}", finished.stderr);
+    let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE, managers::DOCKER];
+    managers::start(plane, CLUSTER_API, &all);
+    windlass::serve_webhooks(plane, windlass::NAMESPACE);
+}
