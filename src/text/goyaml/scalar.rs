@@ -30,78 +30,47 @@ pub(super) struct Analysis {
 /// Reads a text once.
 pub(super) fn analyze(text: &str) -> Analysis {
     let bytes = text.as_bytes();
-    let Some(last) = bytes.last() else {
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
         return Analysis { multiline: false, ascii: true, plain_allowed: true, single_allowed: true, block_allowed: false };
     };
-    let mut indicators = starts_like_syntax(bytes);
-    let mut special = false;
-    let mut ascii = true;
+    let (mut indicators, mut special, mut ascii) = (starts_like_syntax(bytes), false, true);
     let (mut multiline, mut space_break, mut break_space) = (false, false, false);
     let (mut after_space, mut after_break) = (false, false);
     let mut at = 0;
     while at < bytes.len() {
-        let width = match bytes[at] {
-            b'\n' => {
-                multiline = true;
-                space_break |= after_space;
-                (after_space, after_break) = (false, true);
-                at += 1;
-                continue;
-            }
-            b' ' => {
-                break_space |= after_break;
-                (after_space, after_break) = (true, false);
-                at += 1;
-                continue;
-            }
-            b':' => {
-                indicators |= at > 0 && is_blank_or_end(bytes, at + 1);
-                1
-            }
-            b'#' => {
-                indicators |= at > 0 && is_blank_or_break_before(bytes, at);
-                1
-            }
-            b'\r' => {
-                special = true;
-                multiline = true;
-                space_break |= after_space;
-                (after_space, after_break) = (false, true);
-                at += 1;
-                continue;
-            }
-            0x21..=0x7e => 1,
-            0..=0x1f | 0x7f => {
-                special = true;
-                1
-            }
-            _ => {
-                ascii = false;
-                let (width, kind) = beyond_ascii(&bytes[at..]);
-                special |= kind == Wide::Special;
-                if kind == Wide::Break {
-                    multiline = true;
-                    space_break |= after_space;
-                    (after_space, after_break) = (false, true);
-                    at += width;
-                    continue;
-                }
-                width
-            }
-        };
-        (after_space, after_break) = (false, false);
+        let byte = bytes[at];
+        let (width, is_break, is_special) = class(&bytes[at..]);
+        special |= is_special;
+        ascii &= byte < 0x80;
+        multiline |= is_break;
+        space_break |= is_break && after_space;
+        break_space |= byte == b' ' && after_break;
+        indicators |= at > 0 && (byte == b':' && is_blank_or_end(bytes, at + 1) || byte == b'#' && is_blank_or_break_before(bytes, at));
+        (after_space, after_break) = (byte == b' ', is_break);
         at += width;
     }
-    let leading_break = is_break(bytes, 0);
-    let trailing_space = *last == b' ';
-    let edges = bytes[0] == b' ' || leading_break || trailing_space || after_break;
+    let edges = *first == b' ' || is_break(bytes, 0) || *last == b' ' || after_break;
     let escapes = space_break || special;
     Analysis {
         multiline,
         ascii,
         plain_allowed: !(edges || break_space || escapes || multiline || indicators),
         single_allowed: !(break_space || escapes),
-        block_allowed: !(trailing_space || escapes),
+        block_allowed: !(*last == b' ' || escapes),
+    }
+}
+
+/// The width of the first character, whether it breaks lines, and whether it needs an escape.
+fn class(bytes: &[u8]) -> (usize, bool, bool) {
+    match bytes[0] {
+        0x20..=0x7e => (1, false, false),
+        b'\n' => (1, true, false),
+        b'\r' => (1, true, true),
+        0..=0x1f | 0x7f => (1, false, true),
+        0x80.. => {
+            let (width, kind) = beyond_ascii(bytes);
+            (width, kind == Wide::Break, kind == Wide::Special)
+        }
     }
 }
 

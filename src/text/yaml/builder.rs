@@ -10,7 +10,7 @@ use super::limits::{Budget, DEPTH_EXCEEDED, Stop};
 use super::node::{Entry, Mapping, Node, Overridden, Value};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge_tag, meaning};
-use super::syntax;
+use super::syntax::{self, shown};
 use super::tabs::Tabs;
 use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
 
@@ -32,6 +32,9 @@ const ALIAS_RECURSIVE: RuleId = RuleId::new("yaml-alias-recursive");
 const NUMBER_INFINITE: RuleId = RuleId::new("yaml-number-infinite");
 /// A tag that does not fit its value.
 const TAG_MISMATCHED: RuleId = RuleId::new("yaml-tag-mismatched");
+
+/// The most bytes of keys that the path of a finding repeats.
+const LONGEST_PATH: usize = 2048;
 
 /// A mapping or a list that is still open.
 enum Open {
@@ -63,6 +66,7 @@ enum Key {
 pub(super) struct Builder<'a> {
     excerpt: &'a Excerpt<'a>,
     pub(super) budget: Budget,
+    /// The number of the document, from 1; 0 before the first.
     pub(super) document: usize,
     open: Vec<Open>,
     /// How many collections are open around the outermost one in brackets, if there is one.
@@ -74,10 +78,9 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// A builder whose first document will have the number after `document`.
-    pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget, document: usize) -> Self {
+    pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget) -> Self {
         let tabs = Tabs::new(excerpt.source.text(), excerpt.start(), excerpt.text.len());
-        Builder { excerpt, budget, document, open: Vec::new(), flow: None, anchors: BTreeMap::new(), root: None, tabs }
+        Builder { excerpt, budget, document: 0, open: Vec::new(), flow: None, anchors: BTreeMap::new(), root: None, tabs }
     }
 
     /// Forgets what was read of the last document and starts the next one.
@@ -108,11 +111,15 @@ impl<'a> Builder<'a> {
         self.budget.find(finding.at(place));
     }
 
-    /// The way to the node that comes next.
+    /// The way to the node that comes next, as far as it is readable.
     fn path(&self) -> FieldPath {
+        let mut length = 0;
         let step = |open: &Open| match open {
             Open::Sequence { items, .. } => Some(Segment::Index(items.len())),
-            Open::Mapping { key: Key::Read { text, .. }, .. } => Some(Segment::Field(text.clone())),
+            Open::Mapping { key: Key::Read { text, .. }, .. } => {
+                length += text.len();
+                (length <= LONGEST_PATH).then(|| Segment::Field(text.clone()))
+            }
             Open::Mapping { .. } => None,
         };
         self.open.iter().map_while(step).collect()
@@ -169,7 +176,7 @@ impl<'a> Builder<'a> {
             self.find(syntax::broken_word(&text), span);
         }
         let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
-            let finding = Diagnostic::error(TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{text}`", wrong.tag));
+            let finding = Diagnostic::error(TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{}`", wrong.tag, shown(&text)));
             self.find(finding.help(wrong.help), span);
             Meaning::Word(Resolved::Null)
         });
@@ -198,8 +205,8 @@ impl<'a> Builder<'a> {
             Meaning::Word(Resolved::Timestamp | Resolved::Str) => Value::String(text.into_owned()),
             Meaning::Word(Resolved::Float(float)) => json_number(float).map_or_else(
                 || {
-                    let finding = Diagnostic::error(NUMBER_INFINITE, format!("`{text}` is a number that JSON cannot hold"));
-                    self.find(finding.help(format!("write `\"{text}\"` if a text is meant")), span);
+                    let finding = Diagnostic::error(NUMBER_INFINITE, format!("`{}` is a number that JSON cannot hold", shown(&text)));
+                    self.find(finding.help(format!("write `\"{}\"` if a text is meant", shown(&text))), span);
                     Value::Null
                 },
                 Value::Number,
@@ -216,8 +223,10 @@ impl<'a> Builder<'a> {
             Meaning::Word(Resolved::Float(float)) => shortest_g32(*float),
             Meaning::Word(Resolved::Timestamp | Resolved::Str) => text.to_owned(),
             Meaning::Word(Resolved::Null | Resolved::Uint(_)) => {
-                let shown = if text.is_empty() { "an empty word".to_owned() } else { format!("`{text}`") };
-                self.find(Diagnostic::error(KEY_INVALID, format!("{shown} cannot be a key")).help(format!("write `\"{text}\"`")), span);
+                let word = shown(text);
+                let subject = if text.is_empty() { "an empty word".to_owned() } else { format!("`{word}`") };
+                let finding = Diagnostic::error(KEY_INVALID, format!("{subject} cannot be a key"));
+                self.find(finding.help(format!("write `\"{word}\"`")), span);
                 return Key::Invalid;
             }
         };
@@ -226,7 +235,8 @@ impl<'a> Builder<'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
         let Some(size) = self.anchors.get(&anchor).and_then(Option::as_ref).map(Node::measure) else {
-            let finding = Diagnostic::error(ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", self.excerpt.text(span)));
+            let finding =
+                Diagnostic::error(ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", shown(self.excerpt.text(span))));
             self.find(finding.help("write the value out instead of the alias"), span);
             return self.attach(Node { span, value: Value::Null }, 0);
         };
@@ -244,6 +254,7 @@ impl<'a> Builder<'a> {
 
     fn undefined_alias(&mut self, name: &str, span: Span) -> Result<(), Stop> {
         self.charge(1, 0, span)?;
+        let name = shown(name);
         let finding = Diagnostic::error(ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
         self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
         self.attach(Node { span, value: Value::Null }, 0)
@@ -251,7 +262,8 @@ impl<'a> Builder<'a> {
 
     fn anchor_name(&mut self, name: &str, span: Span) {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
-            let finding = Diagnostic::error(ANCHOR_INVALID, format!("the name of the anchor `&{name}` is more than Go's reader takes"));
+            let finding =
+                Diagnostic::error(ANCHOR_INVALID, format!("the name of the anchor `&{}` is more than Go's reader takes", shown(name)));
             self.find(finding.help("use letters, digits, `-` and `_` only"), span);
         }
     }
@@ -363,7 +375,7 @@ impl<'a> Builder<'a> {
         if merged.binary_search(&entry.lost_at).is_ok() {
             return;
         }
-        let key = &entry.key;
+        let key = shown(&entry.key);
         let place = self.excerpt.source.place().in_document(self.document);
         let finding = if merged.binary_search(&entry.won_at).is_ok() {
             Diagnostic::warning(MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))

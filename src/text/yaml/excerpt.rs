@@ -5,7 +5,7 @@ use std::ops::Range;
 use granit_parser::Marker;
 
 use crate::diag::{Position, Span};
-use crate::text::source::Source;
+use crate::text::source::{LineIndex, Source};
 
 /// Whole lines of a source.
 #[derive(Debug)]
@@ -48,6 +48,17 @@ impl<'a> Excerpt<'a> {
         Span { start: self.position(&at.start), end: self.position(&at.end) }
     }
 
+    /// The stretch of a few characters of the text.
+    pub(super) fn span_of(&self, range: Range<usize>) -> Span {
+        let span = LineIndex::new(self.text).span(range);
+        let moved = |at: Position| Position {
+            offset: at.offset + self.start.offset,
+            line: at.line.saturating_add(self.start.line - 1),
+            column: at.column,
+        };
+        Span { start: moved(span.start), end: moved(span.end) }
+    }
+
     /// The text of a stretch.
     pub(super) fn text(&self, span: Span) -> &'a str {
         let Range { start, end } = span.start.offset..span.end.offset;
@@ -66,11 +77,10 @@ impl<'a> Excerpt<'a> {
         Position { offset: dash, line: at.line, column: at.column.saturating_sub(saturating(at.offset - dash)) }
     }
 
-    /// Whether the source ends in the last line of this stretch, without a line break.
+    /// Whether the text ends within the last line of this stretch, without a line break.
     pub(super) fn is_cut_off(&self, span: Span) -> bool {
-        let source = self.source.text();
         let ends_in_words = |line: &str| line.contains(|c: char| c != ' ') && !line.ends_with('\r');
-        span.end.offset == source.len() && source.rsplit('\n').next().is_some_and(ends_in_words)
+        span.end.offset == self.start.offset + self.text.len() && self.text.rsplit('\n').next().is_some_and(ends_in_words)
     }
 
     /// The stretch without the line breaks and blanks at its end: the parser counts those behind a block scalar as part of it.

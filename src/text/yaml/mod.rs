@@ -14,6 +14,8 @@ mod syntax;
 mod tabs;
 mod timestamp;
 
+use std::ops::Range;
+
 use granit_parser::{Event, Parser};
 
 pub use limits::Limits;
@@ -22,15 +24,15 @@ pub use node::{Document, Entry, Located, Mapping, Node, Value};
 use self::builder::Builder;
 use self::excerpt::Excerpt;
 use self::limits::{Budget, SIZE_EXCEEDED, Stop};
-use super::source::{LineIndex, Source};
-use crate::diag::{Diagnostic, Report};
+use super::source::Source;
+use crate::diag::{Diagnostic, Report, Span};
 
 /// What a source holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
     /// The documents that could be read, in order; empty ones too.
     pub documents: Vec<Document>,
-    /// What is wrong with the source, in order of the text.
+    /// What is wrong with the source; [`Report::sort`] puts it in the order of the text.
     pub report: Report,
 }
 
@@ -46,17 +48,24 @@ pub fn parse(source: &Source, limits: &Limits) -> Parsed {
         let finding = Diagnostic::error(SIZE_EXCEEDED, message).at(source.place()).help("split the file");
         return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
     }
-    let mut parsed = parallel::parse(&whole, limits).unwrap_or_else(|| read(&whole, limits, 0));
-    if let Some(finding) = refused_character(source)
-        && !parsed.report.findings().iter().any(|known| known.rule == finding.rule)
-    {
-        parsed.report.push(finding);
-    }
+    let mut parsed = parallel::parse(&whole, limits).unwrap_or_else(|| read(&whole, limits));
+    characters(&whole, &mut parsed.report);
     parsed
 }
 
-/// Reads a stretch of text from beginning to end; its first document gets the number after `before`.
-fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
+/// Reads a part of a source on its own, as if it were a file: for those who cut streams in another way than YAML does. The places are
+/// those in the whole source; the documents are counted from 1.
+///
+/// `range` begins at the start of the line with the number `line` (from 1).
+pub fn parse_part(source: &Source, range: Range<usize>, line: u32, limits: &Limits) -> Parsed {
+    let part = Excerpt::whole(source).part(range, line.saturating_sub(1));
+    let mut parsed = read(&part, limits);
+    characters(&part, &mut parsed.report);
+    parsed
+}
+
+/// Reads a stretch of text from beginning to end.
+fn read(excerpt: &Excerpt<'_>, limits: &Limits) -> Parsed {
     let options = granit_parser::options! {
         emit_comments: false,
         emit_anchor_events: true,
@@ -65,7 +74,7 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
         block_nesting_limit: limits.depth,
     };
     let mut parser = Parser::new_from_str_with_options(excerpt.text, options);
-    let mut builder = Builder::new(excerpt, Budget::new(*limits), before);
+    let mut builder = Builder::new(excerpt, Budget::new(*limits));
     let mut documents = Vec::new();
     let (mut inside, mut skipped) = (false, false);
     loop {
@@ -95,7 +104,7 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
                 if !inside {
                     builder.start();
                 }
-                builder.find(syntax::finding(&error), crate::diag::Span { start: at, end: at });
+                builder.find(syntax::finding(&error), Span { start: at, end: at });
                 Stop::Document
             }
         };
@@ -107,12 +116,25 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits, before: usize) -> Parsed {
     Parsed { documents, report: builder.budget.report }
 }
 
-/// The finding for the first character that Go's reader refuses wherever it stands, comments included.
-fn refused_character(source: &Source) -> Option<Diagnostic> {
-    let text = source.text();
-    let (at, refused) = text.char_indices().find(|(_, c)| is_refused(*c))?;
-    let span = LineIndex::new(text).span(at..at + refused.len_utf8());
-    Some(syntax::refused(refused).at(source.place().at_span(span)))
+/// Finds the first character that Go's reader refuses wherever it stands, comments included, and the first that it takes for a line break
+/// while the parser does not.
+fn characters(excerpt: &Excerpt<'_>, report: &mut Report) {
+    // Nearly always this tells that there are none, and quickly.
+    let suspicious = |b: &u8| matches!(b, 0..=0x08 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f | 0xc2 | 0xe2 | 0xef);
+    if !excerpt.text.as_bytes().iter().fold(false, |found, byte| found | suspicious(byte)) {
+        return;
+    }
+    let first = |wanted: fn(char) -> bool| excerpt.text.char_indices().find(|(_, c)| wanted(*c));
+    let findings = [
+        first(is_refused).map(|(at, c)| (at, c, syntax::refused(c))),
+        first(|c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')).map(|(at, c)| (at, c, syntax::unusual_break(c))),
+    ];
+    for (at, c, finding) in findings.into_iter().flatten() {
+        if !report.findings().iter().any(|known| known.rule == finding.rule) {
+            let span = excerpt.span_of(at..at + c.len_utf8());
+            report.push(finding.at(excerpt.source.place().at_span(span)));
+        }
+    }
 }
 
 /// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
@@ -306,5 +328,32 @@ mod tests {
         assert_eq!(rules, ["yaml-key-duplicated", "yaml-key-duplicated", "yaml-key-duplicated", "yaml-findings-exceeded"]);
         let limits = Limits { bytes: 3, ..Limits::default() };
         assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.as_str(), "yaml-size-exceeded");
+    }
+
+    #[test]
+    fn parts_have_the_places_of_the_whole() {
+        let source = Source::new("x.yaml", "a: 1\n---\nb: [é, \u{1}]\nc: |\n  d\n---\n");
+        let parsed = parse_part(&source, 9..29, 3, &Limits::default());
+        let found: Vec<_> = parsed.report.findings().iter().map(|f| (f.rule.as_str(), f.place.span.map(|s| s.start))).collect();
+        let at = crate::diag::Position { offset: 17, line: 3, column: 8 };
+        assert_eq!(found, [("yaml-character-refused", Some(at))]);
+        let parsed = parse_part(&source, 20..28, 4, &Limits::default());
+        assert_eq!(parsed.documents[0].root.to_json(), json!({"c": "d"}), "the part ends without a line break");
+        assert_eq!((parsed.documents[0].index, parsed.documents[0].root.span.start.line), (1, 4));
+    }
+
+    #[test]
+    fn line_breaks_of_yaml_1_1_are_named() {
+        check_findings("a: x\u{2028}y\n", &[("yaml-line-break-unusual", 1, 5)]);
+        check("a: \"\\u2028\\N\"\n", json!({"a": "\u{2028}\u{85}"}));
+    }
+
+    #[test]
+    fn findings_do_not_repeat_long_texts() {
+        let parsed = read(&format!("? {}\n: x: 1\n  x: 2\n  y: !!int {}\n", "k".repeat(5000), "v".repeat(5000)));
+        for finding in parsed.report.findings() {
+            assert!(finding.message.len() < 200 && finding.place.path.is_root(), "{finding:?}");
+        }
+        assert_eq!(parsed.report.findings().len(), 2);
     }
 }

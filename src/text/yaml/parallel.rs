@@ -25,11 +25,9 @@ pub(super) fn parse(whole: &Excerpt<'_>, limits: &Limits) -> Option<Parsed> {
 fn is_separable(text: &str) -> bool {
     let directive = text.starts_with('%') || text.contains("\n%");
     let bytes = text.as_bytes();
-    let anchor = bytes.iter().enumerate().any(|(at, byte)| {
-        let starts_word = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':');
-        *byte == b'&' && starts_word && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace())
-    });
-    !directive && !anchor
+    let starts_word = |at: usize| at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':');
+    let goes_on = |at: usize| bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace());
+    !directive && !text.match_indices('&').any(|(at, _)| starts_word(at) && goes_on(at))
 }
 
 /// Reads the pieces of a stream. Findings are left to a reader that sees the whole: with the slightest doubt the answer is `None`.
@@ -39,7 +37,7 @@ fn in_pieces(whole: &Excerpt<'_>, limits: &Limits, size: usize) -> Option<Parsed
         return None;
     }
     let share = Limits { nodes: limits.nodes / pieces.len(), ..*limits };
-    let read: Vec<Parsed> = pieces.par_iter().map(|piece| read(piece, &share, 0)).collect();
+    let read: Vec<Parsed> = pieces.par_iter().map(|piece| read(piece, &share)).collect();
     if read.iter().any(|part| !part.report.is_empty()) {
         return None;
     }
@@ -69,16 +67,13 @@ fn cut<'a>(whole: &Excerpt<'a>, size: usize) -> Vec<Excerpt<'a>> {
 }
 
 /// Where the first document after `from` begins with a line `---`.
-fn next_document(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes().get(from..)?;
-    let mut searched = 0;
-    loop {
-        let at = searched + bytes[searched..].windows(4).position(|window| window == b"\n---")?;
-        match bytes.get(at + 4) {
-            None | Some(b' ' | b'\t' | b'\r' | b'\n') => return Some(from + at + 1),
-            Some(_) => searched = at + 4,
-        }
+fn next_document(text: &str, mut from: usize) -> Option<usize> {
+    while !text.is_char_boundary(from) && from < text.len() {
+        from += 1;
     }
+    let rest = text.get(from..)?;
+    let is_marker = |at: &usize| matches!(rest.as_bytes().get(at + "\n---".len()), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
+    rest.match_indices("\n---").map(|(at, _)| at).find(is_marker).map(|at| from + at + 1)
 }
 
 #[cfg(test)]
@@ -91,10 +86,10 @@ mod tests {
         let source = Source::new("x.yaml", text);
         let whole = Excerpt::whole(&source);
         let limits = Limits::default();
-        let parsed = if is_separable(text) { in_pieces(&whole, &limits, 4) } else { None };
+        let parsed = is_separable(text).then(|| in_pieces(&whole, &limits, 4)).flatten();
         assert_eq!(parsed.is_some(), used, "{text}");
         if let Some(parsed) = parsed {
-            assert_eq!(parsed, read(&whole, &limits, 0), "{text}");
+            assert_eq!(parsed, read(&whole, &limits), "{text}");
         }
     }
 

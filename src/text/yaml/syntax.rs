@@ -1,5 +1,7 @@
 //! The words for what the parser refuses.
 
+use std::borrow::Cow;
+
 use granit_parser::{ErrorKind, ScanError};
 
 use super::is_refused;
@@ -10,6 +12,8 @@ use crate::diag::{Diagnostic, RuleId};
 const SYNTAX: RuleId = RuleId::new("yaml-syntax");
 /// A character that YAML does not allow.
 const CHARACTER_REFUSED: RuleId = RuleId::new("yaml-character-refused");
+/// U+0085, U+2028 or U+2029: a line break for Go's reader, a character of the text for others.
+const LINE_BREAK_UNUSUAL: RuleId = RuleId::new("yaml-line-break-unusual");
 
 /// The finding for an error of the parser, without its place.
 pub(super) fn finding(error: &ScanError) -> Diagnostic {
@@ -32,6 +36,13 @@ pub(super) fn refused(character: char) -> Diagnostic {
         .help(format!("write it as `\\u{:04x}` in double quotes, or remove it", u32::from(character)))
 }
 
+/// The finding for a line break that only YAML 1.1 knows, without its place.
+pub(super) fn unusual_break(character: char) -> Diagnostic {
+    let code = u32::from(character);
+    Diagnostic::warning(LINE_BREAK_UNUSUAL, format!("the character U+{code:04X} is a line break for Go's reader"))
+        .help(format!("write it as `\\u{code:04x}` in double quotes, or start a new line"))
+}
+
 /// The finding for a tab that only Go's reader refuses, without its place.
 pub(super) fn misplaced_tab() -> Diagnostic {
     let (message, help) = words(&ErrorKind::TabInIndentation);
@@ -40,8 +51,17 @@ pub(super) fn misplaced_tab() -> Diagnostic {
 
 /// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
 pub(super) fn broken_word(word: &str) -> Diagnostic {
+    let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
     Diagnostic::error(SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
+}
+
+/// A text of the user as a message repeats it: not all of it, when it is long.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
 }
 
 fn words(kind: &ErrorKind) -> (String, &'static str) {
