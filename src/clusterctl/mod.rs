@@ -10,7 +10,6 @@ mod dns;
 mod documents;
 mod files;
 mod generate_cluster;
-mod image;
 mod kubeconfig;
 mod log;
 mod metadata;

@@ -2,6 +2,7 @@
 //!
 //! "Book" is the Cluster API book; its contract pages are below `developer/providers/contracts/`.
 
+mod image;
 pub mod labels;
 pub mod manager;
 mod metadata;
@@ -11,6 +12,7 @@ mod provider_type;
 mod version;
 mod version_number;
 
+pub use image::{Image, ImageFault};
 pub use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
 pub use plural::{crd_name, pluralize};
 pub use provider_type::ProviderType;

@@ -8,7 +8,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use super::checksums::hex;
-use super::images::parse_image;
+use crate::contract::Image;
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
@@ -101,26 +101,25 @@ fn image(index: usize, reference: &str) -> Value {
         "licenseDeclared": "NOASSERTION",
         "copyrightText": "NOASSERTION",
     });
-    if let Ok(parts) = parse_image(reference) {
-        if let Some(version) = parts.tag.or(parts.digest) {
+    if let Ok(parts) = Image::parse(reference) {
+        if let Some(version) = parts.tag.as_deref().or(parts.digest.as_deref()) {
             package["versionInfo"] = json!(version);
         }
         package["externalRefs"] = json!([{
             "referenceCategory": "PACKAGE-MANAGER",
             "referenceType": "purl",
-            "referenceLocator": purl(reference),
+            "referenceLocator": purl(&parts),
         }]);
     }
     package
 }
 
 /// The package URL of an image, type `oci` (<https://github.com/package-url/purl-spec>).
-fn purl(reference: &str) -> String {
-    let Ok(image) = parse_image(reference) else { return String::new() };
-    let name = image.path.rsplit('/').next().unwrap_or(image.path);
-    let version = image.digest.map(|digest| format!("@{}", digest.replace(':', "%3A"))).unwrap_or_default();
-    let tag = image.tag.map(|tag| format!("&tag={tag}")).unwrap_or_default();
-    format!("pkg:oci/{name}{version}?repository_url={}/{}{tag}", image.registry.replace(':', "%3A"), image.path)
+fn purl(image: &Image) -> String {
+    let (registry, path) = image.registry_and_path();
+    let version = image.digest.as_ref().map(|digest| format!("@{}", digest.replace(':', "%3A"))).unwrap_or_default();
+    let tag = image.tag.as_ref().map(|tag| format!("&tag={tag}")).unwrap_or_default();
+    format!("pkg:oci/{}{version}?repository_url={}/{path}{tag}", image.name, registry.replace(':', "%3A"))
 }
 
 fn relationships(files: usize, images: usize) -> Vec<Value> {

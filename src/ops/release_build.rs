@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use crate::contract::{VersionFault, parse_semantic};
+use crate::contract::{Image, VersionFault, parse_semantic};
 use crate::diag::{Diagnostic, Report, RuleId};
 use crate::emit::release::{self, ImageOverride, Plan, Release};
 use crate::provider::{Declared, Inputs, missing_files};
@@ -47,7 +47,7 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
         Some((label, image)) => (Some(label.to_owned()), image),
         None => (None, text),
     };
-    let pinned = crate::emit::images::parse_image(image).is_ok_and(|parsed| parsed.tag.is_some() || parsed.digest.is_some());
+    let pinned = Image::parse(image).is_ok_and(|image| image.is_pinned());
     if pinned {
         return Ok(ImageOverride { label, image: image.to_owned() });
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Config;
 use super::setting::Setting;
 use crate::clusterctl::Refusal;
-use crate::clusterctl::image::Image;
+use crate::contract::Image;
 
 /// What replaces the parts of an image name; empty parts replace nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl ImageOverrides {
     /// # Errors
     /// When the image has no canonical name, even if nothing overrides it; or the section has the wrong shape.
     pub(in crate::clusterctl) fn apply(&self, component: &str, text: &str) -> Result<String, Refusal> {
-        let mut image = Image::parse(text)?;
+        let mut image = Image::parse(text).map_err(|fault| Refusal::new(fault.to_string()).within("couldn't parse image name"))?;
         let overrides = self.0.as_ref().map_err(Clone::clone)?;
         if overrides.is_empty() {
             return Ok(text.to_owned());

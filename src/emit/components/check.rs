@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::images::{self, ImageFault};
 use super::super::object::Object;
 use super::super::stamp;
-use crate::contract::MANAGER_CONTAINER;
+use crate::contract::{Image, ImageFault, MANAGER_CONTAINER};
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::provider::Declared;
 
@@ -98,9 +97,9 @@ fn check_images(objects: &[Object]) -> Report {
             let containers = object.value["spec"]["template"]["spec"][list].as_array();
             for (i, container) in containers.into_iter().flatten().enumerate() {
                 let image = container["image"].as_str().unwrap_or_default();
-                if let Err(fault) = images::parse_image(image) {
+                if let Err(fault) = Image::parse(image) {
                     let at = object.place(&pod.field(list).index(i).field("image"));
-                    report.push(image_finding(object, image, fault).at(at));
+                    report.push(image_finding(object, image, &fault).at(at));
                 }
             }
         }
@@ -108,15 +107,16 @@ fn check_images(objects: &[Object]) -> Report {
     report
 }
 
-fn image_finding(object: &Object, image: &str, fault: ImageFault) -> Diagnostic {
+fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic {
     let (what, help) = match fault {
-        ImageFault::NoRegistry => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
-        ImageFault::UpperCase => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
-        ImageFault::Malformed => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
+        ImageFault::NotCanonical => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
+        ImageFault::UpperCase(_) => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
+        ImageFault::Malformed(_) => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
     };
     Diagnostic::error(IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
         .help(help)
-        .note("clusterctl parses every image as a canonical name and ends with an error on this one")
+        .note(format!("clusterctl parses every image as a canonical name and ends with an error: {fault}"))
+        .upstream(fault.to_string())
         .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#controllers--watching-namespace")
 }
 

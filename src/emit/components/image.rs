@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::images::parse_image;
 use super::super::object::Object;
-use crate::contract::MANAGER_CONTAINER;
+use crate::contract::{Image, MANAGER_CONTAINER};
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::provider::{Declared, Manager};
 
@@ -33,7 +32,7 @@ impl ManagerImage {
 
     /// provider.yaml names the image without the tag.
     pub(super) fn check(&self, declared: &Declared, manager: &Manager) -> Option<Diagnostic> {
-        let tagged = parse_image(&manager.image).is_ok_and(|image| image.tag.is_some() || image.digest.is_some());
+        let tagged = Image::parse(&manager.image).is_ok_and(|image| image.is_pinned());
         (tagged && self.given.is_none()).then(|| {
             Diagnostic::error(IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
                 .at(declared.place(&FieldPath::root().field("manager").field("image")))
@@ -66,9 +65,9 @@ impl ManagerImage {
         if let Some(given) = &self.given {
             return Some(given.clone());
         }
-        let parsed = parse_image(image.as_str()?).ok()?;
-        let placeholder = parsed.digest.is_none() && parsed.tag.is_none_or(|tag| PLACEHOLDERS.contains(&tag));
-        placeholder.then(|| format!("{}/{}:{}", parsed.registry, parsed.path, self.tag))
+        let parsed = Image::parse(image.as_str()?).ok()?;
+        let placeholder = parsed.digest.is_none() && parsed.tag.as_deref().is_none_or(|tag| PLACEHOLDERS.contains(&tag));
+        placeholder.then(|| Image { tag: Some(self.tag.clone()), ..parsed }.to_string())
     }
 }
 

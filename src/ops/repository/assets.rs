@@ -3,9 +3,9 @@
 use semver::Version;
 use serde_json::Value;
 
-use crate::contract::{MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
+use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
 use crate::diag::{Diagnostic, Report, RuleId};
-use crate::emit::images::{containers, parse_image, pod_spec};
+use crate::emit::images::{containers, pod_spec};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
 use crate::text::source::Source;
@@ -134,8 +134,8 @@ fn version_of(files: &Tree, objects: &[Value]) -> Option<Version> {
     let sbom = files.get(SBOM_FILE).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
     let stated = sbom.as_ref().and_then(|sbom| sbom["packages"][0]["versionInfo"].as_str());
     let managers = objects.iter().filter_map(pod_spec).flat_map(containers).filter(|container| container["name"] == MANAGER_CONTAINER);
-    let tagged = || managers.filter_map(|container| parse_image(container["image"].as_str()?).ok()?.tag).next();
-    parse_semantic(stated.or_else(tagged)?).ok()
+    let tagged = || managers.filter_map(|container| Image::parse(container["image"].as_str()?).ok()?.tag).next();
+    parse_semantic(&stated.map(str::to_owned).or_else(tagged)?).ok()
 }
 
 /// A version that the metadata would take, for a message.

@@ -1,21 +1,45 @@
-//! Image names as clusterctl reads them: distribution's `reference.ParseNamed`, which takes canonical names only.
+//! Image names as clusterctl reads them: `reference.ParseNamed` of `distribution/reference`, which takes canonical names only
+//! (book: clusterctl, "Controllers & Watching namespace").
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Refusal;
-
-/// An image name in parts.
+/// An image name in parts. `Display` puts them together again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Image {
+pub struct Image {
     /// Registry and path without the last part: `ghcr.io/windlass-dev`.
-    pub(super) repository: String,
+    pub repository: String,
     /// The last part of the path.
-    pub(super) name: String,
-    pub(super) tag: Option<String>,
-    pub(super) digest: Option<String>,
+    pub name: String,
+    /// The tag.
+    pub tag: Option<String>,
+    /// The digest: `sha256:…`.
+    pub digest: Option<String>,
 }
+
+/// Why clusterctl takes an image name for none. `Display` gives the words of `reference`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImageFault {
+    /// It does not name its registry, or not in full.
+    NotCanonical,
+    /// The path, which is held here, has upper-case letters.
+    UpperCase(String),
+    /// It is no reference; holds the words.
+    Malformed(String),
+}
+
+impl std::fmt::Display for ImageFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ImageFault::NotCanonical => f.write_str("repository name must be canonical"),
+            ImageFault::UpperCase(path) => write!(f, "{FORMAT}: repository name ({path}) must be lowercase"),
+            ImageFault::Malformed(words) => f.write_str(words),
+        }
+    }
+}
+
+const FORMAT: &str = "invalid reference format";
 
 const DOMAIN: &str = r"(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[(?:[a-fA-F0-9:]+)\])(?::[0-9]+)?";
 const PATH: &str = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*";
@@ -31,38 +55,49 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
 const LONGEST: usize = 255;
 
 impl Image {
+    /// Takes a canonical image name apart.
+    ///
     /// # Errors
-    /// In the words of `reference`, behind clusterctl's.
-    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
-        parse(text).map_err(|message| Refusal::new(message).within("couldn't parse image name"))
+    /// Why clusterctl would refuse the name.
+    pub fn parse(text: &str) -> Result<Self, ImageFault> {
+        let malformed = |words: String| Err(ImageFault::Malformed(words));
+        if is_identifier(text) {
+            return malformed(format!("invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"));
+        }
+        let (domain, rest) = split_domain(text);
+        let path = rest.split_once(':').map_or(rest.as_str(), |(path, _)| path);
+        if path.to_lowercase() != path {
+            return Err(ImageFault::UpperCase(path.to_owned()));
+        }
+        let normal = format!("{domain}/{rest}");
+        let Some(parts) = REFERENCE.captures(&normal) else { return malformed(FORMAT.to_owned()) };
+        let part = |at: usize| parts.get(at).map(|found| found.as_str().to_owned());
+        let full = part(1).unwrap_or_default();
+        if full.len() > LONGEST {
+            return malformed(format!("repository name must not be more than {LONGEST} characters"));
+        }
+        if let Some(digest) = part(3) {
+            check_digest(&digest).map_err(ImageFault::Malformed)?;
+        }
+        if normal != text {
+            return Err(ImageFault::NotCanonical);
+        }
+        let (repository, name) = full.rsplit_once('/').unwrap_or(("", &full));
+        Ok(Image { repository: repository.to_owned(), name: name.to_owned(), tag: part(2), digest: part(3) })
     }
-}
 
-fn parse(text: &str) -> Result<Image, String> {
-    const FORMAT: &str = "invalid reference format";
-    if is_identifier(text) {
-        return Err(format!("invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"));
+    /// The registry and the path below it: `ghcr.io`, `windlass-dev/windlass-manager`.
+    pub fn registry_and_path(&self) -> (&str, String) {
+        match self.repository.split_once('/') {
+            Some((registry, path)) => (registry, format!("{path}/{}", self.name)),
+            None => (&self.repository, self.name.clone()),
+        }
     }
-    let (domain, rest) = split_domain(text);
-    let path = rest.split_once(':').map_or(rest.as_str(), |(path, _)| path);
-    if path.to_lowercase() != path {
-        return Err(format!("{FORMAT}: repository name ({path}) must be lowercase"));
+
+    /// Whether a tag or a digest says which image of that name is meant.
+    pub fn is_pinned(&self) -> bool {
+        self.tag.is_some() || self.digest.is_some()
     }
-    let normal = format!("{domain}/{rest}");
-    let Some(parts) = REFERENCE.captures(&normal) else { return Err(FORMAT.to_owned()) };
-    let part = |at: usize| parts.get(at).map(|found| found.as_str().to_owned());
-    let full = part(1).unwrap_or_default();
-    if full.len() > LONGEST {
-        return Err(format!("repository name must not be more than {LONGEST} characters"));
-    }
-    if let Some(digest) = part(3) {
-        check_digest(&digest)?;
-    }
-    if normal != text {
-        return Err("repository name must be canonical".to_owned());
-    }
-    let (repository, name) = full.rsplit_once('/').unwrap_or(("", &full));
-    Ok(Image { repository: repository.to_owned(), name: name.to_owned(), tag: part(2), digest: part(3) })
 }
 
 /// Registry and the rest, as `docker pull` would complete them.
@@ -110,7 +145,7 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        Image::parse(text).unwrap_err().message().replace("couldn't parse image name: ", "")
+        Image::parse(text).unwrap_err().to_string()
     }
 
     #[test]
@@ -126,6 +161,7 @@ mod tests {
             let image = Image::parse(text).unwrap();
             assert_eq!((image.repository.as_str(), image.name.as_str(), image.tag.as_deref()), (repository, name, tag), "{text}");
             assert_eq!(image.to_string(), text);
+            assert_eq!(image.is_pinned(), tag.is_some());
             let pinned = format!("{text}@{digest}");
             assert_eq!(Image::parse(&pinned).map(|image| image.to_string()), Ok(pinned));
         }
