@@ -21,6 +21,7 @@ pub mod conversion;
 // Layer 2, engines: pure.
 pub mod clusterctl;
 pub mod emit;
+pub mod render;
 pub mod report;
 
 // Layer 3, the verbs: values in, values and a report out.

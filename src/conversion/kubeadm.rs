@@ -33,7 +33,26 @@ pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
             restore_false(spec, remembered);
         }
     }
+    drop_empty_lists(&mut converted["spec"]);
     Ok(converted)
+}
+
+/// Go writes no empty list, except where the list is behind a pointer, which of all lists only `taints` is; and what held nothing else is
+/// nothing. The depth is that of the document.
+fn drop_empty_lists(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.retain(|name, inner| {
+            let was_empty = is_empty(inner);
+            drop_empty_lists(inner);
+            name == "taints" || !is_empty(inner) || (was_empty && inner.is_object())
+        }),
+        Value::Array(items) => items.iter_mut().for_each(drop_empty_lists),
+        _ => {}
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
 fn identify(object: &Value) -> Result<Kind, ConversionFault> {

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::{Schema, UnknownField, Violation, ViolationKind};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment, Span};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
 use crate::text::yaml::Node;
 
 /// The rules under which the faults of one kind of document are reported.
@@ -67,20 +67,36 @@ fn made_structural(schema: &mut Value) {
     }
 }
 
+/// What of a field a finding points at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Its key, where it has one.
+    Key,
+    /// Its value.
+    Value,
+}
+
 /// Judges a document by its schema: unknown fields with the name that was meant, missing fields, values of the wrong type or outside
 /// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
 ///
 /// `root` is the document as it was read, `file` the place of the document as a whole.
 pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, file: &Place) -> Report {
-    let place = |path: &FieldPath, span: Span| file.clone().at_path(path.clone()).at_span(span);
-    let at = &|path: &FieldPath| place(path, root.nearest(path).span);
-    let key = &|path: &FieldPath| place(path, root.nearest(path).key.unwrap_or(root.nearest(path).span));
+    check_at(document, schema, wording, &|path, part| {
+        let located = root.nearest(path);
+        let span = if part == Part::Key { located.key.unwrap_or(located.span) } else { located.span };
+        file.clone().at_path(path.clone()).at_span(span)
+    })
+}
+
+/// As [`check`], for a document that is not what was read, but made of it: `at` says where a field was written.
+pub fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
     let unknown = schema.unknown_fields(document);
     let meant: Vec<FieldPath> = unknown.iter().filter_map(meant).collect();
     let violations = schema.validate(document).into_iter();
     let violations = violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path));
-    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, key(&field.path)));
-    unknown.chain(violations.map(|violation| violation_finding(document, &violation, wording, at(&violation.path)))).collect()
+    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, at(&field.path, Part::Key)));
+    let violations = violations.map(|violation| violation_finding(document, &violation, wording, at(&violation.path, Part::Value)));
+    unknown.chain(violations).collect()
 }
 
 /// The path that an unknown field was meant to have.

@@ -20,6 +20,7 @@ mod docs;
 mod envsubst;
 mod examples;
 mod release;
+mod render;
 mod repository;
 mod schema;
 mod shell;

@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 2 engines
     ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
     ("clusterctl", &["diag", "text", "contract"]),
+    ("render", &["diag", "text", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text"]),
     // 3 verbs
     ("ops", &["diag", "text", "api", "contract", "provider", "schema", "clusterctl", "emit", "report"]),

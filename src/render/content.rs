@@ -1,0 +1,125 @@
+//! Contents of files and passwords: inline, or from Secrets.
+
+use super::object::Object;
+use super::outcome::Notes;
+use super::plan::{PlannedFile, PlannedUser};
+use super::pool::Pool;
+use super::profile::Profile;
+use super::secret::Secret;
+use crate::api::files::{ContentFormat, File, SecretKeyReference};
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::User;
+use crate::diag::{Diagnostic, FieldPath, RuleId};
+
+/// A Secret that a config reads is not there.
+pub const SECRET_MISSING: RuleId = RuleId::new("config-secret-missing");
+/// A Secret that a config reads has no such key.
+pub const SECRET_KEY_MISSING: RuleId = RuleId::new("config-secret-key-missing");
+
+/// Where contents come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Contents<'a> {
+    /// The objects.
+    pub pool: &'a Pool,
+    /// The config, in whose namespace the Secrets are.
+    pub config: &'a Object,
+    /// Where its spec is.
+    pub spec_path: &'a FieldPath,
+    /// The CAPI release.
+    pub profile: &'a Profile,
+}
+
+impl Contents<'_> {
+    /// The files with their contents. All that is missing is reported.
+    pub fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
+        let files: Vec<_> = files.into_iter().enumerate().map(|(index, file)| self.file(index, file, notes)).collect();
+        files.into_iter().collect()
+    }
+
+    fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
+        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format } = file;
+        let origin = self.spec_path.field("files").index(index);
+        let content = match content_from.and_then(|source| source.secret) {
+            Some(reference) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
+            None => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
+        };
+        debug_assert!(content_format != Some(ContentFormat::Template) || self.profile.content_templates);
+        Some(PlannedFile {
+            path,
+            owner: owner.unwrap_or_default(),
+            permissions: permissions.unwrap_or_default(),
+            encoding: encoding.map_or("", |encoding| encoding.as_str()),
+            append: if self.profile.is_legacy() { append.filter(|append| *append) } else { append },
+            content,
+            origin: Some(origin),
+        })
+    }
+
+    /// The users with their passwords. All that is missing is reported.
+    pub fn users(&self, users: Vec<User>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
+        let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, notes)).collect();
+        users.into_iter().collect()
+    }
+
+    fn user(&self, index: usize, user: User, notes: &mut Notes) -> Option<PlannedUser> {
+        let User {
+            name,
+            gecos,
+            groups,
+            home_dir,
+            inactive,
+            shell,
+            passwd,
+            passwd_from,
+            primary_group,
+            lock_password,
+            sudo,
+            ssh_authorized_keys,
+        } = user;
+        let passwd = match passwd_from {
+            Some(source) => {
+                self.secret(&source.secret, &self.spec_path.field("users").index(index).field("passwdFrom"), "passwd", notes)?
+            }
+            None => Sensitive::new(passwd.unwrap_or_default().into_inner().into_bytes()),
+        };
+        Some(PlannedUser {
+            name,
+            passwd,
+            gecos: gecos.unwrap_or_default(),
+            groups: groups.unwrap_or_default(),
+            home_dir: home_dir.unwrap_or_default(),
+            inactive: if self.profile.is_legacy() { inactive.map(|_| true) } else { inactive },
+            lock_password,
+            shell: shell.unwrap_or_default(),
+            primary_group: primary_group.unwrap_or_default(),
+            sudo: sudo.unwrap_or_default(),
+            ssh_authorized_keys: ssh_authorized_keys.unwrap_or_default(),
+        })
+    }
+
+    /// The value of a key of a Secret; `what` is upstream's word for what it is for.
+    fn secret(&self, reference: &SecretKeyReference, source: &FieldPath, what: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let SecretKeyReference { name, key } = reference;
+        let namespace = self.config.namespace();
+        let title = self.config.title();
+        let path = source.field("secret");
+        let Some(secret) = Secret::find(self.pool, namespace, name) else {
+            let finding = Diagnostic::error(SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
+            let finding = finding.at(self.config.place(&path.field("name"))).help(format!("add the file of Secret {namespace}/{name}"));
+            let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
+            return notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+        };
+        match secret.get(key) {
+            Ok(Some(value)) => Some(value),
+            Ok(None) => {
+                let finding =
+                    Diagnostic::error(SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
+                let finding =
+                    finding.at(self.config.place(&path.field("key"))).help(format!("add `{key}` to `data` of Secret {namespace}/{name}"));
+                let cause = format!("secret references non-existent secret key: \"{key}\"");
+                notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")))
+            }
+            Err(finding) => notes.refuse(*finding),
+        }
+    }
+}

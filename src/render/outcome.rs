@@ -1,0 +1,30 @@
+//! What a rendering collects on its way: findings and stand-ins.
+
+use super::stand_in::StandIn;
+use crate::diag::{Diagnostic, Report};
+
+/// Findings and stand-ins, in the order in which they were met.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    /// What is wrong.
+    pub report: Report,
+    /// What was filled in, each once.
+    pub stand_ins: Vec<StandIn>,
+}
+
+impl Notes {
+    /// Adds a finding; `None`, for a caller that goes no further.
+    pub fn refuse<T>(&mut self, finding: Diagnostic) -> Option<T> {
+        self.report.push(finding);
+        None
+    }
+
+    /// Adds a stand-in, unless it is known.
+    pub fn stand_in(&mut self, stand_in: StandIn) -> String {
+        let value = stand_in.value.clone();
+        if !self.stand_ins.contains(&stand_in) {
+            self.stand_ins.push(stand_in);
+        }
+        value
+    }
+}

@@ -1,0 +1,87 @@
+//! What stands above a config: the Machine or MachinePool that it is for, or the object that will make such.
+
+use super::cluster::Reference;
+use super::object::Object;
+use super::pool::{CORE_GROUP, Pool};
+use crate::contract::labels;
+
+/// The kinds that a config of a machine can be for.
+pub(super) const OWNER_KINDS: [&str; 2] = ["Machine", "MachinePool"];
+
+/// The kinds that make machines of a template.
+const SET_KINDS: [&str; 2] = ["MachineDeployment", "MachineSet"];
+
+/// The object that says what machine it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner<'a> {
+    /// Machine, MachinePool, MachineDeployment, MachineSet or the control plane itself.
+    pub(super) object: &'a Object,
+}
+
+impl<'a> Owner<'a> {
+    /// The Machine or MachinePool of the first owner reference that names one: kind and name, and the object when it is there.
+    pub(super) fn of_reference(pool: &'a Pool, config: &'a Object) -> Option<(Reference, Option<Self>)> {
+        let references = config.value["metadata"]["ownerReferences"].as_array()?;
+        let reference = references
+            .iter()
+            .filter_map(Reference::read)
+            .find(|reference| reference.group == CORE_GROUP && OWNER_KINDS.contains(&reference.kind.as_str()))?;
+        let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
+        Some((reference, owner.map(|object| Owner { object })))
+    }
+
+    /// The object whose `configRef` names the config or template.
+    pub(super) fn by_config_ref(pool: &'a Pool, config: &Object) -> Option<Self> {
+        let names_it = |object: &&Object| {
+            object.group() == CORE_GROUP && object.namespace() == config.namespace() && {
+                let kind = object.kind();
+                let spec = if kind == "Machine" { &object.value["spec"] } else { &object.value["spec"]["template"]["spec"] };
+                (OWNER_KINDS.contains(&kind) || SET_KINDS.contains(&kind))
+                    && Reference::read(&spec["bootstrap"]["configRef"])
+                        .is_some_and(|reference| reference.kind == config.kind() && reference.name == config.name())
+            }
+        };
+        pool.objects().iter().find(names_it).map(|object| Owner { object })
+    }
+
+    /// Whether it is a MachinePool.
+    pub(super) fn is_machine_pool(&self) -> bool {
+        self.object.kind() == "MachinePool"
+    }
+
+    /// Whether it is a Machine of the control plane.
+    pub(super) fn is_control_plane_machine(&self) -> bool {
+        self.object.kind() == "Machine" && self.object.value["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
+    }
+
+    /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when there is none.
+    pub(super) fn kubernetes_version(&self) -> String {
+        let path: &[&str] = match self.object.kind() {
+            "Machine" | "KubeadmControlPlane" => &["spec", "version"],
+            _ => &["spec", "template", "spec", "version"],
+        };
+        with_v(self.object.text(path))
+    }
+
+    /// The field of the version, for findings.
+    pub(super) fn version_path(&self) -> crate::diag::FieldPath {
+        let path = crate::diag::FieldPath::root().field("spec");
+        match self.object.kind() {
+            "Machine" | "KubeadmControlPlane" => path.field("version"),
+            _ => path.field("template").field("spec").field("version"),
+        }
+    }
+
+    /// The name of its Cluster; `""` when it does not say.
+    pub(super) fn cluster_name(&self) -> &'a str {
+        match self.object.text(&["spec", "clusterName"]) {
+            "" => self.object.text(&["metadata", "labels", labels::CLUSTER_NAME]),
+            name => name,
+        }
+    }
+}
+
+/// The version with a leading `v`.
+pub(super) fn with_v(version: &str) -> String {
+    if version.is_empty() || version.starts_with('v') { version.to_owned() } else { format!("v{version}") }
+}

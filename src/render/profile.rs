@@ -1,0 +1,203 @@
+//! Which CAPI release the bytes match: one table with everything that differs from release to release.
+//!
+//! The templates are almost frozen since v1.10. What differs was found by running each release; it is data here, so that no renderer
+//! compares version numbers.
+
+use std::fmt;
+
+use semver::Version;
+
+use crate::api::names::Version as ApiVersion;
+use crate::contract::parse_tolerant;
+
+/// The kubeadm bootstrap provider of a CAPI release, as far as its output differs from that of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// The minor version as users write it: `v1.14`, or `main`.
+    pub name: &'static str,
+    /// The patch version; of `main` none.
+    patch: Option<u64>,
+    /// The newest patch version that was run.
+    newest_patch: u64,
+    /// The version that the provider stores and works on; it serves no newer one.
+    pub storage: ApiVersion,
+    /// The oldest minor version of Kubernetes 1 that is rendered.
+    pub oldest_kubernetes: u64,
+    /// Whether the kubeconfig for discovery has a line `preferences: {}` (client-go before 0.34).
+    pub kubeconfig_preferences: bool,
+    /// Whether `files[].contentFormat` is known.
+    pub content_templates: bool,
+    /// Whether the message of a failing file says why.
+    pub explains_file_failures: bool,
+    /// Whether the systemd unit of Ignition calls the script with `/bin/bash`.
+    pub ignition_calls_bash: bool,
+    /// The first patch version whose KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode only below Kubernetes 1.36.
+    local_mode_bounded_from: Option<u64>,
+    /// Fields of KubeadmConfigSpec that this release does not know; `[]` for the items of a list.
+    pub unknown_fields: &'static [&'static str],
+}
+
+const VALIDITY: &str = "clusterConfiguration.certificateValidityPeriodDays";
+const CA_VALIDITY: &str = "clusterConfiguration.caCertificateValidityPeriodDays";
+const ENCRYPTION: &str = "clusterConfiguration.encryptionAlgorithm";
+const DISK_LAYOUT: &str = "diskSetup.partitions[].diskLayout";
+const CONTENT_FORMAT: &str = "files[].contentFormat";
+
+const MAIN: Profile = Profile {
+    name: "main",
+    patch: None,
+    newest_patch: 0,
+    storage: ApiVersion::V1Beta2,
+    oldest_kubernetes: 22,
+    kubeconfig_preferences: false,
+    content_templates: true,
+    explains_file_failures: true,
+    ignition_calls_bash: true,
+    local_mode_bounded_from: Some(0),
+    unknown_fields: &[],
+};
+const V1_14: Profile = Profile { name: "v1.14", patch: Some(0), ignition_calls_bash: false, ..MAIN };
+const V1_13: Profile = Profile {
+    name: "v1.13",
+    patch: Some(5),
+    newest_patch: 5,
+    content_templates: false,
+    explains_file_failures: false,
+    unknown_fields: &[CONTENT_FORMAT],
+    ..V1_14
+};
+const V1_12: Profile = Profile {
+    name: "v1.12",
+    patch: Some(11),
+    newest_patch: 11,
+    local_mode_bounded_from: Some(2),
+    unknown_fields: &[DISK_LAYOUT, CONTENT_FORMAT],
+    ..V1_13
+};
+const V1_11: Profile = Profile {
+    name: "v1.11",
+    patch: Some(10),
+    newest_patch: 10,
+    kubeconfig_preferences: true,
+    local_mode_bounded_from: None,
+    unknown_fields: &[ENCRYPTION, DISK_LAYOUT, CONTENT_FORMAT],
+    ..V1_12
+};
+const V1_10: Profile = Profile {
+    name: "v1.10",
+    patch: Some(10),
+    newest_patch: 10,
+    storage: ApiVersion::V1Beta1,
+    oldest_kubernetes: 15,
+    unknown_fields: &[VALIDITY, CA_VALIDITY, ENCRYPTION, DISK_LAYOUT, CONTENT_FORMAT],
+    ..V1_11
+};
+
+/// All profiles, older first, each at the newest patch version that was run.
+pub const PROFILES: [Profile; 6] = [V1_10, V1_11, V1_12, V1_13, V1_14, MAIN];
+
+/// Why a text names no profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRelease(String);
+
+impl fmt::Display for UnknownRelease {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CAPI {} is not known", self.0)
+    }
+}
+
+impl UnknownRelease {
+    /// What can be written instead.
+    pub fn help() -> String {
+        let (last, others) = PROFILES.split_last().expect("internal error: there are profiles");
+        let others: Vec<_> = others.iter().map(|profile| profile.name).collect();
+        format!("use `--capi-version` {} or {}", others.join(", "), last.name)
+    }
+}
+
+impl Profile {
+    /// The newest release that is known.
+    pub const NEWEST: Profile = V1_14;
+
+    /// The profile of a release: `v1.14`, `v1.14.0` or `main`; the `v` may be missing.
+    ///
+    /// # Errors
+    ///
+    /// No profile is known for the minor version.
+    pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
+        if text == MAIN.name {
+            return Ok(MAIN);
+        }
+        let unknown = || UnknownRelease(text.to_owned());
+        let version = parse_tolerant(text).map_err(|_| unknown())?;
+        let name = format!("v{}.{}", version.major, version.minor);
+        let profile = PROFILES.into_iter().find(|profile| profile.name == name).ok_or_else(unknown)?;
+        let has_patch = text.matches('.').count() > 1;
+        Ok(if has_patch { Profile { patch: Some(version.patch), ..profile } } else { profile })
+    }
+
+    /// The full version: `v1.14.0`, or `main`.
+    pub fn version(&self) -> String {
+        self.patch.map_or_else(|| self.name.to_owned(), |patch| format!("{}.{patch}", self.name))
+    }
+
+    /// Whether this patch version is newer than all that were run.
+    pub fn is_untried(&self) -> bool {
+        self.patch.is_some_and(|patch| patch > self.newest_patch)
+    }
+
+    /// The newest patch version that was run, in full.
+    pub fn newest_tried(&self) -> String {
+        format!("{}.{}", self.name, self.newest_patch)
+    }
+
+    /// Whether the provider works on v1beta1 itself, with the defaults of its webhook.
+    pub fn is_legacy(&self) -> bool {
+        self.storage == ApiVersion::V1Beta1
+    }
+
+    /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that version of Kubernetes.
+    pub fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
+        let minor = if kubernetes.major == 1 { kubernetes.minor } else { u64::MAX };
+        let bounded = self.local_mode_bounded_from.is_some_and(|from| self.patch.is_none_or(|patch| patch >= from));
+        minor >= 31 && (minor < 36 || !bounded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_found_by_minor_version() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(Profile::parse(text).ok().map(|profile| profile.version()).as_deref(), expected, "{text}");
+        };
+        check("v1.14", Some("v1.14.0"));
+        check("1.12.11", Some("v1.12.11"));
+        check("v1.12.1", Some("v1.12.1"));
+        check("v1.10", Some("v1.10.10"));
+        check("main", Some("main"));
+        check("v1.9", None);
+        check("v2.14", None);
+        check("latest", None);
+        assert!(Profile::parse("v1.14.7").unwrap().is_untried());
+        assert!(!Profile::parse("v1.12.3").unwrap().is_untried());
+        assert_eq!(UnknownRelease::help(), "use `--capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
+    }
+
+    #[test]
+    fn the_bound_of_the_kubelet_local_mode_came_with_a_patch() {
+        let check = |profile: &str, kubernetes: &str, expected: bool| {
+            let kubernetes = Version::parse(kubernetes).unwrap();
+            assert_eq!(Profile::parse(profile).unwrap().sets_kubelet_local_mode(&kubernetes), expected, "{profile} {kubernetes}");
+        };
+        check("v1.14", "1.30.9", false);
+        check("v1.14", "1.31.0", true);
+        check("v1.14", "1.36.0", false);
+        check("v1.12.1", "1.36.0", true);
+        check("v1.12.2", "1.36.0", false);
+        check("v1.11", "1.36.0", true);
+        check("main", "1.35.9", true);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a machine's surroundings say: its cluster, its role, its version of Kubernetes.
+
+use super::cluster::ClusterFacts;
+use super::outcome::Notes;
+use super::owner::{Owner, with_v};
+use super::pool::{CORE_GROUP, Pool};
+use super::request::Request;
+use super::role::Role;
+use super::stand_in;
+use super::target::Target;
+use crate::contract::labels;
+use crate::diag::{Diagnostic, FieldPath, Place, RuleId};
+
+/// A config that belongs to no machine.
+pub const OWNER_MISSING: RuleId = RuleId::new("config-owner-missing");
+/// A machine whose cluster is not there.
+pub const CLUSTER_MISSING: RuleId = RuleId::new("cluster-missing");
+/// A cluster that the provider waits for.
+pub const CLUSTER_NOT_READY: RuleId = RuleId::new("cluster-not-ready");
+/// A cluster or config that the provider leaves alone.
+pub const PAUSED: RuleId = RuleId::new("cluster-paused");
+/// A machine that does not say its version.
+pub const VERSION_MISSING: RuleId = RuleId::new("kubernetes-version-missing");
+
+/// What rendering needs to know beside the config.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The role.
+    pub role: Role,
+    /// The cluster.
+    pub cluster: ClusterFacts,
+    /// The version of Kubernetes as it is rendered; may be empty or no version.
+    pub kubernetes_version: String,
+    /// Where findings about the version stand.
+    pub version_place: Place,
+    /// Where findings about the cluster stand.
+    pub cluster_place: Place,
+}
+
+impl Surroundings {
+    /// Looks around a config. What is missing is a finding, or a stand-in.
+    pub fn of(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Self> {
+        let owner = owner(pool, target, request, notes)?;
+        let (cluster, cluster_place) = cluster(pool, target, owner, request, notes)?;
+        let role = role(target, owner, &cluster, request, notes)?;
+        let config_place = target.config.place(&FieldPath::root());
+        let version_place = owner.map_or(config_place, |owner| owner.object.place(&owner.version_path()));
+        let kubernetes_version = kubernetes_version(owner, request, notes);
+        Some(Surroundings { role, cluster, kubernetes_version, version_place, cluster_place })
+    }
+}
+
+/// The machine above the config; `None` within when there is none and none is needed.
+fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Option<Owner<'a>>> {
+    if target.is_control_plane_object() {
+        return Some(Some(Owner { object: target.config }));
+    }
+    let config = target.config;
+    let place = || config.key_place(&FieldPath::root().field("metadata").field("ownerReferences"));
+    match Owner::of_reference(pool, config) {
+        Some((_, Some(owner))) => return Some(Some(owner)),
+        Some((reference, None)) if !request.stand_ins => {
+            let message = format!("{} belongs to {} {}, which no file holds", config.title(), reference.kind, reference.name);
+            return notes
+                .refuse(Diagnostic::error(OWNER_MISSING, message).at(place()).help(format!("add the file of the {}", reference.kind)));
+        }
+        _ => {}
+    }
+    let found = Owner::by_config_ref(pool, config);
+    if found.is_none() && !request.stand_ins {
+        let message = format!("{} belongs to no Machine or MachinePool, so the provider leaves it alone", config.title());
+        return notes.refuse(
+            Diagnostic::error(OWNER_MISSING, message)
+                .at(place())
+                .help("add the owner reference and the Machine, or leave out `--no-stand-ins`"),
+        );
+    }
+    Some(found)
+}
+
+fn cluster(
+    pool: &Pool,
+    target: &Target<'_>,
+    owner: Option<Owner<'_>>,
+    request: &Request,
+    notes: &mut Notes,
+) -> Option<(ClusterFacts, Place)> {
+    let config = target.config;
+    let place = config.place(&FieldPath::root());
+    let said = owner.map(|owner| owner.cluster_name()).filter(|name| !name.is_empty());
+    let name = request.cluster_name.as_deref().or(said).unwrap_or_else(|| config.text(&["metadata", "labels", labels::CLUSTER_NAME]));
+    let object = pool.find(CORE_GROUP, "Cluster", config.namespace(), name).or_else(|| only_cluster(pool, target, name));
+    let Some(object) = object else {
+        if request.stand_ins {
+            let name = if name.is_empty() { notes.stand_in(stand_in::cluster_name()) } else { name.to_owned() };
+            let facts = ClusterFacts { name, endpoint: request.endpoint.clone(), ..ClusterFacts::default() };
+            return Some((facts, place));
+        }
+        let message = format!("{} is a machine of Cluster `{name}`, which no file holds", config.title());
+        return notes.refuse(Diagnostic::error(CLUSTER_MISSING, message).at(place).help("add the file of the Cluster"));
+    };
+    let mut facts = ClusterFacts::read(object, request.profile.is_legacy());
+    if request.endpoint.is_some() {
+        facts.endpoint.clone_from(&request.endpoint);
+    }
+    let place = object.place(&FieldPath::root());
+    if !request.stand_ins {
+        let paused = facts.paused || config.value["metadata"]["annotations"].get(labels::PAUSED).is_some();
+        if paused {
+            let message = format!("{} or its Cluster is paused, so the provider renders nothing", config.title());
+            return notes.refuse(
+                Diagnostic::error(PAUSED, message).at(place).help("unset `spec.paused` of the Cluster and the annotation of the config"),
+            );
+        }
+        if !facts.infrastructure_provisioned {
+            let message = format!("the provider waits for the infrastructure of Cluster {}", facts.name);
+            let finding = Diagnostic::error(CLUSTER_NOT_READY, message).at(place).help("leave out `--no-stand-ins` to render before that");
+            return notes.refuse(finding.upstream("Waiting for Cluster status.infrastructureReady to be true"));
+        }
+    }
+    Some((facts, place))
+}
+
+/// The only Cluster of the namespace, or the one whose control plane the config is.
+fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&'a super::object::Object> {
+    if !name.is_empty() {
+        return None;
+    }
+    let is_one = |object: &&super::object::Object| {
+        object.kind() == "Cluster" && object.group() == CORE_GROUP && object.namespace() == target.config.namespace()
+    };
+    let mut clusters = pool.objects().iter().filter(is_one);
+    match (clusters.next(), clusters.next()) {
+        (Some(only), None) => Some(only),
+        _ => {
+            pool.objects().iter().filter(is_one).find(|object| {
+                target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
+            })
+        }
+    }
+}
+
+fn role(target: &Target<'_>, owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> Option<Role> {
+    if let Some(role) = target.role.or(request.role) {
+        return Some(role);
+    }
+    if !request.stand_ins && !target.is_template() {
+        let owner = owner?;
+        return match (owner.is_control_plane_machine(), cluster.control_plane_initialized) {
+            (true, false) => Some(Role::Init),
+            (true, true) => Some(Role::ControlPlaneJoin),
+            (false, true) => Some(if owner.is_machine_pool() { Role::MachinePool } else { Role::WorkerJoin }),
+            (false, false) => {
+                let message = format!("the provider waits for the first control-plane machine of Cluster {}", cluster.name);
+                let finding = Diagnostic::error(CLUSTER_NOT_READY, message).at(target.config.place(&FieldPath::root()));
+                let finding = finding.help("leave out `--no-stand-ins` to render before that");
+                notes.refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
+            }
+        };
+    }
+    Some(match owner {
+        Some(owner) if owner.is_control_plane_machine() && cluster.control_plane_initialized => Role::ControlPlaneJoin,
+        Some(owner) if owner.is_control_plane_machine() => target.likely_control_plane_role(),
+        Some(owner) if owner.is_machine_pool() => Role::MachinePool,
+        Some(_) => Role::WorkerJoin,
+        None if target.is_template() => Role::WorkerJoin,
+        None => {
+            let role = target.likely_role();
+            notes.stand_in(stand_in::role(role));
+            role
+        }
+    })
+}
+
+fn kubernetes_version(owner: Option<Owner<'_>>, request: &Request, notes: &mut Notes) -> String {
+    if let Some(version) = &request.kubernetes_version {
+        return with_v(version);
+    }
+    let said = owner.map(|owner| owner.kubernetes_version()).unwrap_or_default();
+    if said.is_empty() && request.stand_ins { notes.stand_in(stand_in::kubernetes_version()) } else { said }
+}
