@@ -38,6 +38,12 @@ pub(super) fn analyze(text: &str) -> Analysis {
     let (mut after_space, mut after_break) = (false, false);
     let mut at = 0;
     while at < bytes.len() {
+        let ordinary = bytes[at..].iter().take_while(|b| ORDINARY[usize::from(**b)]).count();
+        if ordinary > 0 {
+            (after_space, after_break) = (false, false);
+            at += ordinary;
+            continue;
+        }
         let byte = bytes[at];
         let (width, is_break, is_special) = class(&bytes[at..]);
         special |= is_special;
@@ -59,6 +65,17 @@ pub(super) fn analyze(text: &str) -> Analysis {
         block_allowed: !(*last == b' ' || escapes),
     }
 }
+
+/// The bytes that mean nothing inside a text, for speed: most are such.
+const ORDINARY: [bool; 256] = {
+    let mut ordinary = [false; 256];
+    let mut byte = 0x21;
+    while byte <= 0x7e {
+        ordinary[byte] = byte != b':' as usize && byte != b'#' as usize;
+        byte += 1;
+    }
+    ordinary
+};
 
 /// The width of the first character, whether it breaks lines, and whether it needs an escape.
 fn class(bytes: &[u8]) -> (usize, bool, bool) {

@@ -59,11 +59,11 @@ pub struct Entry {
 pub struct Mapping {
     entries: Vec<Entry>,
     /// The entries in order of their keys; only in mappings too large to be searched one by one.
-    sorted: Vec<usize>,
+    sorted: Box<[u32]>,
 }
 
 /// Mappings up to this size are searched one by one.
-const SMALL: usize = 8;
+const SMALL: u32 = 8;
 
 impl Mapping {
     /// Puts entries together, in their order. Of equal keys the last one wins, at its own place; the pairs of loser and winner are returned
@@ -75,11 +75,11 @@ impl Mapping {
             entries.retain(|_| at.next().is_some_and(|at| overridden.binary_search_by_key(&at, |lost| lost.lost_at).is_err()));
         }
         let mut sorted = Vec::new();
-        if entries.len() > SMALL {
-            sorted.extend(0..entries.len());
-            sorted.sort_unstable_by(|a, b| entries[*a].key.cmp(&entries[*b].key));
+        if let Some(count) = u32::try_from(entries.len()).ok().filter(|count| *count > SMALL) {
+            sorted.extend(0..count);
+            sorted.sort_unstable_by(|a, b| entries[*a as usize].key.cmp(&entries[*b as usize].key));
         }
-        (Mapping { entries, sorted }, overridden)
+        (Mapping { entries, sorted: sorted.into() }, overridden)
     }
 
     /// The entry of a key.
@@ -87,8 +87,8 @@ impl Mapping {
         if self.sorted.is_empty() {
             return self.entries.iter().find(|entry| entry.key == key);
         }
-        let at = self.sorted.binary_search_by(|at| self.entries[*at].key.as_str().cmp(key)).ok()?;
-        Some(&self.entries[self.sorted[at]])
+        let at = self.sorted.binary_search_by(|at| self.entries[*at as usize].key.as_str().cmp(key)).ok()?;
+        Some(&self.entries[self.sorted[at] as usize])
     }
 
     /// The entries, in the order of the document.
@@ -138,7 +138,7 @@ pub(super) struct Overridden {
 /// The entries that lose to a later one, in order.
 fn overridden(entries: &[Entry]) -> Vec<Overridden> {
     let mut lost: Vec<(usize, usize)> = Vec::new();
-    if entries.len() <= SMALL {
+    if entries.len() <= SMALL as usize {
         for at in 0..entries.len() {
             let winner = (at + 1..entries.len()).rev().find(|later| entries[*later].key == entries[at].key);
             lost.extend(winner.map(|winner| (at, winner)));
