@@ -47,10 +47,16 @@ pub(super) fn set_metadata(object: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// A map of texts in `metadata` (labels, annotations). One value of another type makes the whole map count as absent.
+/// A map of texts in `metadata` (labels, annotations). A null counts as an empty text; one value of another type makes the whole map count
+/// as absent.
 pub(super) fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
     let texts = field(object, &["metadata", name])?.as_object()?;
-    texts.values().all(Value::is_string).then(|| texts.clone())
+    let text = |value: &Value| match value {
+        Value::Null => Some(Value::from("")),
+        Value::String(_) => Some(value.clone()),
+        _ => None,
+    };
+    texts.iter().map(|(key, value)| Some((key.clone(), text(value)?))).collect()
 }
 
 #[cfg(test)]
@@ -61,10 +67,10 @@ mod tests {
 
     #[test]
     fn wrong_types_count_as_absent() {
-        let object = json!({"kind": 1, "metadata": {"name": "x", "labels": {"a": "b", "c": 1}, "annotations": {"a": "b"}}});
+        let object = json!({"kind": 1, "metadata": {"name": "x", "labels": {"a": "b", "c": 1}, "annotations": {"a": "b", "n": null}}});
         assert_eq!((kind(&object), name(&object), namespace(&object)), ("", "x", ""));
         assert_eq!(metadata_texts(&object, "labels"), None);
-        assert_eq!(metadata_texts(&object, "annotations").map(Value::Object), Some(json!({"a": "b"})));
+        assert_eq!(metadata_texts(&object, "annotations").map(Value::Object), Some(json!({"a": "b", "n": ""})));
     }
 
     #[test]
