@@ -1,6 +1,6 @@
 //! Structural schemas (`openAPIV3Schema`) of the kinds, made of the Rust types.
 //!
-//! schemars writes JSON Schema for serde; the API server wants what controller-gen writes. [`structural`] is the difference: no null
+//! schemars writes JSON Schema for serde; the API server wants what controller-gen writes. `structural` is the difference: no null
 //! (a value that is not there is left out), no titles, sorted `required`, only formats that the API server knows.
 
 use schemars::JsonSchema;
