@@ -82,23 +82,39 @@ impl ApiServer {
 
     /// Any request. The answer is the body where it is JSON, a string where it is not.
     pub(crate) fn request(&self, method: &str, path: &str, content_type: &str, body: Option<&Value>) -> Answer {
+        self.exchange(method, path, content_type, body).0
+    }
+
+    /// As [`ApiServer::try_create`], with the warnings of the answer.
+    pub(crate) fn warnings_of_create(&self, object: &Value) -> (Answer, Vec<String>) {
+        self.exchange(
+            "POST",
+            &format!("{}?fieldValidation=Strict&dryRun=All", self.collection_of(object)),
+            "application/json",
+            Some(object),
+        )
+    }
+
+    /// Any request, and the warnings in the header of the answer.
+    fn exchange(&self, method: &str, path: &str, content_type: &str, body: Option<&Value>) -> (Answer, Vec<String>) {
         let body = body.map(|value| Body::from(value.to_string().into_bytes())).unwrap_or_else(Body::empty);
         let request = Request::builder().method(method).uri(path).header("Content-Type", content_type).header("Accept", "application/json");
         let request = request.body(body).expect("method and path are well-formed");
         let exchange = async {
             let response = self.client.send(request).await.map_err(|error| format!("{error:#}"))?;
             let code = response.status().as_u16();
+            let warnings = response.headers().get_all("Warning").iter().map(warning).collect();
             let bytes = response.into_body().collect().await.map_err(|error| format!("{error:#}"))?.to_bytes();
-            Ok::<_, String>((code, bytes))
+            Ok::<_, String>((code, warnings, bytes))
         };
         let answer = self.runtime.block_on(async { tokio::time::timeout(LIMIT, exchange).await });
-        let (code, bytes) = match answer {
+        let (code, warnings, bytes) = match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => return Err(unreachable(method, path, error)),
-            Err(_) => return Err(unreachable(method, path, format!("no answer in {} s", LIMIT.as_secs()))),
+            Ok(Err(error)) => return (Err(unreachable(method, path, error)), Vec::new()),
+            Err(_) => return (Err(unreachable(method, path, format!("no answer in {} s", LIMIT.as_secs()))), Vec::new()),
         };
         let value = serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
-        if (200..300).contains(&code) { Ok(value) } else { Err(Refusal { code, status: value }) }
+        (if (200..300).contains(&code) { Ok(value) } else { Err(Refusal { code, status: value }) }, warnings)
     }
 
     /// Reads a path.
@@ -240,6 +256,13 @@ fn complete(mut item: Value, api_version: &str, kind: &str) -> Value {
 
 fn root(api_version: &str) -> String {
     if api_version.contains('/') { format!("/apis/{api_version}") } else { format!("/api/{api_version}") }
+}
+
+/// The text of `299 - "…"` (RFC 7234, section 5.5).
+fn warning(header: &http::HeaderValue) -> String {
+    let text = String::from_utf8_lossy(header.as_bytes()).into_owned();
+    let quoted = text.split_once('"').map_or(text.as_str(), |(_, rest)| rest.strip_suffix('"').unwrap_or(rest));
+    quoted.replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
 /// The server did not answer at all: code 0.

@@ -5,7 +5,6 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use windlass::contract::manager::CONVERSION_PATH;
 
 use super::control_plane::ControlPlane;
@@ -70,13 +69,7 @@ pub(crate) fn restore_webhooks(plane: &ControlPlane, namespace: &str, port: u16)
 pub(crate) fn routes() -> Routes {
     let mut routes: Routes = [(CONVERSION_PATH.to_owned(), Arc::new(windlass::conversion::review) as _)].into();
     for kind in ["windlassconfig", "windlassconfigtemplate"] {
-        routes.insert(format!("/validate-bootstrap-windlass-dev-v1beta2-{kind}"), Arc::new(allow));
+        routes.insert(format!("/validate-bootstrap-windlass-dev-v1beta2-{kind}"), Arc::new(windlass::admission::review));
     }
     routes
-}
-
-/// Until the library has the rules of our webhooks.
-fn allow(review: &Value) -> Value {
-    let response = json!({"uid": review["request"]["uid"], "allowed": true});
-    json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
 }

@@ -4,8 +4,10 @@ mod breakages;
 mod examples;
 mod round_trip;
 mod schema_walk;
+mod webhooks;
 
 pub(crate) use round_trip::both_versions_round_trip;
+pub(crate) use webhooks::{webhook_rules_refuse, webhooks_warn};
 
 use std::collections::BTreeSet;
 use std::time::Duration;

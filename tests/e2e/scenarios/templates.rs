@@ -1,0 +1,60 @@
+//! Each flavor through the real clusterctl, and what comes out to the real API server.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::windlass::text::source::Source;
+use ::windlass::text::yaml::{self, Limits};
+use serde_json::Value;
+
+use crate::harness::clusterctl::Clusterctl;
+use crate::harness::control_plane::ControlPlane;
+use crate::harness::runner::Context;
+use crate::harness::{installation, shared, wait, windlass};
+
+/// Every template and ClusterClass of the release, as `clusterctl generate` prints it, is taken by server-side dry run with all
+/// webhooks, strictly.
+pub(crate) fn every_flavor_is_taken(context: &Context) {
+    let plane = context.installed();
+    let clusterctl = Clusterctl::new(installation::CLUSTER_API, &plane, installation::CLUSTER_API);
+    let mut count = 0;
+    for (flavor, path) in templates() {
+        for document in generate(&clusterctl, &path.display().to_string()) {
+            count += 1;
+            assert_eq!(document["metadata"]["namespace"], "default", "{flavor}: {document}");
+            take(&plane, &flavor, &document);
+        }
+    }
+    println!("  {count} objects");
+    assert!(count > 20, "the templates have only {count} objects");
+}
+
+/// Templates and ClusterClasses of the release by file name.
+pub(crate) fn templates() -> Vec<(String, PathBuf)> {
+    let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
+    let files = std::fs::read_dir(release.canonicalize().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let named = files.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
+    let mut found: Vec<_> = named.filter(|(name, _)| name.starts_with("cluster-template") || name.starts_with("clusterclass-")).collect();
+    found.sort();
+    assert!(found.len() >= 6, "five flavors and a ClusterClass, found {found:?}");
+    found
+}
+
+/// The objects that `clusterctl generate cluster` prints for a template.
+pub(crate) fn generate(clusterctl: &Clusterctl<'_>, template: &str) -> Vec<Value> {
+    let mut arguments = vec!["generate", "cluster", "prod", "--from", template, "--target-namespace", "default"];
+    arguments.extend(["--kubernetes-version", "v1.34.2", "--control-plane-machine-count", "3", "--worker-machine-count", "2"]);
+    let printed = clusterctl.succeed(&arguments);
+    let parsed = yaml::parse(&Source::new(template, printed.stdout), &Limits::default());
+    assert!(!parsed.report.has_errors(), "clusterctl prints YAML");
+    parsed.documents.iter().map(|document| document.root.to_json()).collect()
+}
+
+fn take(plane: &ControlPlane, flavor: &str, document: &Value) {
+    wait::until(&format!("{flavor} to be taken"), Duration::from_secs(20), || match plane.api.try_apply(document) {
+        // Webhooks that the API server has not found yet.
+        Err(refusal) if refusal.code == 500 => Err(refusal.to_string()),
+        Err(refusal) => panic!("{flavor}: {refusal}\n{document}"),
+        Ok(_) => Ok(()),
+    });
+}
