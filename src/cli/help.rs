@@ -45,7 +45,8 @@ fn head(program: &str, verb: &Verb) -> String {
 
 /// Arguments, flags, global flags.
 fn sections(command: &Command, is_long: bool) -> String {
-    let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+    let arguments: Vec<&Arg> =
+        command.get_arguments().filter(|arg| !arg.is_hide_set() && (is_long || !arg.is_hide_short_help_set())).collect();
     let is_global = |arg: &Arg| arg.get_help_heading() == Some("Global");
     let operands: Vec<&Arg> = arguments.iter().copied().filter(|arg| arg.is_positional()).collect();
     let flags: Vec<&Arg> = arguments.iter().copied().filter(|arg| !arg.is_positional() && !is_global(arg)).collect();

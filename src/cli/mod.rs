@@ -18,6 +18,7 @@ mod help;
 mod overview;
 mod provider_file;
 mod release;
+mod render;
 mod repository;
 pub mod schema;
 mod usage;

@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, release,
-    repository, schema, version,
+    render, repository, schema, version,
 };
 
 /// The sections of the overview.
@@ -110,6 +110,7 @@ pub static VERBS: &[Verb] = &[
     generate::CLUSTER_CLASS,
     repository::ADD,
     repository::LIST,
+    render::VERB,
     schema::VERB,
     generate_yaml::VERB,
     generate_provider::VERB,
@@ -120,7 +121,7 @@ pub static VERBS: &[Verb] = &[
 ];
 
 /// The command that the overview ends with; it must work in the project's root folder.
-pub const FIRST_TRY: &str = "schema finding";
+pub const FIRST_TRY: &str = "render examples/worker.yaml";
 
 impl Verb {
     /// `release build`.

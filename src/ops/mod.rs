@@ -8,4 +8,5 @@ pub mod generate_yaml;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_compare;
+pub mod render;
 pub mod repository;

@@ -161,7 +161,10 @@ impl Lookup<'_> {
         match (self.all_must_exist, crt.expose().is_empty(), key.expose().is_empty() && !certificate.external) {
             (true, true, _) => incomplete("has an empty `tls.crt`", "missing crt data"),
             (true, _, true) => incomplete("has no `tls.key`", "missing key data"),
-            _ => Ok(Some(KeyPair { certificate: crt, key, is_stand_in: false })),
+            _ => {
+                notes.secrets.insert(secret.object().title());
+                Ok(Some(KeyPair { certificate: crt, key, is_stand_in: false }))
+            }
         }
     }
 

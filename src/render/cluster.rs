@@ -44,6 +44,8 @@ pub struct ClusterFacts {
     pub control_plane_initialized: bool,
     /// `spec.paused`.
     pub paused: bool,
+    /// Whether the Cluster itself is there.
+    pub is_read: bool,
 }
 
 /// A reference to an object.
@@ -89,6 +91,7 @@ impl ClusterFacts {
             infrastructure_provisioned: provisioned.as_bool().unwrap_or_default(),
             control_plane_initialized: is_true(conditions, "ControlPlaneInitialized"),
             paused: spec["paused"].as_bool().unwrap_or_default(),
+            is_read: true,
         }
     }
 }

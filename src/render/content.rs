@@ -6,7 +6,7 @@ use super::plan::{PlannedFile, PlannedUser};
 use super::pool::Pool;
 use super::profile::Profile;
 use super::secret::Secret;
-use crate::api::files::{ContentFormat, File, SecretKeyReference};
+use crate::api::files::{File, SecretKeyReference};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
@@ -37,13 +37,12 @@ impl Contents<'_> {
     }
 
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
-        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format } = file;
+        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format: _ } = file;
         let origin = self.spec_path.field("files").index(index);
         let content = match content_from.and_then(|source| source.secret) {
             Some(reference) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
             None => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
         };
-        debug_assert!(content_format != Some(ContentFormat::Template) || self.profile.content_templates);
         Some(PlannedFile {
             path,
             owner: owner.unwrap_or_default(),

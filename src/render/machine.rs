@@ -3,7 +3,7 @@
 use semver::Version;
 
 use super::certificate::{self, KeyPair, Lookup, Purpose};
-use super::cloud_config;
+use super::cloud_config::{self, Encoder};
 use super::config::{self, Config};
 use super::content::Contents;
 use super::discovery::{self, Sources};
@@ -15,13 +15,14 @@ use super::pool::Pool;
 use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
-use super::target::Target;
-use crate::api::boot::Format;
+use super::target::{ConfigKind, Target};
+use crate::api::boot::{Format, OnFailure, Platform};
+use crate::api::files::ContentFormat;
 use crate::api::node::Taint;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
 use crate::contract::parse_tolerant;
-use crate::diag::{Diagnostic, RuleId};
+use crate::diag::{Diagnostic, FieldPath, RuleId};
 
 /// A version of Kubernetes that is none, or that the provider does not support.
 pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsupported");
@@ -31,8 +32,8 @@ pub const WORKER_WITH_CONTROL_PLANE: RuleId = RuleId::new("config-worker-control
 pub const INIT_WITHOUT_CONFIGURATION: RuleId = RuleId::new("config-init-missing");
 /// A text that kubeadm's documents cannot hold.
 pub const CHARACTER_REFUSED: RuleId = RuleId::new("kubeadm-character-refused");
-/// A format that is not rendered yet.
-pub const FORMAT_UNSUPPORTED: RuleId = RuleId::new("config-format-unsupported");
+/// A field that is not rendered yet.
+pub const NOT_RENDERED: RuleId = RuleId::new("config-field-not-rendered");
 
 /// The taint of a worker until its Node is initialized (book: "Machine controller").
 const UNINITIALIZED: &str = "node.cluster.x-k8s.io/uninitialized";
@@ -48,6 +49,10 @@ pub struct Rendered {
     pub kubernetes_version: String,
     /// The format of the data.
     pub format: Format,
+    /// How the user's texts are written.
+    pub encoder: Encoder,
+    /// Where the spec is in the user's object.
+    pub spec_path: FieldPath,
     /// What the node gets.
     pub plan: NodePlan,
     /// The data.
@@ -59,17 +64,60 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
     let config = config::prove(target, request, notes);
     let surroundings = Surroundings::of(pool, target, request, notes);
     let (config, surroundings) = (config?, surroundings?);
-    if config.spec.format == Some(Format::Ignition) {
-        let path = target.spec_path().field("format");
-        let finding =
-            Diagnostic::error(FORMAT_UNSUPPORTED, format!("{path} is `ignition`, which this version of windlass does not render yet"));
-        return notes.refuse(finding.at(target.config.place(&path)).help("use format `cloud-config`"));
-    }
+    refuse_unsupported(target, &config, notes)?;
     let Surroundings { role, kubernetes_version, .. } = surroundings.clone();
     let cluster_name = surroundings.cluster.name.clone();
     let plan = Planner { pool, target, request, surroundings }.plan(config, notes)?;
-    let data = cloud_config::encode(&plan);
-    Some(Rendered { role, cluster_name, kubernetes_version, format: Format::CloudConfig, plan, data })
+    let encoder = match target.kind {
+        ConfigKind::Windlass(_) => Encoder::Typed,
+        _ => request.encoder.unwrap_or(Encoder::Capi),
+    };
+    let data = cloud_config::encode(&plan, encoder);
+    Some(Rendered {
+        role,
+        cluster_name,
+        kubernetes_version,
+        format: Format::CloudConfig,
+        encoder,
+        spec_path: target.spec_path(),
+        plan,
+        data,
+    })
+}
+
+/// Refuses what would be rendered wrongly, because this version does not know it.
+fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -> Option<()> {
+    let spec = &config.spec;
+    let root = FieldPath::root();
+    let additions = [
+        ("cloudConfig", spec.cloud_config.is_some()),
+        ("compression", spec.compression.is_some()),
+        ("directories", spec.directories.is_some()),
+        ("fileDefaults", spec.file_defaults.is_some()),
+        ("format", spec.format == Some(Format::Ignition)),
+        ("maxDataBytes", spec.max_data_bytes.is_some()),
+        ("onFailure", spec.on_failure.is_some_and(|action| action != OnFailure::Continue)),
+        ("platform", spec.platform == Some(Platform::Windows)),
+        ("useExperimentalRetryJoin", config.legacy.as_ref().is_some_and(|legacy| legacy.retry_join)),
+    ];
+    let additions = additions.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| root.field(name));
+    let files = spec.files.iter().flatten().enumerate().flat_map(|(index, file)| {
+        let path = root.field("files").index(index);
+        let is_template = file.content_format == Some(ContentFormat::Template);
+        let config_map = file.content_from.as_ref().is_some_and(|source| source.config_map.is_some());
+        [
+            is_template.then(|| path.field("contentFormat")),
+            file.transfer_encoding.map(|_| path.field("transferEncoding")),
+            config_map.then(|| path.field("contentFrom").field("configMap")),
+        ]
+    });
+    let unsupported: Vec<FieldPath> = additions.chain(files.flatten()).collect();
+    for path in &unsupported {
+        let path = target.spec_path().join(path);
+        let finding = Diagnostic::error(NOT_RENDERED, format!("{path} is set, which this version of windlass does not render yet"));
+        notes.report.push(finding.at(target.config.place(&path)).help("leave the field out to render the rest"));
+    }
+    unsupported.is_empty().then_some(())
 }
 
 /// Everything that a plan is made from.

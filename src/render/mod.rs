@@ -16,6 +16,7 @@ pub mod kubeadm;
 pub mod legacy;
 pub mod machine;
 pub mod object;
+pub mod origins;
 mod outcome;
 mod owner;
 pub mod plan;
@@ -29,6 +30,7 @@ pub mod surroundings;
 pub mod target;
 
 pub use machine::{Rendered, render};
+pub use origins::Origins;
 pub use outcome::Notes;
 pub use pool::Pool;
 pub use profile::Profile;

@@ -1,5 +1,7 @@
 //! What a rendering collects on its way: findings and stand-ins.
 
+use std::collections::BTreeSet;
+
 use super::stand_in::StandIn;
 use crate::diag::{Diagnostic, Report};
 
@@ -10,6 +12,8 @@ pub struct Notes {
     pub report: Report,
     /// What was filled in, each once.
     pub stand_ins: Vec<StandIn>,
+    /// The Secrets that were read, as `Kind/name`.
+    pub secrets: BTreeSet<String>,
 }
 
 impl Notes {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cloud_config::Encoder;
 use super::cluster::Endpoint;
 use super::profile::Profile;
 use super::role::Role;
@@ -28,6 +29,8 @@ pub struct Request {
     pub ca_cert_hashes: Vec<String>,
     /// Certificates and keys by their path below the folder of certificates, such as `etcd/ca.crt`.
     pub certificates: BTreeMap<String, Sensitive<Vec<u8>>>,
+    /// How texts of KubeadmConfigs are written; WindlassConfigs always use [`Encoder::Typed`].
+    pub encoder: Option<Encoder>,
     /// Upstream's feature gates.
     pub feature_gates: FeatureGates,
     /// Whether upstream's messages in findings hold the user's secrets, as they do upstream.
@@ -47,6 +50,7 @@ impl Request {
             token: None,
             ca_cert_hashes: Vec::new(),
             certificates: BTreeMap::new(),
+            encoder: None,
             feature_gates: FeatureGates::default(),
             show_secrets: false,
         }

@@ -15,6 +15,14 @@ pub struct StandIn {
     pub flag: &'static str,
 }
 
+impl StandIn {
+    /// Where it comes in a list: what decides most comes first.
+    pub fn rank(&self) -> usize {
+        const ORDER: [&str; 6] = ["--role", "--kubernetes-version", "--cluster-name", "--endpoint", "--token", "--ca-cert-hash"];
+        ORDER.iter().position(|flag| *flag == self.flag).unwrap_or(ORDER.len())
+    }
+}
+
 impl fmt::Display for StandIn {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "stand-in: {} {} ({})", self.name, shortened(&self.value), self.flag)
@@ -59,7 +67,7 @@ pub fn ca_cert_hash() -> StandIn {
 
 /// That certificates are dummies.
 pub fn certificates() -> StandIn {
-    StandIn { name: "certificates,", value: "dummies of real length".to_owned(), flag: "--certs-dir" }
+    StandIn { name: "certificates", value: "dummies of real length".to_owned(), flag: "--certs-dir" }
 }
 
 /// A role that nothing in the input says.

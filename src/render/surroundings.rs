@@ -43,6 +43,10 @@ impl Surroundings {
         let owner = owner(pool, target, request, notes)?;
         let (cluster, cluster_place) = cluster(pool, target, owner, request, notes)?;
         let role = role(target, owner, &cluster, request, notes)?;
+        // A joining machine is not told the name.
+        if role == Role::Init && cluster_is_stand_in(&cluster, owner, target, request) {
+            notes.stand_in(stand_in::cluster_name());
+        }
         let config_place = target.config.place(&FieldPath::root());
         let version_place = owner.map_or(config_place, |owner| owner.object.place(&owner.version_path()));
         let kubernetes_version = kubernetes_version(owner, request, notes);
@@ -92,7 +96,7 @@ fn cluster(
     let object = pool.find(CORE_GROUP, "Cluster", config.namespace(), name).or_else(|| only_cluster(pool, target, name));
     let Some(object) = object else {
         if request.stand_ins {
-            let name = if name.is_empty() { notes.stand_in(stand_in::cluster_name()) } else { name.to_owned() };
+            let name = if name.is_empty() { stand_in::cluster_name().value } else { name.to_owned() };
             let facts = ClusterFacts { name, endpoint: request.endpoint.clone(), ..ClusterFacts::default() };
             return Some((facts, place));
         }
@@ -119,6 +123,13 @@ fn cluster(
         }
     }
     Some((facts, place))
+}
+
+/// Whether the cluster's name is one that nobody gave.
+fn cluster_is_stand_in(cluster: &ClusterFacts, owner: Option<Owner<'_>>, target: &Target<'_>, request: &Request) -> bool {
+    let label = target.config.text(&["metadata", "labels", labels::CLUSTER_NAME]);
+    let is_said = request.cluster_name.is_some() || owner.is_some_and(|owner| !owner.cluster_name().is_empty()) || !label.is_empty();
+    !is_said && !cluster.is_read
 }
 
 /// The only Cluster of the namespace, or the one whose control plane the config is.

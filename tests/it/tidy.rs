@@ -22,10 +22,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("render", &["diag", "text", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text"]),
     // 3 verbs
-    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "clusterctl", "emit", "report"]),
+    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "clusterctl", "emit", "render", "report"]),
     // 4 shell
     ("shell", &["diag", "text", "clusterctl"]),
-    ("cli", &["diag", "text", "contract", "provider", "clusterctl", "emit", "report", "ops", "shell"]),
+    (
+        "cli",
+        &["diag", "text", "contract", "provider", "clusterctl", "emit", "api", "render", "report", "ops", "shell"],
+    ),
 ];
 
 /// Names that say nothing.

@@ -1,10 +1,43 @@
 //! cloud-config, the format that cloud-init and cloudbase-init read.
 
-mod capi;
+mod document;
+mod files;
 mod partition_type;
+mod scalar;
 mod sections;
 
-pub use capi::encode;
+use std::fmt;
+
+pub use document::encode;
+pub use files::{NodeFile, kubeadm_command, node_files};
+
+/// How the user's texts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoder {
+    /// As CAPI's kubeadm bootstrap provider writes them: as they are, commands aside, whatever YAML makes of it.
+    Capi,
+    /// As that provider does wherever it reads back as it was meant, and quoted where it does not.
+    Typed,
+}
+
+impl Encoder {
+    /// Both.
+    pub const ALL: [Encoder; 2] = [Encoder::Capi, Encoder::Typed];
+
+    /// The word of flags and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Encoder::Capi => "capi",
+            Encoder::Typed => "typed",
+        }
+    }
+}
+
+impl fmt::Display for Encoder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
 
 /// The file that kubeadm init reads.
 pub const INIT_FILE: &str = "/run/kubeadm/kubeadm.yaml";

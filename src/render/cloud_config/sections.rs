@@ -1,140 +1,177 @@
-//! The sections of CAPI's cloud-config that come after the commands: time, users, disks, mounts. Texts are not escaped.
+//! The sections that come after the commands: time, users, disks, mounts.
+//!
+//! `capi` writes what the provider's templates write, also keys without a value; `typed` leaves those out.
 
-use super::capi::put;
+use super::Encoder;
+use super::document::put;
 use super::partition_type;
+use super::scalar::put_scalar;
 use crate::api::node::PartitionLayout;
 use crate::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
 use crate::render::plan::PlannedUser;
 
-/// Appends `prefix` and a text, unless the text is empty.
-fn line(out: &mut Vec<u8>, prefix: &str, text: &str) {
-    if !text.is_empty() {
-        put(out, prefix);
-        put(out, text);
-    }
+/// A document that gets sections.
+pub(super) struct Sections<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) encoder: Encoder,
 }
 
-/// Appends `prefix` and a flag, when it is set.
-fn flag(out: &mut Vec<u8>, prefix: &str, flag: Option<bool>) {
-    if let Some(flag) = flag {
-        line(out, prefix, if flag { "true" } else { "false" });
+impl Sections<'_> {
+    fn put(&mut self, text: &str) {
+        put(self.out, text);
     }
-}
 
-/// Appends `prefix` and an item, for each item; an empty one too.
-fn items(out: &mut Vec<u8>, prefix: &str, items: &[String]) {
-    for item in items {
-        put(out, prefix);
-        put(out, item);
+    fn scalar(&mut self, prefix: &str, text: &str) {
+        self.put(prefix);
+        put_scalar(self.out, self.encoder, text.as_bytes());
     }
-}
 
-/// The section `ntp`; there as soon as the user said anything.
-pub(super) fn ntp(out: &mut Vec<u8>, ntp: Option<&Ntp>) {
-    let Some(Ntp { servers, enabled }) = ntp else { return };
-    put(out, "\nntp:\n  ");
-    if let Some(enabled) = enabled {
-        put(out, if *enabled { "enabled: true\n  " } else { "enabled: false\n  " });
+    /// Appends `prefix` and a text, unless the text is empty.
+    fn text(&mut self, prefix: &str, text: &str) {
+        if !text.is_empty() {
+            self.scalar(prefix, text);
+        }
     }
-    put(out, "servers:");
-    items(out, "\n    - ", servers.as_deref().unwrap_or_default());
-}
 
-/// The section `users`.
-pub(super) fn users(out: &mut Vec<u8>, users: &[PlannedUser]) {
-    if users.is_empty() {
-        return;
+    /// Appends `prefix` and a flag, when it is set.
+    fn flag(&mut self, prefix: &str, flag: Option<bool>) {
+        if let Some(flag) = flag {
+            self.put(prefix);
+            self.put(if flag { "true" } else { "false" });
+        }
     }
-    put(out, "\nusers:");
-    for user in users {
+
+    /// Appends a key and its items; without items `typed` leaves out the key.
+    fn list(&mut self, key: &str, prefix: &str, items: &[String]) {
+        if items.is_empty() && self.encoder == Encoder::Typed {
+            return;
+        }
+        self.put(key);
+        for item in items {
+            self.scalar(prefix, item);
+        }
+    }
+
+    /// The section `ntp`; there as soon as the user said anything.
+    pub(super) fn ntp(&mut self, ntp: Option<&Ntp>) {
+        let Some(Ntp { servers, enabled }) = ntp else { return };
+        let servers = servers.as_deref().unwrap_or_default();
+        if self.encoder == Encoder::Typed && servers.is_empty() && enabled.is_none() {
+            return;
+        }
+        self.put("\nntp:");
+        self.flag("\n  enabled: ", *enabled);
+        self.list("\n  servers:", "\n    - ", servers);
+    }
+
+    /// The section `users`.
+    pub(super) fn users(&mut self, users: &[PlannedUser]) {
+        if users.is_empty() {
+            return;
+        }
+        self.put("\nusers:");
+        for user in users {
+            self.user(user);
+        }
+    }
+
+    fn user(&mut self, user: &PlannedUser) {
         let PlannedUser { name, passwd, gecos, groups, home_dir, inactive, lock_password, shell, primary_group, sudo, ssh_authorized_keys } =
             user;
-        put(out, "\n  - name: ");
-        put(out, name);
+        self.scalar("\n  - name: ", name);
         if !passwd.expose().is_empty() {
-            put(out, "\n    passwd: ");
-            out.extend_from_slice(passwd.expose());
+            self.put("\n    passwd: ");
+            put_scalar(self.out, self.encoder, passwd.expose());
         }
-        line(out, "\n    gecos: ", gecos);
-        line(out, "\n    groups: ", groups);
-        line(out, "\n    homedir: ", home_dir);
-        flag(out, "\n    inactive: ", *inactive);
-        flag(out, "\n    lock_passwd: ", *lock_password);
-        line(out, "\n    shell: ", shell);
-        line(out, "\n    primary_group: ", primary_group);
-        line(out, "\n    sudo: ", sudo);
+        self.text("\n    gecos: ", gecos);
+        self.text("\n    groups: ", groups);
+        self.text("\n    homedir: ", home_dir);
+        self.flag("\n    inactive: ", *inactive);
+        self.flag("\n    lock_passwd: ", *lock_password);
+        self.text("\n    shell: ", shell);
+        self.text("\n    primary_group: ", primary_group);
+        self.text("\n    sudo: ", sudo);
         if !ssh_authorized_keys.is_empty() {
-            put(out, "\n    ssh_authorized_keys:");
-            items(out, "\n      - ", ssh_authorized_keys);
+            self.list("\n    ssh_authorized_keys:", "\n      - ", ssh_authorized_keys);
         }
     }
-}
 
-/// The sections `disk_setup` and `fs_setup`; both are there as soon as the user said anything of disks.
-pub(super) fn disk_setup(out: &mut Vec<u8>, setup: Option<&DiskSetup>) {
-    let Some(DiskSetup { partitions, filesystems }) = setup else { return };
-    put(out, "\ndisk_setup:");
-    for disk in partitions.as_deref().unwrap_or_default() {
-        partition(out, disk);
+    /// The sections `disk_setup` and `fs_setup`; `capi` writes both as soon as the user said anything of disks.
+    pub(super) fn disk_setup(&mut self, setup: Option<&DiskSetup>) {
+        let Some(DiskSetup { partitions, filesystems }) = setup else { return };
+        let (partitions, filesystems) = (partitions.as_deref().unwrap_or_default(), filesystems.as_deref().unwrap_or_default());
+        let both = self.encoder == Encoder::Capi;
+        if both || !partitions.is_empty() {
+            self.put("\ndisk_setup:");
+            partitions.iter().for_each(|disk| self.partition(disk));
+        }
+        if both || !filesystems.is_empty() {
+            self.put("\nfs_setup:");
+            filesystems.iter().for_each(|filesystem| self.file_system(filesystem));
+        }
     }
-    put(out, "\nfs_setup:");
-    for filesystem in filesystems.as_deref().unwrap_or_default() {
-        file_system(out, filesystem);
-    }
-}
 
-fn partition(out: &mut Vec<u8>, partition: &Partition) {
-    let Partition { device, layout, disk_layout, overwrite, table_type } = partition;
-    put(out, "\n  ");
-    put(out, device);
-    put(out, ":");
-    line(out, "\n    table_type: ", table_type.map_or("", |table| table.as_str()));
-    match (disk_layout.as_deref().unwrap_or_default(), layout) {
-        ([], Some(layout)) => flag(out, "\n    layout: ", Some(*layout)),
-        ([], None) => put(out, "\n    layout: <nil>"),
-        (parts, _) => {
-            put(out, "\n    layout:");
-            for PartitionLayout { percentage, partition_type } in parts {
-                let item = match partition_type.as_deref().unwrap_or_default() {
-                    "" => format!("\n      - {percentage}"),
-                    name => format!("\n      - [{percentage}, {}]", partition_type::code(name)),
-                };
-                put(out, &item);
+    fn partition(&mut self, partition: &Partition) {
+        let Partition { device, layout, disk_layout, overwrite, table_type } = partition;
+        self.scalar("\n  ", device);
+        self.put(":");
+        self.text("\n    table_type: ", table_type.map_or("", |table| table.as_str()));
+        match (disk_layout.as_deref().unwrap_or_default(), layout) {
+            ([], Some(layout)) => self.flag("\n    layout: ", Some(*layout)),
+            ([], None) => self.put("\n    layout: <nil>"),
+            (parts, _) => {
+                self.put("\n    layout:");
+                parts.iter().for_each(|part| self.part(part));
+            }
+        }
+        self.flag("\n    overwrite: ", *overwrite);
+    }
+
+    fn part(&mut self, part: &PartitionLayout) {
+        let PartitionLayout { percentage, partition_type } = part;
+        match partition_type.as_deref().unwrap_or_default() {
+            "" => self.put(&format!("\n      - {percentage}")),
+            name => {
+                self.scalar(&format!("\n      - [{percentage}, "), partition_type::code(name));
+                self.put("]");
             }
         }
     }
-    flag(out, "\n    overwrite: ", *overwrite);
-}
 
-fn file_system(out: &mut Vec<u8>, system: &Filesystem) {
-    let Filesystem { device, filesystem, label, partition, overwrite, replace_fs, extra_opts } = system;
-    put(out, "\n  - label: ");
-    put(out, label.as_deref().unwrap_or_default());
-    put(out, "\n    filesystem: ");
-    put(out, filesystem);
-    put(out, "\n    device: ");
-    put(out, device);
-    line(out, "\n    partition: ", partition.as_deref().unwrap_or_default());
-    flag(out, "\n    overwrite: ", *overwrite);
-    line(out, "\n    replace_fs: ", replace_fs.as_deref().unwrap_or_default());
-    if let Some(options) = extra_opts.as_ref().filter(|options| !options.is_empty()) {
-        put(out, "\n    extra_opts:");
-        items(out, "\n      - ", options);
+    fn file_system(&mut self, system: &Filesystem) {
+        let Filesystem { device, filesystem, label, partition, overwrite, replace_fs, extra_opts } = system;
+        let label = label.as_deref().unwrap_or_default();
+        match (label, self.encoder) {
+            ("", Encoder::Typed) => self.scalar("\n  - filesystem: ", filesystem),
+            _ => {
+                self.put("\n  - label: ");
+                if !label.is_empty() {
+                    self.scalar("", label);
+                }
+                self.scalar("\n    filesystem: ", filesystem);
+            }
+        }
+        self.scalar("\n    device: ", device);
+        self.text("\n    partition: ", partition.as_deref().unwrap_or_default());
+        self.flag("\n    overwrite: ", *overwrite);
+        self.text("\n    replace_fs: ", replace_fs.as_deref().unwrap_or_default());
+        if let Some(options) = extra_opts.as_ref().filter(|options| !options.is_empty()) {
+            self.list("\n    extra_opts:", "\n      - ", options);
+        }
     }
-}
 
-/// The section `mounts`; a line of blanks follows each mount.
-pub(super) fn mounts(out: &mut Vec<u8>, mounts: &[Vec<String>]) {
-    if mounts.is_empty() {
-        return;
-    }
-    put(out, "\nmounts:");
-    for mount in mounts {
-        put(out, "\n  - ");
-        for field in mount {
-            put(out, "- ");
-            put(out, field);
-            put(out, "\n    ");
+    /// The section `mounts`; a line of blanks follows each mount.
+    pub(super) fn mounts(&mut self, mounts: &[Vec<String>]) {
+        if mounts.is_empty() {
+            return;
+        }
+        self.put("\nmounts:");
+        for mount in mounts {
+            self.put("\n  - ");
+            for field in mount {
+                self.scalar("- ", field);
+                self.put("\n    ");
+            }
         }
     }
 }

@@ -87,6 +87,12 @@ pub fn template_to_string(value: &Value, quoting: VariableQuoting<'_>) -> Result
     Ok(text)
 }
 
+/// Whether a text can stand as a value on one line without quotes and is read back as this text, by Go and by other readers of YAML 1.1.
+pub fn is_plain(text: &str) -> bool {
+    let is_control = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    !matches!(text, "=" | "<<") && !text.contains(is_control) && scalar::analyze(text).style(text, true) == scalar::Style::Plain
+}
+
 /// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one. Many documents are written on all cores.
 ///
 /// # Errors

@@ -1,0 +1,375 @@
+//! `render FILE…`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::LevelFlags;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::api::secret::Sensitive;
+use crate::diag::Report;
+use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
+use crate::render::cloud_config::Encoder;
+use crate::render::cluster::Endpoint;
+use crate::render::profile::UnknownRelease;
+use crate::render::{FeatureGates, Origins, Pool, Profile, Rendered, Request, Role};
+use crate::report::text::plural;
+use crate::report::{Sources, json};
+use crate::shell::files::{self, Mode, Privacy};
+use crate::shell::input::{self, Limits};
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["render"],
+    operands: "FILE…",
+    summary: "bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster",
+    family: None,
+    group: Group::Render,
+    manner: Manner::Ours,
+    examples: &[
+        "render examples/worker.yaml",
+        "render examples/worker.yaml -o json",
+        "render --all examples/control-plane.yaml --to nodes",
+    ],
+    action: Action::of::<Arguments>(),
+};
+
+/// What is printed of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The data, byte for byte
+    Raw,
+    /// The Secret that the provider would write
+    Secret,
+    /// One JSON object, also on a fault
+    Json,
+}
+
+#[derive(Args)]
+struct Arguments {
+    /// Documents of any kind: files, folders, - for standard input
+    ///
+    /// Only the config is required. Cluster, Machine or MachinePool, Secrets and the control plane are looked up among the documents; what
+    /// is missing is filled in, and each stand-in is listed.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// What to print
+    #[arg(short, long, value_enum, default_value = "raw", value_name = "FORMAT")]
+    output: Format,
+    /// Every machine of the input
+    #[arg(long, conflicts_with_all = ["select", "extract"])]
+    all: bool,
+    /// The machine of this name, as NAME or NAME:ROLE
+    #[arg(long, value_name = "NAME")]
+    select: Option<String>,
+    /// With --all: one file for each machine, in this folder
+    #[arg(long, value_name = "DIR", requires = "all")]
+    to: Option<String>,
+    /// Write each file of the machine below this folder
+    ///
+    /// Lists of files and commands, and the data, are below .windlass.
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    extract: Option<String>,
+    /// Overwrite other content of the folder
+    #[arg(long, hide_short_help = true)]
+    force: bool,
+    #[command(flatten)]
+    surroundings: Surroundings,
+    /// Replace clusterctl's variables first
+    ///
+    /// Findings stand where the template has the text. Without this flag ${NAME} is data.
+    #[arg(long)]
+    template: bool,
+    /// The value of a variable, before the environment's
+    #[arg(long, value_name = "NAME=VALUE", requires = "template")]
+    var: Vec<String>,
+    /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
+    #[arg(long, value_name = "ENCODER", value_parser = ["capi", "typed"], hide_short_help = true)]
+    encoder: Option<String>,
+    /// Show secrets where reports would hide them
+    #[arg(long, hide_short_help = true)]
+    show_secrets: bool,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// What only a cluster would know.
+#[derive(Args)]
+struct Surroundings {
+    /// The CAPI release to match: v1.10 to v1.14, main
+    #[arg(long, value_name = "VERSION", default_value = "v1.14")]
+    capi_version: String,
+    /// The version of Kubernetes
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<String>,
+    /// The role of the machine
+    #[arg(long, value_name = "ROLE", value_parser = ["init", "control-plane-join", "worker-join", "machinepool"])]
+    role: Option<String>,
+    /// The name of the cluster
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    cluster_name: Option<String>,
+    /// The endpoint of the API server
+    #[arg(long, value_name = "HOST:PORT", hide_short_help = true)]
+    endpoint: Option<String>,
+    /// The token that the provider would make
+    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
+    token: Option<String>,
+    /// The hash of the CA's key
+    #[arg(long, value_name = "HASH", hide_short_help = true)]
+    ca_cert_hash: Vec<String>,
+    /// A folder laid out as /etc/kubernetes/pki
+    #[arg(long, value_name = "DIR")]
+    certs_dir: Option<String>,
+    /// Fill in nothing: what is missing is a finding
+    ///
+    /// The objects are taken as the provider would find them; what it would refuse or wait for is a finding.
+    #[arg(long)]
+    no_stand_ins: bool,
+    /// CAPI's feature gates, such as KubeadmBootstrapFormatIgnition=true
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', hide_short_help = true)]
+    feature_gates: Vec<String>,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RenderReport {
+    /// The machines, in the order of the input.
+    machines: Vec<MachineReport>,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let levels = self.levels.levels()?;
+        let request = self.request()?;
+        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
+        let shown: Sources = inputs.sources.iter().cloned().collect();
+        let mut report = inputs.report;
+        let (texts, origins) = self.substituted(context, inputs.sources, &mut report)?;
+        let (pool, unreadable) = Pool::read(&texts);
+        report.extend(unreadable);
+        let unusable = report.has_errors() && pool.objects().is_empty();
+        let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
+        report.extend(std::mem::take(&mut rendering.report));
+        let mut report = origins.restore(report);
+        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let verdict = levels.judge(report);
+        self.show(context, &rendering, &request, &verdict.report, &shown, verdict.fails)
+    }
+}
+
+impl Arguments {
+    fn request(&self) -> Result<Request, Failure> {
+        let given = &self.surroundings;
+        let profile = Profile::parse(&given.capi_version).map_err(|unknown| Failure::usage(unknown.to_string(), UnknownRelease::help()))?;
+        Ok(Request {
+            profile,
+            stand_ins: !given.no_stand_ins,
+            role: given.role.as_deref().and_then(Role::parse),
+            cluster_name: given.cluster_name.clone(),
+            endpoint: given.endpoint.as_deref().map(endpoint).transpose()?,
+            kubernetes_version: given.kubernetes_version.clone(),
+            token: given.token.clone().map(Sensitive::new),
+            ca_cert_hashes: given.ca_cert_hash.clone(),
+            certificates: given.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+            encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
+            feature_gates: feature_gates(&given.feature_gates)?,
+            show_secrets: self.show_secrets,
+        })
+    }
+
+    fn selection(&self) -> Selection {
+        match (&self.select, self.all) {
+            (Some(name), _) => Selection::Named(name.clone()),
+            (None, true) => Selection::All,
+            (None, false) => Selection::Only,
+        }
+    }
+
+    /// The texts with their variables replaced, when the input is a template.
+    fn substituted(&self, context: &Context<'_>, sources: Vec<Source>, report: &mut Report) -> Result<(Vec<Source>, Origins), Failure> {
+        if !self.template {
+            return Ok((sources, Origins::default()));
+        }
+        let mut given = BTreeMap::new();
+        for variable in &self.var {
+            let Some((name, value)) = variable.split_once('=') else {
+                return Err(Failure::usage(format!("`--var {variable}` has no value"), format!("write `--var {variable}=VALUE`")));
+            };
+            given.insert(name, value);
+        }
+        let value = |name: &str| given.get(name).copied().or_else(|| context.environment.get(name)).map(str::to_owned);
+        let (texts, origins, found) = Origins::substitute(sources, &value);
+        report.extend(found);
+        Ok((texts, origins))
+    }
+
+    fn show(
+        &self,
+        context: &mut Context<'_>,
+        rendering: &Rendering<'_>,
+        request: &Request,
+        report: &Report,
+        sources: &Sources,
+        fails: bool,
+    ) -> Result<Exit, Failure> {
+        let redact = !self.show_secrets && !rendering.secrets.is_empty();
+        if self.output == Format::Json {
+            let machines = rendering.machines.iter().map(|machine| render::machine_report(machine, request, redact)).collect();
+            context.out(&json::render("Render", RenderReport { machines }, report));
+            return Ok(Exit::failing(fails));
+        }
+        context.findings(report, sources, To::Stderr);
+        if fails {
+            context.summary("", report, "no data written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        tell(context, rendering, request);
+        let rendered = rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?)));
+        let machines: Vec<(&Machine<'_>, &Rendered)> = rendered.collect();
+        match (&self.extract, &self.to) {
+            (Some(folder), _) => {
+                let tree = machines.first().map(|(_, rendered)| render::extract(rendered)).unwrap_or_default();
+                self.write(context, folder, &tree)?;
+            }
+            (None, Some(folder)) => {
+                let tree: Tree =
+                    machines.iter().map(|(machine, rendered)| (self.file_name(machine), self.bytes(machine, rendered, request))).collect();
+                self.write(context, folder, &tree)?;
+            }
+            (None, None) => self.print(context, &machines, request),
+        }
+        Ok(Exit::Clean)
+    }
+
+    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)], request: &Request) {
+        for (index, (machine, rendered)) in machines.iter().enumerate() {
+            match self.output {
+                Format::Secret if index > 0 => context.out("---\n"),
+                Format::Raw if self.all => {
+                    let gap = if index > 0 { "\n" } else { "" };
+                    context.out(&format!("{gap}==> {} {} <==\n", machine.target.config.name(), machine.role));
+                }
+                _ => {}
+            }
+            context.out_bytes(&self.bytes(machine, rendered, request));
+        }
+    }
+
+    fn bytes(&self, machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Vec<u8> {
+        match self.output {
+            Format::Secret => machine.secret(rendered, request).into_bytes(),
+            Format::Raw | Format::Json => rendered.data.expose().clone(),
+        }
+    }
+
+    fn file_name(&self, machine: &Machine<'_>) -> String {
+        let name = machine.file_name();
+        if self.output == Format::Secret { format!("{name}.yaml") } else { name }
+    }
+
+    fn write(&self, context: &mut Context<'_>, folder: &str, tree: &Tree) -> Result<(), Failure> {
+        let mode = if self.force { Mode::Force } else { Mode::Create };
+        files::write_tree(folder, tree, mode, Privacy::Secret, "render")?;
+        for path in tree.paths() {
+            context.out(&format!("{}/{path}\n", folder.trim_end_matches('/')));
+        }
+        Ok(())
+    }
+}
+
+/// Says on standard error what was rendered, and what it was filled in with.
+fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request) {
+    if request.profile.is_untried() {
+        let newest = request.profile.newest_tried();
+        context.talk(&format!("note: CAPI {} was not tried; {newest} was", request.profile.version()));
+    }
+    for (machine, rendered) in rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?))) {
+        context.talk(&machine.headline(rendered, request));
+    }
+    let mut told = std::collections::BTreeSet::new();
+    for stand_in in rendering.machines.iter().flat_map(|machine| &machine.stand_ins) {
+        if told.insert(stand_in) {
+            context.talk(&stand_in.to_string());
+        }
+    }
+    if !rendering.secrets.is_empty() {
+        context.stdio.err(&format!("note: the data holds {}\n", rendering.secrets.join(", ")));
+    }
+    if rendering.machines.len() > 1 {
+        let size = |machine: &&Machine<'_>| machine.rendered.as_ref().map_or(0, |rendered| rendered.data.expose().len());
+        if let Some(largest) = rendering.machines.iter().max_by_key(size) {
+            let (count, name) = (plural(rendering.machines.len(), "machine kind"), largest.target.config.name());
+            context.talk(&format!("{count}; largest {name} {}, {} bytes", largest.role, size(&largest)));
+        }
+    }
+}
+
+fn endpoint(text: &str) -> Result<Endpoint, Failure> {
+    let parsed =
+        text.rsplit_once(':').and_then(|(host, port)| Some((host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?)));
+    match parsed {
+        Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint { host: host.to_owned(), port }),
+        _ => Err(Failure::usage(
+            format!("`--endpoint {text}` is not a host and a port"),
+            "write it such as `--endpoint 10.0.0.1:6443`",
+        )),
+    }
+}
+
+/// The certificates and keys of a folder.
+fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Failure> {
+    const NAMES: [&str; 10] = [
+        "ca.crt",
+        "ca.key",
+        "etcd/ca.crt",
+        "etcd/ca.key",
+        "front-proxy-ca.crt",
+        "front-proxy-ca.key",
+        "sa.pub",
+        "sa.key",
+        "apiserver-etcd-client.crt",
+        "apiserver-etcd-client.key",
+    ];
+    let folder = folder.trim_end_matches('/');
+    let mut found = BTreeMap::new();
+    for name in NAMES {
+        let path = format!("{folder}/{name}");
+        if files::is_file(Path::new(&path)) {
+            found.insert(name.to_owned(), Sensitive::new(files::read_file(&path, Limits::default())?));
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::usage(
+            format!("`--certs-dir {folder}` holds no certificate"),
+            "name a folder with `ca.crt` and `ca.key`, such as /etc/kubernetes/pki",
+        ));
+    }
+    Ok(found)
+}
+
+fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
+    let mut gates = FeatureGates::default();
+    for gate in given {
+        let value = gate.split_once('=').and_then(|(name, value)| Some((name, value.parse::<bool>().ok()?)));
+        match value {
+            Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
+            Some(("MachinePool", on)) => gates.machine_pool = on,
+            // Other gates of CAPI have no effect on bootstrap data.
+            Some(_) => {}
+            None => {
+                return Err(Failure::usage(
+                    format!("`--feature-gates {gate}` is not NAME=true or NAME=false"),
+                    format!("write `--feature-gates {gate}=true`"),
+                ));
+            }
+        }
+    }
+    Ok(gates)
+}

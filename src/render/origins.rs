@@ -1,0 +1,118 @@
+//! Templates of clusterctl as input: variables are replaced first, and findings stand where the template has the text.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Diagnostic, Place, Report, RuleId, Span};
+use crate::text::envsubst::{self, OffsetMap};
+use crate::text::source::{LineIndex, Source};
+
+/// A template that cannot be read or has a variable without a value.
+pub const TEMPLATE_REFUSED: RuleId = RuleId::new("template-not-substituted");
+
+/// The templates that texts came from.
+#[derive(Debug, Clone, Default)]
+pub struct Origins(BTreeMap<String, (Source, OffsetMap)>);
+
+impl Origins {
+    /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result.
+    pub fn substitute(sources: Vec<Source>, value: &dyn Fn(&str) -> Option<String>) -> (Vec<Source>, Self, Report) {
+        let mut origins = Origins::default();
+        let mut report = Report::new();
+        let mut texts = Vec::new();
+        for source in sources {
+            match substituted(&source, value) {
+                Ok((text, map)) => {
+                    texts.push(Source::new(source.name().clone(), text));
+                    origins.0.insert(source.name().to_string(), (source, map));
+                }
+                Err(findings) => report.extend(findings),
+            }
+        }
+        (texts, origins, report)
+    }
+
+    /// The report with each place in its template.
+    pub fn restore(&self, report: Report) -> Report {
+        report.into_findings().into_iter().map(|finding| self.restored(finding)).collect()
+    }
+
+    fn restored(&self, mut finding: Diagnostic) -> Diagnostic {
+        self.move_place(&mut finding.place);
+        finding.related.iter_mut().for_each(|related| self.move_place(&mut related.place));
+        finding
+    }
+
+    fn move_place(&self, place: &mut Place) {
+        let Some((file, span)) = place.file.as_ref().zip(place.span.as_mut()) else { return };
+        let Some((source, map)) = self.0.get(file.as_ref()) else { return };
+        *span = in_template(source, map, span);
+    }
+}
+
+fn in_template(source: &Source, map: &OffsetMap, span: &Span) -> Span {
+    LineIndex::new(source.text()).span(map.to_template_range(span.start.offset..span.end.offset))
+}
+
+/// The text of a template with its variables replaced.
+fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>) -> Result<(String, OffsetMap), Report> {
+    let lines = LineIndex::new(source.text());
+    let refused = |message: String, range: std::ops::Range<usize>| {
+        Diagnostic::error(TEMPLATE_REFUSED, message).at(source.place().at_span(lines.span(range)))
+    };
+    let template = envsubst::parse(source.text()).map_err(|error| {
+        [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
+            .into_iter()
+            .collect::<Report>()
+    })?;
+    let required = template.variables();
+    let missing = |name: &str| required.get(name).is_some_and(Option::is_none) && value(name).is_none();
+    let mut seen = std::collections::BTreeSet::new();
+    let uses = template.uses();
+    let findings: Report = uses
+        .iter()
+        .filter(|used| !used.nested && missing(used.name) && seen.insert(used.name.to_owned()))
+        .map(|used| {
+            let finding = refused(format!("variable {} has no value and no default", used.name), used.span.clone());
+            finding.help(format!("give it with `--var {}=VALUE`, or in the environment", used.name))
+        })
+        .collect();
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let result = template.substitute(|name| value(name));
+    let substituted = result.map_err(|error| {
+        [refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)].into_iter().collect::<Report>()
+    })?;
+    match substituted.text() {
+        Ok(text) => Ok((text.to_owned(), substituted.map)),
+        Err(_) => {
+            Err([refused("the substituted template is not UTF-8".to_owned(), 0..0).help("give values in UTF-8")].into_iter().collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_template() {
+        let template = Source::new("t.yaml", "kind: Secret\nmetadata: {name: \"${NAME}\", namespace: 5 5}\nx: [\n");
+        let (texts, origins, report) = Origins::substitute(vec![template], &|_| Some("a-very-long-name".to_owned()));
+        assert!(report.is_empty());
+        assert!(texts[0].text().contains("a-very-long-name"));
+        let at = texts[0].text().find("x:").unwrap();
+        let span = LineIndex::new(texts[0].text()).span(at..at + 1);
+        let finding = Diagnostic::error(TEMPLATE_REFUSED, "x").at(texts[0].place().at_span(span));
+        let restored = origins.restore([finding].into_iter().collect());
+        assert_eq!(restored.findings()[0].place.span.unwrap().start.line, 3);
+    }
+
+    #[test]
+    fn variables_without_a_value_are_all_named() {
+        let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\n");
+        let (_, _, report) = Origins::substitute(vec![template], &|_| None::<String>);
+        let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(messages, ["variable A has no value and no default", "variable C has no value and no default"]);
+    }
+}
