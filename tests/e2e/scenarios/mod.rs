@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::harness::runner::Scenario;
 
+mod bring_your_own;
 mod crds;
 mod install;
 mod rbac;
@@ -27,4 +28,9 @@ pub(crate) const ALL: &[Scenario] = &[
         run: rbac::the_manager_has_exactly_its_list,
     },
     Scenario { name: "templates::every_flavor_is_taken", limit: Duration::from_secs(300), run: templates::every_flavor_is_taken },
+    Scenario {
+        name: "bring_your_own::releases_are_installed",
+        limit: Duration::from_secs(300),
+        run: bring_your_own::releases_are_installed,
+    },
 ];

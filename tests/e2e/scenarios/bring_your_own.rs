@@ -1,0 +1,107 @@
+//! Other people's providers, released by `windlass release build` and installed by the real clusterctl.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::clusterctl::Clusterctl;
+use crate::harness::runner::Context;
+use crate::harness::{installation, managers, shared, wait, windlass};
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// The k3s bootstrap provider through `components:`.
+const K3S: &str = "\
+apiVersion: windlass.dev/v1alpha1
+kind: Provider
+name: k3s
+type: BootstrapProvider
+group: bootstrap.cluster.x-k8s.io
+contracts: {v1beta1: [v1beta1, v1beta2]}
+namespace: capi-k3s-bootstrap-system
+components: built.yaml
+";
+
+/// Our releases of upstream's kubeadm bootstrap provider, of the k3s bootstrap provider and of the infrastructure provider in
+/// `examples/` are installed and become available; upstream's own manager runs in ours, as its service account, and answers.
+pub(crate) fn releases_are_installed(context: &Context) {
+    let plane = context.control_plane();
+    let mut clusterctl = Clusterctl::new(installation::CLUSTER_API, &plane, installation::CLUSTER_API);
+    let repository = plane.folder().join("repository");
+    for (folder, version) in [(kubeadm(plane.folder()), "v1.12.0"), (k3s(plane.folder()), "v0.3.0"), (harbour(plane.folder()), "v0.1.0")] {
+        windlass::run(&folder, &["release", "build", version, "--to", "out"]);
+        windlass::run(&folder, &["repository", "add", "out", "--to", repository.to_str().unwrap()]);
+    }
+    for (name, kind, file) in [
+        ("kubeadm", "BootstrapProvider", "bootstrap-kubeadm/latest/bootstrap-components.yaml"),
+        ("k3s", "BootstrapProvider", "bootstrap-k3s/latest/bootstrap-components.yaml"),
+        ("harbour", "InfrastructureProvider", "infrastructure-harbour/latest/infrastructure-components.yaml"),
+    ] {
+        clusterctl.provider(name, kind, &repository.join(file).display().to_string());
+    }
+    let mut arguments = vec!["init", "--wait-providers", "--core", "cluster-api:v1.12.0", "--control-plane", "kubeadm:v1.12.0"];
+    arguments.extend(["--bootstrap", "kubeadm:v1.12.0", "--bootstrap", "k3s:v0.3.0", "--infrastructure", "harbour:v0.1.0"]);
+    clusterctl.succeed(&arguments);
+    for (namespace, name) in [
+        ("capi-kubeadm-bootstrap-system", "capi-kubeadm-bootstrap-controller-manager"),
+        ("capi-k3s-bootstrap-system", "capi-k3s-bootstrap-controller-manager"),
+        ("harbour-system", "harbour-controller-manager"),
+    ] {
+        let deployment = plane.api.get("apps/v1", "Deployment", Some(namespace), name).unwrap();
+        assert_eq!(deployment["status"]["availableReplicas"], 1, "{name}: {}", deployment["status"]);
+    }
+
+    managers::start(&plane, installation::CLUSTER_API, &[managers::CORE, managers::KUBEADM_BOOTSTRAP]);
+    let config = |api: &str, spec| {
+        json!({
+            "apiVersion": format!("bootstrap.cluster.x-k8s.io/{api}"), "kind": "KubeadmConfig", "metadata": {"name": "k", "namespace": "default"}, "spec": spec,
+        })
+    };
+    let twice = config("v1beta2", json!({"files": [{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]}));
+    wait::until("upstream's webhook to refuse", SOON, || match plane.api.try_create(&twice) {
+        Err(refusal) if refusal.message().contains("spec.files[1].path") => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    // Arguments are a map in v1beta1 and a list in v1beta2: upstream's conversion has been asked.
+    let arguments = |value| json!({"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": value}}});
+    plane.api.create(&config("v1beta1", arguments(json!({"v": "4"})))).unwrap();
+    let stored = plane.api.get("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", Some("default"), "k").unwrap();
+    assert_eq!(stored["spec"], arguments(json!([{"name": "v", "value": "4"}])));
+}
+
+fn kubeadm(root: &Path) -> PathBuf {
+    let folder = root.join("kubeadm");
+    copy(&shared::path("corpus/kubernetes-sigs+cluster-api@v1.12.0/bootstrap/kubeadm/config"), &folder.join("config"));
+    copy_file(&shared::cluster_api("v1.12.0").join("metadata.yaml"), &folder.join("metadata.yaml"));
+    copy_file(&shared::checkout().join("tests/it/kubeadm/provider.yaml"), &folder.join("provider.yaml"));
+    folder
+}
+
+fn k3s(root: &Path) -> PathBuf {
+    let folder = root.join("k3s");
+    std::fs::create_dir_all(&folder).unwrap();
+    copy_file(&shared::path("corpus/rendered/k3s-io+cluster-api-k3s/bootstrap-components.yaml"), &folder.join("built.yaml"));
+    copy_file(&shared::path("corpus/k3s-io+cluster-api-k3s/metadata.yaml"), &folder.join("metadata.yaml"));
+    std::fs::write(folder.join("provider.yaml"), K3S).unwrap();
+    folder
+}
+
+fn harbour(root: &Path) -> PathBuf {
+    let folder = root.join("harbour");
+    copy(&shared::checkout().join("examples/harbour"), &folder);
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
+        if path.is_dir() { copy(&path, &to.join(name)) } else { copy_file(&path, &to.join(name)) }
+    }
+}
+
+/// The content only: the data may be read-only.
+fn copy_file(from: &Path, to: &Path) {
+    std::fs::write(to, std::fs::read(from).unwrap()).unwrap();
+}
