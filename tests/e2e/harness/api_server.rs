@@ -219,6 +219,17 @@ impl ApiServer {
         self.request("PATCH", &path, "application/apply-patch+yaml", Some(object))
     }
 
+    /// Changes the status as a merge patch says.
+    pub(crate) fn merge_status(&self, object: &Value, status: &Value) -> Answer {
+        let patch = serde_json::json!({ "status": status });
+        self.request("PATCH", &format!("{}/status", self.path_of(object)), "application/merge-patch+json", Some(&patch))
+    }
+
+    /// Changes the object as a merge patch says.
+    pub(crate) fn merge(&self, object: &Value, patch: &Value) -> Answer {
+        self.request("PATCH", &self.path_of(object), "application/merge-patch+json", Some(patch))
+    }
+
     /// Deletes.
     pub(crate) fn delete(&self, object: &Value) -> Answer {
         self.request("DELETE", &self.path_of(object), "application/json", None)

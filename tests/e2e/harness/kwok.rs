@@ -14,13 +14,12 @@ spec:
       values: ["True"]
   next:
     statusTemplate: |
+      {{ $now := Now }}
       conditions:
-      - type: Ready
-        status: "True"
-        reason: KubeletReady
-        message: played by kwok
-        lastHeartbeatTime: {{ Now | Quote }}
-        lastTransitionTime: {{ Now | Quote }}
+      - {type: Ready, status: "True", reason: KubeletReady, message: played by kwok, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}}
+      - {type: MemoryPressure, status: "False", reason: Kwok, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}}
+      - {type: DiskPressure, status: "False", reason: Kwok, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}}
+      - {type: PIDPressure, status: "False", reason: Kwok, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}}
       capacity: {cpu: "64", memory: 256Gi, pods: "1000"}
       allocatable: {cpu: "64", memory: 256Gi, pods: "1000"}
 ---

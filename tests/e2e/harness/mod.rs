@@ -3,6 +3,7 @@
 pub(crate) mod api_server;
 pub(crate) mod certificates;
 pub(crate) mod clusterctl;
+pub(crate) mod components;
 pub(crate) mod control_plane;
 pub(crate) mod installation;
 pub(crate) mod kubeconfig;

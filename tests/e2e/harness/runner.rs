@@ -65,13 +65,6 @@ impl Context {
         ControlPlane::start(&self.folder, &self.runtime)
     }
 
-    /// A further fresh control plane of one's own.
-    pub(crate) fn control_plane_for(&self, part: &str) -> ControlPlane {
-        let folder = self.folder.join(part);
-        create(&folder);
-        ControlPlane::start(&folder, &self.runtime)
-    }
-
     /// The control plane that all scenarios share which leave nothing behind that disturbs others.
     pub(crate) fn shared(&self) -> Arc<ControlPlane> {
         self.plain.get(&self.runtime, |_| ())

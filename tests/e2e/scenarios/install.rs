@@ -15,47 +15,54 @@ use crate::harness::{installation, shared, wait, windlass};
 const DELETE: &[&str] = &["delete", "--bootstrap", "windlass", "--include-crd", "--include-namespace"];
 const SOON: Duration = Duration::from_secs(60);
 
+/// With clusterctl and Cluster API of contract v1beta2's first years.
+pub(crate) fn init_upgrade_delete_v1_12(context: &Context) {
+    init_upgrade_delete(context, "v1.12.0", "v1.12.0");
+}
+
+/// With a later clusterctl and Cluster API.
+pub(crate) fn init_upgrade_delete_v1_14(context: &Context) {
+    init_upgrade_delete(context, "v1.14.2", "v1.14.0");
+}
+
 /// `init` from `releases/` beside Cluster API, `upgrade plan` and `upgrade apply` to a release that we build now, and `delete`, which
 /// leaves nothing of ours; a WindlassConfig lives through the upgrade.
-pub(crate) fn init_upgrade_delete(context: &Context) {
-    for (clusterctl_version, cluster_api) in [("v1.12.0", "v1.12.0"), ("v1.14.2", "v1.14.0")] {
-        let plane = context.control_plane_for(clusterctl_version);
-        let mut clusterctl = Clusterctl::new(clusterctl_version, &plane, cluster_api);
-        init(&clusterctl, cluster_api);
-        assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
-        assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.0");
-        assert_all_labelled(&plane.api);
+fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api: &str) {
+    let plane = context.control_plane();
+    let mut clusterctl = Clusterctl::new(clusterctl_version, &plane, cluster_api);
+    init(&clusterctl, cluster_api);
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
+    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.0");
+    assert_all_labelled(&plane.api);
 
-        let port = plane.serve(windlass::routes());
-        windlass::redirect_webhooks(&plane, windlass::NAMESPACE, port);
-        let config = json!({
-            "apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig",
-            "metadata": {"name": "old", "namespace": "default"}, "spec": {"preKubeadmCommands": ["true"]},
-        });
-        wait::until("a WindlassConfig to be taken", SOON, || plane.api.create(&config).map_err(|refusal| refusal.to_string()));
+    let port = plane.serve(windlass::routes());
+    windlass::redirect_webhooks(&plane, windlass::NAMESPACE, port);
+    let config = json!({
+        "apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig",
+        "metadata": {"name": "old", "namespace": "default"}, "spec": {"preKubeadmCommands": ["true"]},
+    });
+    wait::until("a WindlassConfig to be taken", SOON, || plane.api.create(&config).map_err(|refusal| refusal.to_string()));
 
-        clusterctl.set_windlass_repository(&newer_repository(plane.folder()));
-        let plan = clusterctl.succeed(&["upgrade", "plan"]);
-        let row =
-            plan.stdout.lines().find(|line| line.starts_with(windlass::LABEL)).unwrap_or_else(|| panic!("{}", plan.stdout)).to_owned();
-        let words: Vec<&str> = row.split_whitespace().collect();
-        assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.1.1"], "{}", plan.stdout);
-        windlass::restore_webhooks(&plane, windlass::NAMESPACE, port);
-        clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
-        assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.1"));
-        assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.1");
-        windlass::redirect_webhooks(&plane, windlass::NAMESPACE, port);
-        let old = wait::until("the WindlassConfig", SOON, || {
-            plane.api.get("bootstrap.windlass.dev/v1beta2", "WindlassConfig", Some("default"), "old").map_err(|refusal| refusal.to_string())
-        });
-        assert_eq!(old["spec"], config["spec"]);
+    clusterctl.set_windlass_repository(&newer_repository(plane.folder()));
+    let plan = clusterctl.succeed(&["upgrade", "plan"]);
+    let row = plan.stdout.lines().find(|line| line.starts_with(windlass::LABEL)).unwrap_or_else(|| panic!("{}", plan.stdout)).to_owned();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.1.1"], "{}", plan.stdout);
+    windlass::restore_webhooks(&plane, windlass::NAMESPACE, port);
+    clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.1"));
+    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.1");
+    windlass::redirect_webhooks(&plane, windlass::NAMESPACE, port);
+    let old = wait::until("the WindlassConfig", SOON, || {
+        plane.api.get("bootstrap.windlass.dev/v1beta2", "WindlassConfig", Some("default"), "old").map_err(|refusal| refusal.to_string())
+    });
+    assert_eq!(old["spec"], config["spec"]);
 
-        let refused = clusterctl.run(DELETE);
-        assert!(refused.stderr.contains("found existing objects for provider CRDs"), "{}", refused.stderr);
-        plane.api.delete(&old).unwrap();
-        clusterctl.succeed(DELETE);
-        assert_remaining(&plane.api, &[windlass::NAMESPACE], &[]);
-    }
+    let refused = clusterctl.run(DELETE);
+    assert!(refused.stderr.contains("found existing objects for provider CRDs"), "{}", refused.stderr);
+    plane.api.delete(&old).unwrap();
+    clusterctl.succeed(DELETE);
+    assert_remaining(&plane.api, &[windlass::NAMESPACE], &[]);
 }
 
 /// Another registry, another namespace, and a repository laid out by `windlass repository add`, one after the other.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::harness::runner::Scenario;
+use crate::harness::runner::{Context, Scenario};
 
 mod bring_your_own;
+mod contract;
 mod crds;
 mod install;
 mod rbac;
@@ -12,25 +13,26 @@ mod self_test;
 mod templates;
 
 pub(crate) const ALL: &[Scenario] = &[
-    Scenario { name: "harness::webhooks_are_called", limit: Duration::from_secs(300), run: self_test::webhooks_are_called },
-    Scenario { name: "harness::cluster_api_comes_up", limit: Duration::from_secs(300), run: self_test::cluster_api_comes_up },
-    Scenario { name: "crds::are_established", limit: Duration::from_secs(120), run: crds::are_established },
-    Scenario { name: "crds::constraints_hold", limit: Duration::from_secs(600), run: crds::constraints_hold },
-    Scenario { name: "crds::both_versions_round_trip", limit: Duration::from_secs(600), run: crds::both_versions_round_trip },
-    Scenario { name: "crds::webhook_rules_refuse", limit: Duration::from_secs(300), run: crds::webhook_rules_refuse },
-    Scenario { name: "crds::webhooks_warn", limit: Duration::from_secs(300), run: crds::webhooks_warn },
-    Scenario { name: "install::init_upgrade_delete", limit: Duration::from_secs(600), run: install::init_upgrade_delete },
-    Scenario { name: "install::variants", limit: Duration::from_secs(600), run: install::variants },
-    Scenario { name: "rbac::core_may_use_our_kinds", limit: Duration::from_secs(300), run: rbac::core_may_use_our_kinds },
-    Scenario {
-        name: "rbac::the_manager_has_exactly_its_list",
-        limit: Duration::from_secs(300),
-        run: rbac::the_manager_has_exactly_its_list,
-    },
-    Scenario { name: "templates::every_flavor_is_taken", limit: Duration::from_secs(300), run: templates::every_flavor_is_taken },
-    Scenario {
-        name: "bring_your_own::releases_are_installed",
-        limit: Duration::from_secs(300),
-        run: bring_your_own::releases_are_installed,
-    },
+    scenario("harness::webhooks_are_called", self_test::webhooks_are_called),
+    scenario("harness::cluster_api_comes_up", self_test::cluster_api_comes_up),
+    scenario("crds::are_established", crds::are_established),
+    scenario("crds::constraints_hold", crds::constraints_hold),
+    scenario("crds::both_versions_round_trip", crds::both_versions_round_trip),
+    scenario("crds::webhook_rules_refuse", crds::webhook_rules_refuse),
+    scenario("crds::webhooks_warn", crds::webhooks_warn),
+    scenario("install::init_upgrade_delete_v1_12", install::init_upgrade_delete_v1_12),
+    scenario("install::init_upgrade_delete_v1_14", install::init_upgrade_delete_v1_14),
+    scenario("install::variants", install::variants),
+    scenario("rbac::core_may_use_our_kinds", rbac::core_may_use_our_kinds),
+    scenario("rbac::the_manager_has_exactly_its_list", rbac::the_manager_has_exactly_its_list),
+    scenario("contract::core_v1_12", contract::core_v1_12),
+    scenario("contract::core_v1_14", contract::core_v1_14),
+    scenario("contract::core_v1_10", contract::core_v1_10),
+    scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
+    scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
 ];
+
+/// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.
+const fn scenario(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario { name, limit: Duration::from_secs(900), run }
+}

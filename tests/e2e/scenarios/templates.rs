@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::windlass::text::source::Source;
-use ::windlass::text::yaml::{self, Limits};
 use serde_json::Value;
 
 use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{installation, shared, wait, windlass};
+use crate::harness::{components, installation, shared, wait, windlass};
 
 /// Every template and ClusterClass of the release, as `clusterctl generate` prints it, is taken by server-side dry run with all
 /// webhooks, strictly.
@@ -45,9 +43,7 @@ pub(crate) fn generate(clusterctl: &Clusterctl<'_>, template: &str) -> Vec<Value
     let mut arguments = vec!["generate", "cluster", "prod", "--from", template, "--target-namespace", "default"];
     arguments.extend(["--kubernetes-version", "v1.34.2", "--control-plane-machine-count", "3", "--worker-machine-count", "2"]);
     let printed = clusterctl.succeed(&arguments);
-    let parsed = yaml::parse(&Source::new(template, printed.stdout), &Limits::default());
-    assert!(!parsed.report.has_errors(), "clusterctl prints YAML");
-    parsed.documents.iter().map(|document| document.root.to_json()).collect()
+    components::documents(template, printed.stdout)
 }
 
 fn take(plane: &ControlPlane, flavor: &str, document: &Value) {

@@ -108,9 +108,7 @@ impl Trip<'_> {
     }
 
     fn write_status(&self, object: &Value, status: &Value) -> Result<(), String> {
-        let path = format!("{}/status", self.api.path_of(object));
-        let patch = json!({ "status": status });
-        self.api.request("PATCH", &path, "application/merge-patch+json", Some(&patch)).map(|_| ()).map_err(|refusal| refusal.to_string())
+        self.api.merge_status(object, status).map(|_| ()).map_err(|refusal| refusal.to_string())
     }
 
     /// Reads the object in the other version, writes that back, and reads it in its own version.

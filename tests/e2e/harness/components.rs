@@ -1,0 +1,36 @@
+//! Components applied without clusterctl, for releases of Cluster API that no clusterctl of today installs beside ours.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use windlass::text::envsubst;
+use windlass::text::source::Source;
+use windlass::text::yaml::{self, Limits};
+
+use super::control_plane::ControlPlane;
+use super::wait;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Applies a components file with the defaults of its variables. What is for cert-manager is left out: the harness plays that part.
+pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let template = envsubst::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let substituted = template.substitute(|_| None::<String>).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text = substituted.text().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for object in documents(&file.display().to_string(), text.to_owned()) {
+        if object["apiVersion"] == "cert-manager.io/v1" {
+            continue;
+        }
+        let shown = format!("{} {}", object["kind"], object["metadata"]["name"]);
+        wait::until(&shown, LIMIT, || plane.api.apply(&object).map_err(|refusal| refusal.to_string()));
+    }
+}
+
+/// The documents of a YAML text.
+pub(crate) fn documents(name: &str, text: String) -> Vec<Value> {
+    let parsed = yaml::parse(&Source::new(name, text), &Limits::default());
+    assert!(!parsed.report.has_errors(), "{name} is no YAML");
+    parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null()).collect()
+}
