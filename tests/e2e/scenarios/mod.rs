@@ -11,6 +11,7 @@ mod install;
 mod rbac;
 mod self_test;
 mod templates;
+mod topology;
 
 pub(crate) const ALL: &[Scenario] = &[
     scenario("harness::webhooks_are_called", self_test::webhooks_are_called),
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("contract::core_v1_14", contract::core_v1_14),
     scenario("contract::core_v1_10", contract::core_v1_10),
     scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
+    scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
 ];
 

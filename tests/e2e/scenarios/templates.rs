@@ -17,7 +17,7 @@ pub(crate) fn every_flavor_is_taken(context: &Context) {
     let clusterctl = Clusterctl::new(installation::CLUSTER_API, &plane, installation::CLUSTER_API);
     let mut count = 0;
     for (flavor, path) in templates() {
-        for document in generate(&clusterctl, &path.display().to_string()) {
+        for document in generate(&clusterctl, &path.display().to_string(), "default") {
             count += 1;
             assert_eq!(document["metadata"]["namespace"], "default", "{flavor}: {document}");
             take(&plane, &flavor, &document);
@@ -39,8 +39,8 @@ pub(crate) fn templates() -> Vec<(String, PathBuf)> {
 }
 
 /// The objects that `clusterctl generate cluster` prints for a template.
-pub(crate) fn generate(clusterctl: &Clusterctl<'_>, template: &str) -> Vec<Value> {
-    let mut arguments = vec!["generate", "cluster", "prod", "--from", template, "--target-namespace", "default"];
+pub(crate) fn generate(clusterctl: &Clusterctl<'_>, template: &str, namespace: &str) -> Vec<Value> {
+    let mut arguments = vec!["generate", "cluster", "prod", "--from", template, "--target-namespace", namespace];
     arguments.extend(["--kubernetes-version", "v1.34.2", "--control-plane-machine-count", "3", "--worker-machine-count", "2"]);
     let printed = clusterctl.succeed(&arguments);
     components::documents(template, printed.stdout)
