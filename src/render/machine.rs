@@ -12,6 +12,7 @@ use super::legacy::Legacy;
 use super::outcome::Notes;
 use super::plan::{Kubeadm, NodePlan, PlannedFile};
 use super::pool::Pool;
+use super::quirks;
 use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
@@ -30,6 +31,8 @@ pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsuppor
 pub const WORKER_WITH_CONTROL_PLANE: RuleId = RuleId::new("config-worker-control-plane");
 /// A config of the first machine that says nothing of it.
 pub const INIT_WITHOUT_CONFIGURATION: RuleId = RuleId::new("config-init-missing");
+/// A field that kubeadm's API for the version of Kubernetes does not have.
+pub const FIELD_DROPPED: RuleId = RuleId::new("kubeadm-field-dropped");
 /// A text that kubeadm's documents cannot hold.
 pub const CHARACTER_REFUSED: RuleId = RuleId::new("kubeadm-character-refused");
 /// A field that is not rendered yet.
@@ -72,6 +75,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
         ConfigKind::Windlass(_) => Encoder::Typed,
         _ => request.encoder.unwrap_or(Encoder::Capi),
     };
+    notes.report.extend(quirks::warnings(&plan, target.config, &target.spec_path(), encoder == Encoder::Capi));
     let data = cloud_config::encode(&plan, encoder);
     Some(Rendered {
         role,
@@ -136,6 +140,9 @@ impl Planner<'_> {
         let Config { mut spec, legacy } = config;
         let api = self.kubeadm_api(notes);
         self.as_control_plane(&mut spec);
+        if let Some(api) = api {
+            self.report_dropped(&spec, api, notes);
+        }
         let pairs = self.certificates(&spec, notes);
         let contents =
             Contents { pool: self.pool, config: self.target.config, spec_path: &self.target.spec_path(), profile: &self.request.profile };
@@ -181,6 +188,17 @@ impl Planner<'_> {
                 let finding = Diagnostic::error(VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
                 notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
             }
+        }
+    }
+
+    /// Warns of what kubeadm's API of this version cannot hold.
+    fn report_dropped(&self, spec: &WindlassConfigSpec, api: KubeadmApi, notes: &mut Notes) {
+        for path in kubeadm::dropped(spec, self.surroundings.role, api) {
+            let path = self.target.spec_path().join(&path);
+            let version = &self.surroundings.kubernetes_version;
+            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
+            let finding = Diagnostic::warning(FIELD_DROPPED, message).at(self.target.config.key_place(&path));
+            notes.report.push(finding.help("remove the field, or use Kubernetes v1.31.0 or newer"));
         }
     }
 

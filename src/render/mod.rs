@@ -22,6 +22,7 @@ mod owner;
 pub mod plan;
 pub mod pool;
 pub mod profile;
+pub mod quirks;
 mod request;
 mod role;
 pub mod secret;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use windlass::diag::{Diagnostic, Severity};
+use windlass::render::cloud_config::Encoder;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass::text::source::Source;
 
@@ -54,6 +55,10 @@ fn cases(root: &Path) -> Vec<Case> {
 
 /// Renders the only config of a vector as the provider would.
 fn rendered(case: &Case) -> (Option<Vec<u8>>, Vec<Diagnostic>) {
+    rendered_by(case, Encoder::Capi)
+}
+
+fn rendered_by(case: &Case, encoder: Encoder) -> (Option<Vec<u8>>, Vec<Diagnostic>) {
     let input = std::fs::read_to_string(case.folder.join("input.yaml")).unwrap();
     let (pool, report) = Pool::read(&[Source::new("input.yaml", input)]);
     let request = Request {
@@ -61,6 +66,7 @@ fn rendered(case: &Case) -> (Option<Vec<u8>>, Vec<Diagnostic>) {
         stand_ins: false,
         token: Some("abcdef.0123456789abcdef".into()),
         show_secrets: true,
+        encoder: Some(encoder),
         feature_gates: FeatureGates { ignition: case.ignition_gate, machine_pool: true },
         ..Request::new()
     };
@@ -95,6 +101,33 @@ fn check(case: &Case) -> Result<(), String> {
         None => true,
     };
     if passes { Ok(()) } else { Err(format!("expected {expected:?}\n{}", shown())) }
+}
+
+/// What a reader of YAML 1.1 finds in a document; `None` when it finds none.
+fn read_back(data: &[u8]) -> Option<Value> {
+    let source = Source::new("user-data", std::str::from_utf8(data).ok()?);
+    let parsed = windlass::text::yaml::parse(&source, &Default::default());
+    let readable = !parsed.report.has_errors() && parsed.documents.len() == 1;
+    readable.then(|| parsed.documents[0].root.to_json())
+}
+
+/// The typed encoder gives the same bytes wherever they are read back as they were meant, and always gives what can be read.
+#[test]
+fn typed_differs_only_where_a_text_is_misread() {
+    let Some(root) = shared("vectors/render") else { return };
+    let mut same = 0;
+    for case in cases(&root).iter().filter(|case| case.expected == "expected.cloud-config" && !KNOWN_GAPS.contains(&case.name.as_str())) {
+        let (capi, typed) = (rendered_by(case, Encoder::Capi).0.unwrap(), rendered_by(case, Encoder::Typed).0.unwrap());
+        if capi == typed {
+            same += 1;
+            continue;
+        }
+        let difference = first_difference(&typed, &capi);
+        let read = read_back(&typed);
+        assert!(read.is_some(), "{}: cannot be read: {difference}", case.name);
+        assert_ne!(read, read_back(&capi), "{}: differs without need: {difference}", case.name);
+    }
+    assert!(same > 250, "only {same} vectors are the same");
 }
 
 /// The numbers after `line` and `column` replaced by `*`.
@@ -134,4 +167,89 @@ fn cloud_config_vectors() {
     let shown: Vec<_> = failures.iter().map(|(name, difference)| format!("{name}: {difference}")).collect();
     assert!(failures.is_empty(), "{} of {} vectors differ:\n{}", failures.len(), cases.len(), shown.join("\n"));
     assert!(stale.is_empty(), "these pass now, take them off KNOWN_GAPS: {stale:?}");
+}
+
+/// Runs `windlass render` on a text from standard input: exit code, standard output, standard error.
+fn render_text(text: &str, flags: &[&str]) -> (i32, String, String) {
+    let output = crate::support::windlass_with_input(flags, text);
+    let string = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), string(output.stdout), string(output.stderr))
+}
+
+const WORKER: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  files:\n  - {path: /etc/a, content: x}\n";
+
+#[test]
+fn data_is_all_of_standard_output_and_stand_ins_are_named() {
+    let (code, data, talk) = render_text(WORKER, &["render", "-"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(data.starts_with("## template: jinja\n#cloud-config\n\nwrite_files:\n-   path: /etc/a\n    content: |\n      x\n"), "{data}");
+    for flag in ["--role", "--kubernetes-version", "--endpoint", "--token", "--ca-cert-hash"] {
+        assert_eq!(talk.matches(&format!("({flag})")).count(), 1, "{talk}");
+    }
+    let given = ["render", "-", "--role", "worker-join", "--kubernetes-version", "v1.34.1", "--endpoint", "10.0.0.1:6443"];
+    let given = [&given[..], &["--token", "abcdef.0123456789abcdef", "--ca-cert-hash", "sha256:aa"]].concat();
+    let (code, data, talk) = render_text(WORKER, &given);
+    assert_eq!(code, 0);
+    assert!(!talk.contains("stand-in"), "{talk}");
+    assert!(data.contains("apiServerEndpoint: 10.0.0.1:6443\n"), "{data}");
+}
+
+#[test]
+fn every_fault_is_in_one_report_at_its_place() {
+    let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  preKubeadmCommand: [a]\n  files:\n  - path: /a\n    permissions: 0644\n";
+    let (code, data, talk) = render_text(text, &["render", "-"]);
+    assert_eq!((code, data.as_str()), (1, ""), "{talk}");
+    assert!(talk.contains("error[config-field-unknown]: unknown field `spec.preKubeadmCommand`\n  --> <stdin>:5:3"), "{talk}");
+    assert!(talk.contains("did you mean `preKubeadmCommands`?"), "{talk}");
+    assert!(talk.contains("error[config-value-refused]: spec.files[0].permissions is the number 420"), "{talk}");
+    assert!(talk.ends_with("2 errors; no data written\n"), "{talk}");
+}
+
+#[test]
+fn findings_stand_in_the_template_that_was_substituted() {
+    let text = WORKER.replace("name: w", "name: \"${NAME}\"").replace("content: x", "contnt: x");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--template", "--var", "NAME=a-long-name"]);
+    assert_eq!(code, 1);
+    assert!(talk.contains("unknown field `spec.files[0].contnt`\n  --> <stdin>:6:20"), "{talk}");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--template"]);
+    assert_eq!(code, 1);
+    assert!(talk.contains("error[template-not-substituted]: variable NAME has no value and no default\n  --> <stdin>:3:"), "{talk}");
+}
+
+#[test]
+fn quirks_that_change_the_meaning_are_warnings() {
+    let text = WORKER.replace("  files:", "  users:\n  - {name: ops, gecos: 'Ops #2'}\n  files:").replace("content: x", "content: '{{ .Values.x }}'");
+    let (code, data, talk) = render_text(&text, &["render", "-"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(talk.contains("warning[cloud-config-value-cut]: spec.users[0].gecos reaches cloud-init as `Ops`"), "{talk}");
+    assert!(talk.contains("warning[cloud-config-jinja]: spec.files[0]"), "{talk}");
+    assert!(data.contains("    gecos: Ops #2\n"), "{data}");
+    assert_eq!(render_text(&text, &["render", "-", "--deny", "warnings"]).0, 1);
+    let (_, typed, _) = render_text(&text, &["render", "-", "--encoder", "typed"]);
+    assert!(typed.contains("    gecos: \"Ops #2\"\n"), "{typed}");
+}
+
+#[test]
+fn extracted_files_stay_inside_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("node");
+    let text = WORKER.replace("/etc/a", "/../../etc/../up");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--extract", target.to_str().unwrap()]);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(std::fs::read(target.join("etc/up")).unwrap(), b"x\n");
+    assert!(target.join(".windlass/user-data").is_file());
+    assert!(target.join("run/kubeadm/kubeadm-join-config.yaml").is_file());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn json_is_printed_on_a_fault_too() {
+    let (code, text, _) = render_text(WORKER, &["render", "-", "-o", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["kind"]), (0, &Value::from("Render")));
+    assert_eq!(report["machines"][0]["plan"]["files"][0]["from"], "spec.files[0]");
+    let (code, text, _) = render_text(&WORKER.replace("content", "contnt"), &["render", "-", "-o", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["machines"][0]["data"]), (1, &Value::Null));
+    assert_eq!(report["findings"][0]["rule"], "config-field-unknown");
 }

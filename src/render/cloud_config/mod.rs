@@ -10,6 +10,7 @@ use std::fmt;
 
 pub use document::encode;
 pub use files::{NodeFile, kubeadm_command, node_files};
+pub(super) use scalar::{Block, block};
 
 /// How the user's texts are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub(super) fn put_single_quoted(out: &mut Vec<u8>, encoder: Encoder, text: &str)
 
 /// What a block of text needs to be read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Block {
+pub(in crate::render) enum Block {
     /// Nothing: `|`.
     Plain,
     /// An indentation indicator, because the first line begins with a blank.
@@ -31,7 +31,7 @@ pub(super) enum Block {
 }
 
 /// What a content needs as a block.
-pub(super) fn block(content: &[u8]) -> Block {
+pub(in crate::render) fn block(content: &[u8]) -> Block {
     let Ok(text) = std::str::from_utf8(content) else { return Block::Binary };
     if text.chars().any(|c| !is_carried(c)) {
         return Block::Binary;

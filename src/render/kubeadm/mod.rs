@@ -4,6 +4,7 @@
 //! YAML writer ([`goyaml`]), which sorts keys, so their order here has no meaning.
 
 mod cluster;
+mod dropped;
 mod durations;
 mod fields;
 mod init;
@@ -15,6 +16,7 @@ use semver::Version;
 use serde_json::Value;
 
 pub use cluster::{ClusterValues, cluster_configuration};
+pub use dropped::dropped;
 pub use durations::Durations;
 pub use init::init_configuration;
 pub use join::join_configuration;
