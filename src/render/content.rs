@@ -1,20 +1,26 @@
 //! Contents of files and passwords: inline, or from Secrets.
 
+use super::machine::NOT_RENDERED;
 use super::object::Object;
 use super::outcome::Notes;
 use super::plan::{PlannedFile, PlannedUser};
 use super::pool::Pool;
 use super::profile::Profile;
 use super::secret::Secret;
-use crate::api::files::{File, SecretKeyReference};
+use crate::api::files::{ContentFormat, File, SecretKeyReference};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::text::go_template::{self, Fault};
+use crate::text::go_value;
 
 /// A Secret that a config reads is not there.
 pub const SECRET_MISSING: RuleId = RuleId::new("config-secret-missing");
 /// A Secret that a config reads has no such key.
 pub const SECRET_KEY_MISSING: RuleId = RuleId::new("config-secret-key-missing");
+
+/// A content that is a template and does not parse or fails.
+pub const TEMPLATE_REFUSED: RuleId = RuleId::new("config-template-refused");
 
 /// Where contents come from.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +33,8 @@ pub struct Contents<'a> {
     pub spec_path: &'a FieldPath,
     /// The CAPI release.
     pub profile: &'a Profile,
+    /// What templates see.
+    pub template_data: &'a go_template::Value,
 }
 
 impl Contents<'_> {
@@ -37,11 +45,15 @@ impl Contents<'_> {
     }
 
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
-        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format: _ } = file;
+        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format } = file;
         let origin = self.spec_path.field("files").index(index);
         let content = match content_from.and_then(|source| source.secret) {
             Some(reference) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
             None => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
+        };
+        let content = match content_format {
+            Some(ContentFormat::Template) => self.templated(&path, content, &origin, notes)?,
+            _ => content,
         };
         Some(PlannedFile {
             path,
@@ -52,6 +64,37 @@ impl Contents<'_> {
             content,
             origin: Some(origin),
         })
+    }
+
+    /// The content with its template rendered.
+    fn templated(&self, path: &str, content: Sensitive<Vec<u8>>, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let refused = |rule, message: String| {
+            let place = self.config.place(&origin.field("content"));
+            Diagnostic::error(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
+        };
+        let Ok(text) = std::str::from_utf8(content.expose()) else {
+            return notes.refuse(refused(NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
+        };
+        let upstream =
+            |cause: String| format!("failed to render templates: failed to execute template for file {}: {cause}", go_value::quote(path));
+        let finding = match go_template::render(path, text, self.template_data) {
+            Ok(text) => return Some(Sensitive::new(text.into_bytes())),
+            Err(Fault::Syntax { line, message }) => {
+                refused(TEMPLATE_REFUSED, format!("{origin} is a template that does not parse: line {line}: {message}"))
+            }
+            Err(Fault::Execution(cause)) => {
+                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template that fails"));
+                finding.upstream(upstream(format!("template: {cause}")))
+            }
+            Err(Fault::Unsupported(what)) => {
+                refused(NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
+            }
+            Err(Fault::TooLarge) => {
+                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template with more than 1048576 bytes as its result"));
+                finding.upstream(upstream("rendered output exceeds the 1048576 byte limit".to_owned()))
+            }
+        };
+        notes.refuse(finding)
     }
 
     /// The users with their passwords. All that is missing is reported.

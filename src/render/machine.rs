@@ -1,5 +1,7 @@
 //! From a config to the data of one machine: prove, look around, plan, encode.
 
+use std::collections::BTreeMap;
+
 use semver::Version;
 
 use super::certificate::{self, KeyPair, Lookup, Purpose};
@@ -24,6 +26,7 @@ use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::text::go_template;
 
 /// A version of Kubernetes that is none, or that the provider does not support.
 pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsupported");
@@ -31,6 +34,8 @@ pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsuppor
 pub const WORKER_WITH_CONTROL_PLANE: RuleId = RuleId::new("config-worker-control-plane");
 /// A config of the first machine that says nothing of it.
 pub const INIT_WITHOUT_CONFIGURATION: RuleId = RuleId::new("config-init-missing");
+/// A control plane whose version templates need is not there.
+pub const CONTROL_PLANE_MISSING: RuleId = RuleId::new("control-plane-missing");
 /// A field that kubeadm's API for the version of Kubernetes does not have.
 pub const FIELD_DROPPED: RuleId = RuleId::new("kubeadm-field-dropped");
 /// A text that kubeadm's documents cannot hold.
@@ -107,13 +112,8 @@ fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -
     let additions = additions.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| root.field(name));
     let files = spec.files.iter().flatten().enumerate().flat_map(|(index, file)| {
         let path = root.field("files").index(index);
-        let is_template = file.content_format == Some(ContentFormat::Template);
         let config_map = file.content_from.as_ref().is_some_and(|source| source.config_map.is_some());
-        [
-            is_template.then(|| path.field("contentFormat")),
-            file.transfer_encoding.map(|_| path.field("transferEncoding")),
-            config_map.then(|| path.field("contentFrom").field("configMap")),
-        ]
+        [file.transfer_encoding.map(|_| path.field("transferEncoding")), config_map.then(|| path.field("contentFrom").field("configMap"))]
     });
     let unsupported: Vec<FieldPath> = additions.chain(files.flatten()).collect();
     for path in &unsupported {
@@ -144,8 +144,15 @@ impl Planner<'_> {
             self.report_dropped(&spec, api, notes);
         }
         let pairs = self.certificates(&spec, notes);
-        let contents =
-            Contents { pool: self.pool, config: self.target.config, spec_path: &self.target.spec_path(), profile: &self.request.profile };
+        let has_templates = spec.files.iter().flatten().any(|file| file.content_format == Some(ContentFormat::Template));
+        let template_data = if has_templates { self.template_data(notes)? } else { go_template::Value::Nil };
+        let contents = Contents {
+            pool: self.pool,
+            config: self.target.config,
+            spec_path: &self.target.spec_path(),
+            profile: &self.request.profile,
+            template_data: &template_data,
+        };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);
         let users = contents.users(spec.users.take().unwrap_or_default(), notes);
         let (kubeadm, kubeconfig) = match self.surroundings.role {
@@ -187,6 +194,29 @@ impl Planner<'_> {
                 };
                 let finding = Diagnostic::error(VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
                 notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
+            }
+        }
+    }
+
+    /// What templates of files see: the version of the control plane, when the Cluster refers to one that says it.
+    fn template_data(&self, notes: &mut Notes) -> Option<go_template::Value> {
+        let map = |name: &str, value| go_template::Value::Map(BTreeMap::from([(name.to_owned(), value)]));
+        let version = |version: String| map("controlPlane", map("version", go_template::Value::Text(version)));
+        let Surroundings { cluster, cluster_place, kubernetes_version, .. } = &self.surroundings;
+        let reference = match &cluster.control_plane {
+            Some(reference) => reference,
+            None if cluster.is_read || !self.request.stand_ins => return Some(go_template::Value::Map(BTreeMap::new())),
+            None => return Some(version(normalised(kubernetes_version))),
+        };
+        let namespace = self.target.config.namespace();
+        match self.pool.find(&reference.group, &reference.kind, namespace, &reference.name) {
+            Some(object) if object.text(&["spec", "version"]).is_empty() => Some(go_template::Value::Map(BTreeMap::new())),
+            Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
+            None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
+            None => {
+                let message = format!("the templates of files need {} {}, which no file holds", reference.kind, reference.name);
+                let finding = Diagnostic::error(CONTROL_PLANE_MISSING, message).at(cluster_place.clone());
+                notes.refuse(finding.help(format!("add the file of {} {namespace}/{}", reference.kind, reference.name)))
             }
         }
     }
@@ -348,6 +378,11 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// The version with three numbers and a `v`; as it is when it is none.
+fn normalised(version: &str) -> String {
+    parse_tolerant(version).map_or_else(|_| version.to_owned(), |version| format!("v{version}"))
 }
 
 /// The timeouts of v1beta2, or those that v1.10 reads.

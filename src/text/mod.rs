@@ -2,6 +2,7 @@
 //! Knows nothing of Kubernetes or of us, and never touches a file.
 
 pub mod envsubst;
+pub mod go_template;
 pub mod go_value;
 pub mod goyaml;
 pub mod nearest;
