@@ -164,7 +164,12 @@ impl ApiServer {
         std::iter::once("v1".to_owned())
             .chain(versions)
             .flat_map(|api_version| {
-                let listed = self.read(&root(&api_version)).unwrap_or_else(|refusal| panic!("cannot list {api_version}: {refusal}"));
+                let listed = match self.read(&root(&api_version)) {
+                    Ok(listed) => listed,
+                    // A group may go between the two questions.
+                    Err(refusal) if refusal.code == 404 => Value::Null,
+                    Err(refusal) => panic!("cannot list {api_version}: {refusal}"),
+                };
                 let resources = listed["resources"].as_array().cloned().unwrap_or_default();
                 resources.into_iter().map(move |resource| Kind {
                     api_version: api_version.clone(),

@@ -142,7 +142,8 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
     }
     plain.end();
     installed.end();
-    println!("{} scenarios, {} failed ({:.0} s)", scenarios.len(), failed.len(), started.elapsed().as_secs_f32());
+    println!("{} scenarios in {:.0} s", scenarios.len(), started.elapsed().as_secs_f32());
+    println!("{} passed, {} failed", scenarios.len() - failed.len(), failed.len());
     if failed.is_empty() {
         return ExitCode::SUCCESS;
     }
