@@ -1,0 +1,30 @@
+//! Documents of foreign bytes to bootstrap data: nothing panics, and what the encoder `typed` writes is YAML.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use windlass::render::cloud_config::Encoder;
+use windlass::render::{self, Notes, Pool, Profile, Request};
+use windlass::text::source::Source;
+use windlass::text::yaml::{Limits, parse};
+
+const RELEASES: [&str; 6] = ["v1.10", "v1.11", "v1.12", "v1.13", "v1.14", "main"];
+
+fuzz_target!(|input: (u8, bool, &str)| {
+    let (release, typed, text) = input;
+    let encoder = if typed { Encoder::Typed } else { Encoder::Capi };
+    let profile = Profile::parse(RELEASES[usize::from(release) % RELEASES.len()]).expect("the release is known");
+    let request = Request { profile, encoder: Some(encoder), ..Request::new() };
+    let (pool, _) = Pool::read(&[Source::new("input", text)]);
+    for target in render::targets(&pool) {
+        let mut notes = Notes::default();
+        let Some(rendered) = render::render(&pool, &target, &request, &mut notes) else {
+            assert!(notes.report.has_errors(), "a refusal says why");
+            continue;
+        };
+        if rendered.encoder == Encoder::Typed {
+            let data = String::from_utf8(rendered.data.into_inner()).expect("typed writes text");
+            let parsed = parse(&Source::new("user-data", data), &Limits::default());
+            assert!(!parsed.report.has_errors(), "{:?}", parsed.report);
+        }
+    }
+});
