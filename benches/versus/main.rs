@@ -1,0 +1,70 @@
+//! `cargo run --release -p windlass-versus [ROW…]`: ours and the real peer in turns, at least ten times each, in one run.
+//!
+//! `tests/peers/build` builds the peers. What is printed is the median with the smallest and largest value; the ratio is that of
+//! neighbouring runs, so that what else the machine does hits both. A new comparison is a new entry in [`rows::ALL`].
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a measuring program: it starts programs, reads the clock and reports"
+)]
+
+mod measure;
+mod rows;
+mod sources;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use measure::{Job, Sample, Spread};
+
+/// Runs of each side; the first is not counted, it warms the caches.
+const RUNS: usize = 12;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == measure::ALONE) {
+        return measure::alone(&arguments[1..]);
+    }
+    let chosen = |row: &&rows::Row| arguments.is_empty() || arguments.iter().any(|argument| row.name == argument);
+    let chosen: Vec<&rows::Row> = rows::ALL.iter().filter(chosen).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = rows::ALL.iter().map(|row| row.name).collect();
+        eprintln!("error: no such row; there are {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let windlass = windlass();
+    for row in chosen {
+        let folder = tempfile::tempdir().expect("the system has a folder for temporary files");
+        let (ours, theirs) = (row.prepare)(&windlass, folder.path());
+        report(row.about, &ours, &theirs);
+    }
+    ExitCode::SUCCESS
+}
+
+/// The program as it is released.
+fn windlass() -> PathBuf {
+    let root = sources::checkout();
+    let build = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "--bin", "windlass"]).current_dir(root).status();
+    assert!(build.expect("cargo started us").success(), "windlass does not build");
+    let versus = std::env::current_exe().expect("a running program has a path");
+    versus.parent().expect("programs are in a folder").with_file_name("release").join("windlass")
+}
+
+fn report(about: &str, ours: &Job, theirs: &Job) {
+    let _warm = (ours.run(), theirs.run());
+    let pairs: Vec<(Sample, Sample)> = (0..RUNS).map(|_| (ours.run(), theirs.run())).collect();
+    println!("{about}, {RUNS} runs each");
+    for (job, samples) in
+        [(ours, pairs.iter().map(|pair| &pair.0).collect::<Vec<_>>()), (theirs, pairs.iter().map(|pair| &pair.1).collect())]
+    {
+        let time = Spread::of(samples.iter().map(|sample| sample.seconds * 1000.0));
+        let memory = Spread::of(samples.iter().map(|sample| sample.megabytes));
+        println!(
+            "  {:<34} {:>9.1} ms ({:.1} to {:.1}) {:>7.1} MB",
+            job.title, time.median, time.least, time.most, memory.median
+        );
+    }
+    let ratio = Spread::of(pairs.iter().map(|(ours, theirs)| theirs.seconds / ours.seconds));
+    println!("  {:<34} {:>9.1} x  ({:.1} to {:.1})", "faster", ratio.median, ratio.least, ratio.most);
+}
