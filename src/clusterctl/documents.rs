@@ -36,7 +36,7 @@ pub(super) fn objects(text: &[u8]) -> Result<Vec<Value>, Refusal> {
             }
             Ok(other) => Refusal::new(format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                json_kind(&other)
+                go_value::json_kind(&other)
             )),
             Err(fault) => fault.within("error converting YAML to JSON"),
         };
@@ -89,18 +89,6 @@ fn go_words(fault: &Diagnostic, text: &str) -> String {
         "yaml-number-infinite" => format!("json: unsupported value: {}Inf", if word.starts_with('-') { '-' } else { '+' }),
         "yaml-character-refused" => "yaml: control characters are not allowed".to_owned(),
         _ => format!("yaml: line {line}: {}", fault.message),
-    }
-}
-
-/// What `encoding/json` calls a value.
-pub(super) fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

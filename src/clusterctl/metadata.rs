@@ -44,7 +44,7 @@ impl Series {
 pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
     let root = documents::first(bytes)?;
     if !matches!(root, Value::Object(_) | Value::Null) {
-        let kind = documents::json_kind(&root);
+        let kind = go_value::json_kind(&root);
         return Err(Refusal::new(format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
@@ -102,7 +102,7 @@ fn integer(number: &Number) -> Option<i32> {
 fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
     let found = match value {
         Value::Number(number) => format!("number {number}"),
-        other => documents::json_kind(other).to_owned(),
+        other => go_value::json_kind(other).to_owned(),
     };
     Refusal::new(format!("json: cannot unmarshal {found} into Go struct field {field} of type {kind}"))
 }

@@ -134,19 +134,10 @@ fn insert_some(object: &mut Value, key: &str, value: Option<Value>) {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
-        Names {
-            namespace: "foo-system".to_owned(),
-            prefix: "foo-".to_owned(),
-            cluster_prefix: "foo-system-".to_owned(),
-            service_account: "foo-manager".to_owned(),
-        }
-    }
-
     /// Kubernetes, "Pod Security Standards", restricted: no root, no escalation, no capabilities, the runtime's seccomp profile.
     #[test]
     fn pod_meets_the_restricted_standard() {
-        let deployment = deployment(&names(), "bootstrap-foo", &Manager::default(), "ghcr.io/foo/manager:v0.1.0", true);
+        let deployment = deployment(&Names::of_foo(), "bootstrap-foo", &Manager::default(), "ghcr.io/foo/manager:v0.1.0", true);
         let pod = &deployment["spec"]["template"]["spec"];
         assert_eq!(pod["securityContext"], json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}));
         let container = &pod["containers"][0];
@@ -157,7 +148,7 @@ mod tests {
 
     #[test]
     fn selector_matches_the_pods() {
-        let deployment = deployment(&names(), "bootstrap-foo", &Manager::default(), "x", false);
+        let deployment = deployment(&Names::of_foo(), "bootstrap-foo", &Manager::default(), "x", false);
         let spec = &deployment["spec"];
         assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
         assert_eq!(spec["selector"]["matchLabels"]["cluster.x-k8s.io/provider"], "bootstrap-foo");

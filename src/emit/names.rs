@@ -19,6 +19,19 @@ pub struct Names {
 /// The ServiceAccount that every namespace has.
 pub const DEFAULT_SERVICE_ACCOUNT: &str = "default";
 
+#[cfg(test)]
+impl Names {
+    /// Those of the provider `foo` that the tests of this folder have.
+    pub(super) fn of_foo() -> Self {
+        Names {
+            namespace: "foo-system".to_owned(),
+            prefix: "foo-".to_owned(),
+            cluster_prefix: "foo-system-".to_owned(),
+            service_account: "foo-manager".to_owned(),
+        }
+    }
+}
+
 impl Names {
     /// The names that a `provider.yaml` leads to.
     pub fn of(provider: &Provider) -> Self {

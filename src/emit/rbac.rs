@@ -225,24 +225,15 @@ mod tests {
         vec![kind("FooConfig", "fooconfigs", true), kind("FooConfigTemplate", "fooconfigtemplates", false)]
     }
 
-    fn names() -> Names {
-        Names {
-            namespace: "foo-system".to_owned(),
-            prefix: "foo-".to_owned(),
-            cluster_prefix: "foo-system-".to_owned(),
-            service_account: "foo-manager".to_owned(),
-        }
-    }
-
     /// Book, "All resources: API group": both plurals, seven verbs; only the sponsored groups are covered from the start.
     #[test]
     fn core_gets_seven_verbs_on_kinds_of_a_foreign_group_only() {
-        let role = aggregated_role(&names(), &kinds("bootstrap.foo.dev")).expect("a foreign group");
+        let role = aggregated_role(&Names::of_foo(), &kinds("bootstrap.foo.dev")).expect("a foreign group");
         assert_eq!(role["metadata"]["labels"]["cluster.x-k8s.io/aggregate-to-manager"], "true");
         assert_eq!(role["rules"][0]["resources"], json!(["fooconfigs", "fooconfigtemplates"]));
         assert_eq!(role["rules"][0]["verbs"], json!(["create", "delete", "get", "list", "patch", "update", "watch"]));
-        assert_eq!(aggregated_role(&names(), &kinds("bootstrap.cluster.x-k8s.io")), None);
-        assert_eq!(binding(&names(), &role), None, "the core binds it");
+        assert_eq!(aggregated_role(&Names::of_foo(), &kinds("bootstrap.cluster.x-k8s.io")), None);
+        assert_eq!(binding(&Names::of_foo(), &role), None, "the core binds it");
     }
 
     #[test]
@@ -272,7 +263,7 @@ mod tests {
 
     #[test]
     fn bindings_are_called_after_their_role() {
-        let binding = binding(&names(), &leader_election_role(&names())).expect("a Role is bound");
+        let binding = binding(&Names::of_foo(), &leader_election_role(&Names::of_foo())).expect("a Role is bound");
         assert_eq!(binding["metadata"], json!({"name": "foo-leader-election-rolebinding", "namespace": "foo-system"}));
         assert_eq!(binding["roleRef"]["name"], "foo-leader-election-role");
     }

@@ -150,15 +150,6 @@ fn rename(renames: &Renames, kind: &str, name: &mut Value) {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
-        Names {
-            namespace: "foo-system".to_owned(),
-            prefix: "foo-".to_owned(),
-            cluster_prefix: "foo-system-".to_owned(),
-            service_account: "foo-manager".to_owned(),
-        }
-    }
-
     fn object(kind: &str, name: &str, rest: Value) -> Object {
         let mut value = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
         for (key, part) in rest.as_object().into_iter().flatten() {
@@ -186,8 +177,8 @@ mod tests {
                 }),
             ),
         ];
-        let renames = place_and_name(&names(), &mut objects);
-        follow(&names(), &renames, &mut objects);
+        let renames = place_and_name(&Names::of_foo(), &mut objects);
+        follow(&Names::of_foo(), &renames, &mut objects);
         let binding = &objects[2].value;
         assert_eq!(binding["metadata"], json!({"name": "foo-system-manager-rolebinding"}));
         assert_eq!(binding["roleRef"]["name"], "foo-system-manager-role");
@@ -201,8 +192,8 @@ mod tests {
             "containers": [{"name": "c", "envFrom": [{"configMapRef": {"name": "settings"}}]}],
         }}}});
         let mut objects = [object("ConfigMap", "settings", json!({})), object("Deployment", "d", pod)];
-        let renames = place_and_name(&names(), &mut objects);
-        follow(&names(), &renames, &mut objects);
+        let renames = place_and_name(&Names::of_foo(), &mut objects);
+        follow(&Names::of_foo(), &renames, &mut objects);
         let pod = &objects[1].value["spec"]["template"]["spec"];
         assert_eq!(pod["volumes"][0]["configMap"]["name"], "foo-settings");
         assert_eq!(pod["volumes"][1]["secret"]["secretName"], "from-the-user");

@@ -125,21 +125,12 @@ fn inject_ca(names: &Names, object: &mut Value) {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
-        Names {
-            namespace: "foo-system".to_owned(),
-            prefix: "foo-".to_owned(),
-            cluster_prefix: "foo-system-".to_owned(),
-            service_account: "foo-manager".to_owned(),
-        }
-    }
-
     /// controller-runtime serves `/validate-<group with dashes>-<version>-<lower-case kind>`.
     #[test]
     fn webhooks_stand_at_the_paths_of_controller_runtime() {
         let kind =
             Kind { group: "bootstrap.foo.dev".to_owned(), kind: "FooConfig".to_owned(), plural: "fooconfigs".to_owned(), has_status: true };
-        let configuration = configuration(&names(), "ValidatingWebhookConfiguration", &[&kind], "v1beta2");
+        let configuration = configuration(&Names::of_foo(), "ValidatingWebhookConfiguration", &[&kind], "v1beta2");
         let webhook = &configuration["webhooks"][0];
         assert_eq!(webhook["clientConfig"]["service"]["path"], "/validate-bootstrap-foo-dev-v1beta2-fooconfig");
         assert_eq!(webhook["name"], "validation.fooconfig.bootstrap.foo.dev");
@@ -154,7 +145,7 @@ mod tests {
             "metadata": {"name": "validating-webhook-configuration"},
             "webhooks": [{"clientConfig": {"service": {"name": "webhook-service", "namespace": "system", "path": "/x"}}}],
         });
-        connect_configuration(&names(), &mut from_file);
+        connect_configuration(&Names::of_foo(), &mut from_file);
         let service = &from_file["webhooks"][0]["clientConfig"]["service"];
         assert_eq!(service, &json!({"name": "foo-webhook-service", "namespace": "foo-system", "path": "/x"}));
         assert_eq!(from_file["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "foo-system/foo-serving-cert");
@@ -162,7 +153,7 @@ mod tests {
 
     #[test]
     fn certificate_is_for_the_service() {
-        let certificate = certificate(&names());
+        let certificate = certificate(&Names::of_foo());
         assert_eq!(certificate["spec"]["dnsNames"][0], "foo-webhook-service.foo-system.svc");
     }
 }

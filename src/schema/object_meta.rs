@@ -9,6 +9,7 @@ use super::node::Node;
 use super::validate::Trail;
 use super::{Schema, Violation};
 use crate::diag::FieldPath;
+use crate::text::go_value;
 
 /// The largest sum of the annotations' keys and values, in bytes.
 const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
@@ -160,14 +161,17 @@ fn finalizers(finalizers: &[Value], path: &FieldPath) -> Vec<Violation> {
 /// Why Go's decoder cannot read `metadata`, in its words: the first field (in the order of the keys) of a wrong type.
 fn decode_error(metadata: &Value) -> Option<String> {
     let Value::Object(fields) = metadata else {
-        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_type(metadata)));
+        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_value::json_kind(metadata)));
     };
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(field, value)| field_error(field, value))
 }
 
 fn field_error(field: &str, value: &Value) -> Option<String> {
     let wrong = |value: &Value, wanted: &str| {
-        Some(format!("json: cannot unmarshal {} into Go struct field ObjectMeta.{field} of type {wanted}", go_type(value)))
+        Some(format!(
+            "json: cannot unmarshal {} into Go struct field ObjectMeta.{field} of type {wanted}",
+            go_value::json_kind(value)
+        ))
     };
     match (field, value) {
         ("labels" | "annotations", Value::Object(entries)) => {
@@ -195,7 +199,7 @@ fn field_error(field: &str, value: &Value) -> Option<String> {
 
 fn owner_error(owner: &Value) -> Option<String> {
     let Value::Object(fields) = owner else {
-        let given = go_type(owner);
+        let given = go_value::json_kind(owner);
         return (!owner.is_null())
             .then(|| format!("json: cannot unmarshal {given} into Go struct field ObjectMeta.ownerReferences of type v1.OwnerReference"));
     };
@@ -206,21 +210,10 @@ fn owner_error(owner: &Value) -> Option<String> {
             "controller" | "blockOwnerDeletion" if !value.is_boolean() => "bool",
             _ => return None,
         };
-        let given = go_type(value);
+        let given = go_value::json_kind(value);
         (!value.is_null())
             .then(|| format!("json: cannot unmarshal {given} into Go struct field OwnerReference.ownerReferences.{field} of type {wanted}"))
     })
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 impl Schema {

@@ -13,6 +13,18 @@ use serde_json::{Number, Value};
 static PRINTABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").expect("internal error: the class of printable characters is valid"));
 
+/// What `encoding/json` calls the type of a value, in its errors.
+pub fn json_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// A string in double quotes, as `%q` and `strconv.Quote` write it.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

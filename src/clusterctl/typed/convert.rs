@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 use super::encodings;
 use super::quantity;
 use super::table::{Field, Kind, Table};
+use crate::text::go_value;
 
 /// Which of the two ways leads in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl Conversion<'_> {
         let Value::Object(source) = value else {
             return Err(match self.way {
                 Way::Converter => format!("cannot restore struct from: {}", go_kind(&value)),
-                Way::Json => format!("json: cannot unmarshal {} into Go value of type v1.JSONSchemaProps", json_kind(&value)),
+                Way::Json => format!("json: cannot unmarshal {} into Go value of type v1.JSONSchemaProps", go_value::json_kind(&value)),
             });
         };
         let structure = &self.table.structs[index];
@@ -174,7 +175,7 @@ impl Conversion<'_> {
         };
         let shown = match &value {
             Value::Number(number) => format!("number {}", encodings::json_number(number)),
-            other => json_kind(other).to_owned(),
+            other => go_value::json_kind(other).to_owned(),
         };
         integer.map(Value::from).ok_or_else(|| format!("json: cannot unmarshal {shown} into Go value of type int32"))
     }
@@ -202,14 +203,14 @@ impl Conversion<'_> {
     fn mismatch(self, kind: &Kind, value: &Value) -> String {
         match self.way {
             Way::Converter => format!("unrecognized type: {}", kind.name()),
-            Way::Json => format!("json: cannot unmarshal {} into Go value of type {}", json_kind(value), kind.name()),
+            Way::Json => format!("json: cannot unmarshal {} into Go value of type {}", go_value::json_kind(value), kind.name()),
         }
     }
 
     fn not_restorable(self, kind: &str, value: &Value) -> String {
         match self.way {
             Way::Converter => format!("cannot restore {kind} from {}", go_kind(value)),
-            Way::Json => format!("json: cannot unmarshal {} into Go value of type {kind}", json_kind(value)),
+            Way::Json => format!("json: cannot unmarshal {} into Go value of type {kind}", go_value::json_kind(value)),
         }
     }
 }
@@ -233,17 +234,5 @@ fn go_kind(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "slice",
         Value::Object(_) => "map",
-    }
-}
-
-/// What `encoding/json` calls it.
-pub(super) fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Number, Value};
 
-use super::convert::json_kind;
 use crate::text::go_value;
 
 /// A number as `encoding/json` writes a float64.
@@ -32,7 +31,7 @@ pub(super) fn wrapped(float: f64, to_32_bits: bool) -> i64 {
 /// `metav1.Time`: RFC 3339 in, UTC without fractions out.
 pub(super) fn time(value: &Value) -> Result<Value, String> {
     let Value::String(text) = value else {
-        return Err(format!("json: cannot unmarshal {} into Go value of type string", json_kind(value)));
+        return Err(format!("json: cannot unmarshal {} into Go value of type string", go_value::json_kind(value)));
     };
     let time = has_form_of_a_time(text).then(|| Timestamp::from_str(text).ok()).flatten();
     match time {
@@ -57,7 +56,7 @@ pub(super) fn duration(value: &Value) -> Result<Value, String> {
     match value {
         Value::String(text) if is_duration(text) => Ok(value.clone()),
         Value::String(text) => Err(format!("time: invalid duration {}", go_value::quote(text))),
-        other => Err(format!("json: cannot unmarshal {} into Go value of type string", json_kind(other))),
+        other => Err(format!("json: cannot unmarshal {} into Go value of type string", go_value::json_kind(other))),
     }
 }
 
