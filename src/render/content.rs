@@ -45,7 +45,7 @@ impl Contents<'_> {
     }
 
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
-        let File { path, owner, permissions, encoding, transfer_encoding: _, append, content, content_from, content_format } = file;
+        let File { path, owner, permissions, encoding, transfer_encoding, append, content, content_from, content_format } = file;
         let origin = self.spec_path.field("files").index(index);
         let content = match content_from.and_then(|source| source.secret) {
             Some(reference) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
@@ -61,6 +61,7 @@ impl Contents<'_> {
             permissions: permissions.unwrap_or_default(),
             encoding: encoding.map_or("", |encoding| encoding.as_str()),
             append: if self.profile.is_legacy() { append.filter(|append| *append) } else { append },
+            transfer_encoding,
             content,
             origin: Some(origin),
         })

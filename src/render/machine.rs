@@ -12,15 +12,15 @@ use super::discovery::{self, Sources};
 use super::kubeadm::{self, ClusterValues, Durations, KubeadmApi};
 use super::legacy::Legacy;
 use super::outcome::Notes;
-use super::plan::{Kubeadm, NodePlan, PlannedFile};
+use super::plan::{Kubeadm, NodePlan, PlannedDirectory, PlannedFile, RetryJoin};
 use super::pool::Pool;
 use super::quirks;
 use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
 use super::target::{ConfigKind, Target};
-use crate::api::boot::{Format, OnFailure, Platform};
-use crate::api::files::ContentFormat;
+use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
+use crate::api::files::{ContentFormat, Directory};
 use crate::api::node::Taint;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
@@ -107,7 +107,6 @@ fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -
         ("maxDataBytes", spec.max_data_bytes.is_some()),
         ("onFailure", spec.on_failure.is_some_and(|action| action != OnFailure::Continue)),
         ("platform", spec.platform == Some(Platform::Windows)),
-        ("useExperimentalRetryJoin", config.legacy.as_ref().is_some_and(|legacy| legacy.retry_join)),
     ];
     let additions = additions.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| root.field(name));
     let files = spec.files.iter().flatten().enumerate().flat_map(|(index, file)| {
@@ -177,7 +176,22 @@ impl Planner<'_> {
             ntp,
             disk_setup: spec.disk_setup,
             mounts: spec.mounts.unwrap_or_default(),
+            directories: self.directories(spec.directories.take().unwrap_or_default()),
+            platform: spec.platform.unwrap_or(Platform::Linux),
+            on_failure: spec.on_failure.unwrap_or(OnFailure::Continue),
+            templating: spec.cloud_config.and_then(|options| options.templating).unwrap_or(Templating::Jinja),
+            compression: spec.compression.unwrap_or(Compression::None),
         })
+    }
+
+    fn directories(&self, directories: Vec<Directory>) -> Vec<PlannedDirectory> {
+        let planned = |(index, directory): (usize, Directory)| PlannedDirectory {
+            path: directory.path,
+            owner: directory.owner.unwrap_or_else(|| "root:root".to_owned()),
+            permissions: directory.permissions.unwrap_or_else(|| "0755".to_owned()),
+            origin: Some(self.target.spec_path().field("directories").index(index)),
+        };
+        directories.into_iter().enumerate().map(planned).collect()
     }
 
     /// The version of kubeadm's API for the machine's version of Kubernetes.
@@ -350,8 +364,11 @@ impl Planner<'_> {
         let timeouts = timeouts(join.timeouts.as_ref(), legacy.map(Legacy::join_timeouts));
         let api = api?;
         let document = kubeadm::join_configuration(join, &timeouts, api);
-        let retry_script = legacy.is_some_and(|legacy| legacy.retry_join);
-        Some((Kubeadm::Join { join: self.write(api, &document, notes)?, control_plane, retry_script }, kubeconfig))
+        let retry = legacy.filter(|legacy| legacy.retry_join).map(|_| match api {
+            KubeadmApi::V1Beta2 | KubeadmApi::V1Beta3 => RetryJoin::BeforeKubernetes131,
+            KubeadmApi::V1Beta4 => RetryJoin::FromKubernetes131,
+        });
+        Some((Kubeadm::Join { join: self.write(api, &document, notes)?, control_plane, retry }, kubeconfig))
     }
 
     fn refuse_control_plane(&self, join: &JoinConfiguration, notes: &mut Notes) -> Option<()> {

@@ -1,5 +1,7 @@
 //! What a node gets, whatever the format: the encoders take it apart without `..`, so that a new field breaks each that has not decided.
 
+use crate::api::boot::{Compression, OnFailure, Platform, Templating};
+use crate::api::files::TransferEncoding;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{DiskSetup, Ntp};
 use crate::diag::FieldPath;
@@ -27,6 +29,16 @@ pub struct NodePlan {
     pub disk_setup: Option<DiskSetup>,
     /// Mounts.
     pub mounts: Vec<Vec<String>>,
+    /// Directories, made before the commands in this order.
+    pub directories: Vec<PlannedDirectory>,
+    /// The operating system that reads the data.
+    pub platform: Platform,
+    /// What happens when a step fails.
+    pub on_failure: OnFailure,
+    /// Whether cloud-init takes the document for a jinja template.
+    pub templating: Templating,
+    /// How the data as a whole is compressed.
+    pub compression: Compression,
 }
 
 /// A file on the node.
@@ -42,8 +54,23 @@ pub struct PlannedFile {
     pub encoding: &'static str,
     /// Whether the content is appended.
     pub append: Option<bool>,
-    /// The content, as the document carries it.
+    /// How the content is encoded for the way to the node; `None`: as the format needs it.
+    pub transfer_encoding: Option<TransferEncoding>,
+    /// The content, before `transfer_encoding`.
     pub content: Sensitive<Vec<u8>>,
+    /// The field of the config that it comes from.
+    pub origin: Option<FieldPath>,
+}
+
+/// A directory on the node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlannedDirectory {
+    /// Where it is.
+    pub path: String,
+    /// `user` or `user:group`.
+    pub owner: String,
+    /// Octal digits.
+    pub permissions: String,
     /// The field of the config that it comes from.
     pub origin: Option<FieldPath>,
 }
@@ -91,7 +118,16 @@ pub enum Kubeadm {
         join: Sensitive<String>,
         /// Whether the node becomes part of the control plane.
         control_plane: bool,
-        /// Whether kubeadm runs in the script of CAPI v1.10 that tries again.
-        retry_script: bool,
+        /// Whether kubeadm runs in a script of CAPI v1.10 that tries again, in cloud-config, and in which.
+        retry: Option<RetryJoin>,
     },
+}
+
+/// The scripts of CAPI v1.10 that try again to join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryJoin {
+    /// With kubeadm's phases before Kubernetes 1.31.
+    BeforeKubernetes131,
+    /// With kubeadm's phases from Kubernetes 1.31 on.
+    FromKubernetes131,
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::files::kubeadm_command;
+use super::files::{kubeadm_command, retry_script};
 use super::scalar::{Block, block, put_scalar, put_single_quoted};
 use super::sections::Sections;
 use super::{Encoder, INIT_FILE, JOIN_FILE, PLACEHOLDER, PLACEHOLDER_FILE};
@@ -27,12 +27,30 @@ const INDENT: &[u8] = b"      ";
 
 /// The document.
 pub fn encode(plan: &NodePlan, encoder: Encoder) -> Sensitive<Vec<u8>> {
-    let NodePlan { files, kubeadm, verbosity, boot_commands, pre_kubeadm_commands, post_kubeadm_commands, users, ntp, disk_setup, mounts } =
-        plan;
+    let NodePlan {
+        files,
+        kubeadm,
+        verbosity,
+        boot_commands,
+        pre_kubeadm_commands,
+        post_kubeadm_commands,
+        users,
+        ntp,
+        disk_setup,
+        mounts,
+        directories: _,
+        platform: _,
+        on_failure: _,
+        templating: _,
+        compression: _,
+    } = plan;
     let mut out = Vec::with_capacity(2048 + files.iter().map(|file| file.content.expose().len() * 5 / 4 + 128).sum::<usize>());
     put(&mut out, HEADER);
     for planned in files {
         file(&mut out, encoder, planned);
+    }
+    if let Some(script) = retry_script(kubeadm, *verbosity) {
+        file(&mut out, encoder, &script);
     }
     kubeadm_file(&mut out, encoder, kubeadm);
     entry(&mut out, encoder, &Entry { path: PLACEHOLDER_FILE, ..OWN });
@@ -75,7 +93,7 @@ const OWN: Entry<'static> = Entry { path: "", encoding: "", owner: ROOT, permiss
 
 /// A file with its content as a block.
 fn file(out: &mut Vec<u8>, encoder: Encoder, file: &PlannedFile) {
-    let PlannedFile { path, owner, permissions, encoding, append, content, origin: _ } = file;
+    let PlannedFile { path, owner, permissions, encoding, append, transfer_encoding: _, content, origin: _ } = file;
     let mut content = Cow::Borrowed(content.expose().as_slice());
     let mut encoding = *encoding;
     let needs = if encoder == Encoder::Typed { block(&content) } else { Block::Plain };

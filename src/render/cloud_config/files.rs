@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::retry_join;
 use super::{INIT_FILE, JOIN_FILE, PLACEHOLDER, PLACEHOLDER_FILE, SENTINEL_FILE};
 use crate::diag::FieldPath;
-use crate::render::plan::{Kubeadm, NodePlan};
+use crate::render::plan::{Kubeadm, NodePlan, PlannedFile};
 
 /// A file of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,12 +43,37 @@ pub fn node_files(plan: &NodePlan) -> Vec<NodeFile<'_>> {
         Kubeadm::Join { join, control_plane: true, .. } => own(JOIN_FILE, join.expose().clone()),
         Kubeadm::Join { join, .. } => own(JOIN_FILE, format!("---\n{}", join.expose())),
     };
-    planned.chain([kubeadm, own(PLACEHOLDER_FILE, PLACEHOLDER.to_owned())]).collect()
+    let script = retry_script(&plan.kubeadm, plan.verbosity).map(|file| NodeFile {
+        path: retry_join::PATH,
+        owner: "root",
+        permissions: "0755",
+        encoding: "",
+        content: Cow::Owned(file.content.into_inner()),
+        origin: None,
+    });
+    planned.chain(script).chain([kubeadm, own(PLACEHOLDER_FILE, PLACEHOLDER.to_owned())]).collect()
+}
+
+/// The file with the script that tries again to join.
+pub(super) fn retry_script(kubeadm: &Kubeadm, verbosity: Option<i32>) -> Option<PlannedFile> {
+    match kubeadm {
+        Kubeadm::Join { control_plane, retry: Some(retry), .. } => {
+            Some(retry_join::file(*retry, *control_plane, &verbosity_flag(verbosity)))
+        }
+        _ => None,
+    }
+}
+
+fn verbosity_flag(verbosity: Option<i32>) -> String {
+    verbosity.map(|level| format!("--v {level}")).unwrap_or_default()
 }
 
 /// The command that runs kubeadm; without verbosity two blanks remain.
 pub fn kubeadm_command(kubeadm: &Kubeadm, verbosity: Option<i32>) -> String {
-    let verbosity = verbosity.map(|level| format!("--v {level}")).unwrap_or_default();
+    if matches!(kubeadm, Kubeadm::Join { retry: Some(_), .. }) {
+        return format!("{} && echo success > {SENTINEL_FILE}", retry_join::PATH);
+    }
+    let verbosity = verbosity_flag(verbosity);
     let (verb, file) = match kubeadm {
         Kubeadm::Init { .. } => ("init", INIT_FILE),
         Kubeadm::Join { .. } => ("join", JOIN_FILE),

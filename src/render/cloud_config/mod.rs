@@ -3,6 +3,7 @@
 mod document;
 mod files;
 mod partition_type;
+mod retry_join;
 mod scalar;
 mod sections;
 
