@@ -104,7 +104,37 @@ fn print(context: &mut Context<'_>, write_to: Option<&str>, text: &str) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Read};
+
     use super::*;
+    use crate::cli;
+    use crate::shell::stdio::{Stdio, Stream};
+
+    /// What standard error gets of a run that ends with 1.
+    fn stderr_of(arguments: &[&str], stdin: &'static str, is_terminal: bool) -> String {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let stderr = Stream::new("standard error", writer);
+        let stderr = if is_terminal { stderr.as_terminal(80) } else { stderr };
+        let stdio = Stdio { stdin: Box::new(stdin.as_bytes()), stdout: Stream::new("standard output", io::sink()), stderr };
+        let arguments = std::iter::once("windlass").chain(arguments.iter().copied()).map(Into::into);
+        assert_eq!(cli::run(arguments, stdio, &Environment::default()), Exit::Findings);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_person_is_told_where_a_missing_variable_is_used() {
+        let said = "Error: value for variables [A] is not set. Please set the value using os environment variables or the clusterctl \
+                    config file\n";
+        let (arguments, stdin) = (["generate", "yaml"], "x: 1\ny: ${A}\n");
+        assert_eq!(stderr_of(&arguments, stdin, false), said);
+        let hint = "note: A is used at <stdin>:2:4 and has no default\n";
+        assert_eq!(stderr_of(&arguments, stdin, true), format!("{said}{hint}"));
+        let broken = "Error: missing closing brace\n";
+        assert_eq!(stderr_of(&arguments, "\n ${A", false), broken);
+        assert_eq!(stderr_of(&arguments, "\n ${A", true), format!("{broken}note: see <stdin>:2:2\n"));
+    }
 
     #[test]
     fn values_are_gos() {

@@ -22,6 +22,7 @@ mod render;
 mod repository;
 pub mod schema;
 mod usage;
+mod vars;
 pub mod verbs;
 mod version;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{release, render, repository};
+use super::{release, render, repository, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -39,6 +39,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
     // `repository list -o json`.
     Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
+    // `vars -o json`.
+    Schema { kind: "vars", make: json::schema_of::<json::Envelope<vars::VarsReport>> },
 ];
 
 /// Every schema with its name.

@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, release,
-    render, repository, schema, version,
+    render, repository, schema, vars, version,
 };
 
 /// The sections of the overview.
@@ -110,6 +110,7 @@ pub static VERBS: &[Verb] = &[
     generate::CLUSTER_CLASS,
     repository::ADD,
     repository::LIST,
+    vars::VERB,
     render::VERB,
     schema::VERB,
     generate_yaml::VERB,

@@ -39,37 +39,57 @@ pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: 
 pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template: &envsubst::Template) -> Result<Vec<u8>, Refusal> {
     template.substitute(|name| config.variable(name)).map(|done| done.bytes).map_err(|error| {
         let refusal = Refusal::new(error.to_string());
+        let places = Places::new(shown, text);
         match &error.kind {
             SubstErrorKind::Missing(names) => {
-                names.iter().fold(refusal, |refusal, name| refusal.hint(where_used(shown, text, template, name)))
+                where_used(&places, template, names).into_iter().fold(refusal, |refusal, hint| refusal.hint(hint))
             }
-            _ => refusal.hint(format!("see {}", place(shown, text, error.start))),
+            _ => refusal.hint(format!("see {}", places.of(error.start))),
         }
     })
 }
 
 /// Parses the template in the file `shown`.
 pub(super) fn parse(shown: &str, text: &[u8]) -> Result<envsubst::Template, Refusal> {
-    envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()).hint(format!("see {}", place(shown, text, error.start))))
+    envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()).hint(format!("see {}", Places::new(shown, text).of(error.start))))
 }
 
-fn where_used(shown: &str, text: &[u8], template: &envsubst::Template, name: &str) -> String {
+/// A sentence for each of the variables.
+fn where_used(places: &Places<'_>, template: &envsubst::Template, names: &[String]) -> Vec<String> {
+    let mut found: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let uses = template.uses();
-    let places = uses.iter().filter(|used| used.name == name && !used.nested).map(|used| place(shown, text, used.span.start));
-    let places: Vec<String> = places.collect();
-    match places.as_slice() {
-        [one] => format!("{name} is used at {one} and has no default"),
-        [first, rest @ ..] => format!("{name} is used at {first} and {} more places and has no default there", rest.len()),
-        [] => format!("{name} has no default"),
+    for used in uses.iter().filter(|used| !used.nested) {
+        found.entry(used.name).or_insert((used.span.start, 0)).1 += 1;
     }
+    let sentence = |name: &String| match found.get(name.as_str()) {
+        Some((first, 1)) => format!("{name} is used at {} and has no default", places.of(*first)),
+        Some((first, 2)) => format!("{name} is used at {} and one more place and has no default there", places.of(*first)),
+        Some((first, count)) => format!("{name} is used at {} and {} more places and has no default there", places.of(*first), count - 1),
+        None => format!("{name} has no default"),
+    };
+    names.iter().map(sentence).collect()
 }
 
-/// `file:line:column`
-fn place(shown: &str, text: &[u8], offset: usize) -> String {
-    let before = String::from_utf8_lossy(&text[..offset.min(text.len())]);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    format!("{shown}:{line}:{column}")
+/// Places in a text that need not be UTF-8.
+struct Places<'t> {
+    shown: &'t str,
+    text: &'t [u8],
+    line_starts: Vec<usize>,
+}
+
+impl<'t> Places<'t> {
+    fn new(shown: &'t str, text: &'t [u8]) -> Self {
+        let after_breaks = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        Places { shown, text, line_starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    /// `file:line:column`
+    fn of(&self, offset: usize) -> String {
+        let offset = offset.min(self.text.len());
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let before = String::from_utf8_lossy(&self.text[self.line_starts[line - 1]..offset]);
+        format!("{}:{line}:{}", self.shown, before.chars().count() + 1)
+    }
 }
 
 impl Template {
@@ -94,5 +114,22 @@ impl Template {
     /// When a text holds characters that YAML does not allow.
     pub fn to_yaml(&self) -> Result<String, Refusal> {
         documents::to_yaml(&self.objects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_the_first_place_of_each_missing_variable() {
+        let text = "a: é${A}\nb: ${B:=${C}}\nc: ${A} ${D} ${D:=x}${A}\n";
+        let template = envsubst::parse(text).unwrap();
+        let hints = where_used(&Places::new("t.yaml", text.as_bytes()), &template, &["A".to_owned(), "D".to_owned()]);
+        let expected = [
+            "A is used at t.yaml:1:5 and 2 more places and has no default there",
+            "D is used at t.yaml:3:9 and one more place and has no default there",
+        ];
+        assert_eq!(hints, expected);
     }
 }

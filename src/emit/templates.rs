@@ -132,7 +132,8 @@ fn fields(names: &[&str]) -> FieldPath {
     names.iter().fold(FieldPath::root(), |path, name| path.field(*name))
 }
 
-fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
+/// The finding about a template whose variables cannot be read or replaced.
+pub fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
     let span = LineIndex::new(source.text()).span(error.start..error.stopped.max(error.start));
     Diagnostic::error(SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
         .at(source.place().at_span(span))

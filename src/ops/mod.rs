@@ -10,3 +10,4 @@ pub mod release_bump;
 pub mod release_compare;
 pub mod render;
 pub mod repository;
+pub mod vars;

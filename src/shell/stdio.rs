@@ -26,6 +26,13 @@ impl Stream {
         Stream { name, to: Box::new(to), is_terminal: false, width: None, failure: None, closed: false }
     }
 
+    /// The same stream as a person's terminal, of that many columns.
+    #[must_use]
+    pub fn as_terminal(mut self, width: usize) -> Self {
+        (self.is_terminal, self.width) = (true, Some(width));
+        self
+    }
+
     /// Whether a person is looking.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal

@@ -26,4 +26,5 @@ mod schema;
 mod shell;
 mod support;
 mod tidy;
+mod vars;
 mod yaml;

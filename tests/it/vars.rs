@@ -1,0 +1,55 @@
+//! `vars` with the built program, and against what clusterctl lists.
+
+use std::fs;
+
+use serde_json::Value;
+use windlass::ops::vars;
+use windlass::text::source::Source;
+
+use crate::support::{files_below, root, shared, windlass};
+
+#[test]
+fn json_has_every_use_and_faults_are_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.yaml"), "a: ${A}\nb: ${B:=${A}}\n").unwrap();
+    fs::write(folder.path().join("u.yaml"), "c: ${C\n").unwrap();
+    let output = windlass(folder.path()).args(["vars", "t.yaml", "u.yaml", "-o", "json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["kind"], "Vars");
+    let names: Vec<&str> = report["variables"].as_array().unwrap().iter().map(|v| v["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["A", "B"]);
+    let uses = &report["variables"][0]["uses"];
+    assert_eq!((&uses[0]["line"], &uses[0]["column"], &uses[0]["endColumn"]), (&1.into(), &4.into(), &8.into()));
+    assert_eq!((&uses[1]["line"], &uses[1]["nested"]), (&2.into(), &true.into()));
+    assert_eq!(report["findings"][0]["rule"], "template-substitution-broken");
+    let text = windlass(root()).args(["vars", "templates", "-q"]).output().unwrap();
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("\nKUBERNETES_VERSION            required\n  templates/cluster-template"), "{text}");
+    assert!(text.contains("\nSERVICE_CIDR                  defaults to \"10.128.0.0/12\"\n"), "{text}");
+}
+
+/// clusterctl's `generate yaml --list-variables` over the recorded invocations: the names that are not only nested are those that it lists.
+#[test]
+fn names_are_those_that_clusterctl_lists() {
+    let Some(folder) = shared("vectors/clusterctl") else { return };
+    let mut compared = 0;
+    for record in files_below(&folder).iter().filter(|path| path.ends_with("case.json")) {
+        let case: Value = serde_json::from_slice(&fs::read(record).unwrap()).unwrap();
+        let arguments: Vec<&str> = case["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let (["generate", "yaml", "--list-variables"], Some(stdin)) = (arguments.as_slice(), case["stdin"].as_str()) else { continue };
+        if case["exitCode"] != 0 || case["env"].as_object().is_some_and(|env| env.contains_key("CLUSTERCTL_LOG_LEVEL")) {
+            continue;
+        }
+        let at = |name: &str| record.parent().unwrap().join(name);
+        let Ok(template) = String::from_utf8(fs::read(at(stdin)).unwrap()) else { continue };
+        let expected = fs::read_to_string(at("stdout")).unwrap();
+        let (variables, report) = vars::list(&[Source::new("t", template)]);
+        assert!(report.is_empty(), "{}: {report:?}", record.display());
+        let names: String = variables.iter().filter(|v| !v.nested).map(|v| format!("  - {}\n", v.name)).collect();
+        let listed = expected.trim_start_matches("Variables:\n");
+        assert_eq!(names, listed.trim_start_matches('\n'), "{}", record.display());
+        compared += 1;
+    }
+    assert!(compared > 0, "no recorded list of variables");
+}
