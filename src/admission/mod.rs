@@ -16,7 +16,7 @@ mod wording;
 use serde_json::Value;
 
 pub use review::review;
-pub use warnings::warnings;
+pub use warnings::{Warning, warnings};
 pub use wording::Wording;
 
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind};

@@ -44,7 +44,7 @@ fn judge(question: &Value, request: &Value) -> Result<Value, String> {
     let converted = convert(object, Version::V1Beta2).map_err(|fault| format!("request.object: {fault}"))?;
     let judge = Judge::windlass(kind);
     let violations = judge.object(kind, &converted);
-    let warnings = warnings(spec_of(kind, &converted), &judge.path);
+    let warnings: Vec<String> = warnings(spec_of(kind, &converted), &judge.path).iter().map(ToString::to_string).collect();
     if violations.is_empty() {
         return Ok(allowed(&warnings));
     }

@@ -1,5 +1,7 @@
 //! What is allowed and has no effect, or not the expected one.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::{ignition_version, is_windows, items, text};
@@ -8,8 +10,23 @@ use crate::diag::{FieldPath, Segment};
 /// Expressions of cloud-init's templates.
 const EXPRESSIONS: [&str; 2] = ["{{ ds.", "{{ v1."];
 
-/// The admission warnings for a spec of WindlassConfig at `path`. Values are not quoted: they may be secrets.
-pub fn warnings(spec: &Value, path: &FieldPath) -> Vec<String> {
+/// An admission warning. Values are not quoted: they may be secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The field.
+    pub path: FieldPath,
+    /// What is to be expected of it.
+    pub detail: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.path, self.detail)
+    }
+}
+
+/// The admission warnings for a spec of WindlassConfig at `path`.
+pub fn warnings(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     let mut warnings = not_templated(spec, path);
     if is_windows(spec) {
         warnings.extend(ignored_on_windows(spec, path));
@@ -21,7 +38,7 @@ pub fn warnings(spec: &Value, path: &FieldPath) -> Vec<String> {
 }
 
 /// Expressions of templates in texts that reach the node as they are.
-fn not_templated(spec: &Value, path: &FieldPath) -> Vec<String> {
+fn not_templated(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     let whole = if text(spec, "format") == "ignition" {
         Some("with spec.format \"ignition\"")
     } else if spec.pointer("/cloudConfig/templating").and_then(Value::as_str) == Some("none") {
@@ -31,7 +48,7 @@ fn not_templated(spec: &Value, path: &FieldPath) -> Vec<String> {
     };
     let mut warnings = Vec::new();
     let mut found = |at: &FieldPath, expression: &str, why: &str| {
-        warnings.push(format!("{at}: `{expression}` is not replaced {why}"));
+        warnings.push(Warning { path: at.clone(), detail: format!("`{expression}` is not replaced {why}") });
     };
     if let Some(why) = whole {
         each_expression(spec, &mut path.clone(), &mut |at, expression| found(at, expression, why));
@@ -73,7 +90,7 @@ fn each_expression(value: &Value, at: &mut FieldPath, found: &mut dyn FnMut(&Fie
     }
 }
 
-fn ignored_on_windows(spec: &Value, path: &FieldPath) -> Vec<String> {
+fn ignored_on_windows(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     let mut ignored = Vec::new();
     if spec.pointer("/fileDefaults/owner").is_some() {
         ignored.push(path.field("fileDefaults").field("owner"));
@@ -84,22 +101,20 @@ fn ignored_on_windows(spec: &Value, path: &FieldPath) -> Vec<String> {
             ignored.extend(set.map(|field| path.field(list).index(index).field(*field)));
         }
     }
-    ignored.iter().map(|at| format!("{at}: cloudbase-init ignores this field")).collect()
+    ignored.into_iter().map(|path| Warning { path, detail: "cloudbase-init ignores this field".to_owned() }).collect()
 }
 
-fn odd_in_ignition_2(spec: &Value, path: &FieldPath) -> Vec<String> {
+fn odd_in_ignition_2(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (index, file) in items(spec, "files").iter().enumerate() {
         let at = path.field("files").index(index);
         if file.get("append") == Some(&Value::Bool(true)) {
-            warnings.push(format!("{}: Ignition 2.3 replaces the file", at.field("append")));
+            warnings.push(Warning { path: at.field("append"), detail: "Ignition 2.3 replaces the file".to_owned() });
         }
         let permissions = text(file, "permissions");
         if !permissions.is_empty() && !permissions.starts_with('0') {
-            warnings.push(format!(
-                "{}: Ignition 2.3 reads `{permissions}` as a decimal number; write `0{permissions}`",
-                at.field("permissions")
-            ));
+            let detail = format!("Ignition 2.3 reads `{permissions}` as a decimal number; write `0{permissions}`");
+            warnings.push(Warning { path: at.field("permissions"), detail });
         }
     }
     warnings

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::api::names::Version;
-use crate::api::secret::Sensitive;
 use crate::contract::labels;
 use crate::diag::{Diagnostic, Report, RuleId};
-use crate::render::cloud_config::{NodeFile, kubeadm_command, node_files};
+use crate::render::cloud_config::{NodeFile, RunItem, node_files, run_items};
+use crate::render::gzip;
 use crate::render::target::ConfigKind;
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 use crate::text::goyaml;
@@ -26,6 +26,9 @@ pub const NOT_FOUND: RuleId = RuleId::new("render-machine-not-found");
 
 /// The kinds that can be rendered, for messages.
 const KINDS: &str = "KubeadmConfig, WindlassConfig, their templates, or KubeadmControlPlane";
+
+/// The most bytes that a compressed file may have on the node; larger ones are extracted as they are carried.
+const LARGEST_FILE: usize = 64 << 20;
 
 /// Which machines are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +183,7 @@ impl Machine<'_> {
 /// The files of a machine as they will be on the node, with lists of files and commands in `.windlass`.
 pub fn extract(rendered: &Rendered) -> Tree {
     let mut tree = Tree::new();
-    let files = node_files(&rendered.plan);
+    let files = node_files(&rendered.plan, rendered.encoder);
     for file in &files {
         let path: Vec<_> = file.path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "..")).collect();
         if path.is_empty() || path[0] == ".windlass" {
@@ -202,20 +205,23 @@ pub fn extract(rendered: &Rendered) -> Tree {
     tree
 }
 
-/// What cloud-init writes: base64 is decoded, and a block of text ends with exactly one line break.
+/// What cloud-init writes: what is encoded is decoded, and a block of text ends with exactly one line break.
 fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
-    if file.encoding == "base64" {
+    let from_base64 = || {
         let compact: Vec<u8> = file.content.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        if let Ok(decoded) = STANDARD.decode(compact) {
-            return decoded;
-        }
-    }
-    let end = file.content.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    let mut content = file.content[..end].to_vec();
-    if end > 0 {
-        content.push(b'\n');
-    }
-    content
+        STANDARD.decode(compact).ok()
+    };
+    let decoded = match file.encoding {
+        "base64" => from_base64(),
+        "gzip+base64" => from_base64().and_then(|bytes| gzip::decompress(&bytes, LARGEST_FILE)),
+        "gzip" => gzip::decompress(&file.content, LARGEST_FILE),
+        _ => None,
+    };
+    decoded.unwrap_or_else(|| {
+        let end = file.content.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+        let line_break: &[u8] = if end > 0 { b"\n" } else { b"" };
+        [&file.content[..end], line_break].concat()
+    })
 }
 
 fn line_of_file(file: &NodeFile<'_>) -> String {
@@ -301,7 +307,7 @@ struct FileReport {
 /// A command in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 struct CommandReport {
-    /// `boot`, `pre-kubeadm`, `kubeadm` or `post-kubeadm`.
+    /// `boot`, `directories`, `pre-kubeadm`, `kubeadm`, `post-kubeadm`, or `on-failure` for what watches over the others.
     phase: &'static str,
     /// The command.
     command: String,
@@ -319,21 +325,17 @@ struct UserReport {
 }
 
 fn commands(rendered: &Rendered) -> Vec<CommandReport> {
-    let plan = &rendered.plan;
-    let of_user = |phase, field: &'static str, commands: &[Sensitive<String>]| -> Vec<CommandReport> {
-        let report = |(index, command): (usize, &Sensitive<String>)| CommandReport {
-            phase,
-            command: command.expose().clone(),
-            from: Some(rendered.spec_path.field(field).index(index).to_string()),
-        };
-        commands.iter().enumerate().map(report).collect()
-    };
-    let kubeadm = CommandReport { phase: "kubeadm", command: kubeadm_command(&plan.kubeadm, plan.verbosity), from: None };
-    let mut commands = of_user("boot", "bootCommands", &plan.boot_commands);
-    commands.extend(of_user("pre-kubeadm", "preKubeadmCommands", &plan.pre_kubeadm_commands));
-    commands.push(kubeadm);
-    commands.extend(of_user("post-kubeadm", "postKubeadmCommands", &plan.post_kubeadm_commands));
-    commands
+    let boot = rendered.plan.boot_commands.iter().enumerate().map(|(index, command)| CommandReport {
+        phase: "boot",
+        command: command.expose().clone(),
+        from: Some(rendered.spec_path.field("bootCommands").index(index).to_string()),
+    });
+    let run = run_items(&rendered.plan).into_iter().map(|item: RunItem<'_>| CommandReport {
+        phase: item.phase.as_str(),
+        from: item.origin(&rendered.spec_path).map(|path| path.to_string()),
+        command: item.command.into_owned(),
+    });
+    boot.chain(run).collect()
 }
 
 /// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them.
@@ -379,7 +381,7 @@ fn plan_report(rendered: &Rendered) -> PlanReport {
         from: Some(rendered.spec_path.field("users").index(index).to_string()),
     };
     PlanReport {
-        files: node_files(&rendered.plan).into_iter().map(file).collect(),
+        files: node_files(&rendered.plan, rendered.encoder).into_iter().map(file).collect(),
         commands: commands(rendered),
         users: users.map(user).collect(),
     }

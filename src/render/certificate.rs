@@ -130,11 +130,13 @@ impl Lookup<'_> {
             match self.key_pair(certificate, notes) {
                 Ok(Some(pair)) => found.push((certificate.purpose, pair, certificate.paths.clone())),
                 Ok(None) => {}
-                Err(finding) => {
+                Err(mut finding) => {
+                    if !complete {
+                        // The provider stops at the first one.
+                        finding.upstream = None;
+                    }
                     notes.report.push(*finding);
                     complete = false;
-                    // The provider stops at the first one.
-                    break;
                 }
             }
         }

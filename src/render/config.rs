@@ -25,6 +25,8 @@ pub const VERSION_UNKNOWN: RuleId = RuleId::new("config-version-unknown");
 pub const RULE_BROKEN: RuleId = RuleId::new("config-rule-broken");
 /// A value that the webhook of the provider refuses.
 pub const ADMISSION_REFUSED: RuleId = RuleId::new("config-admission-refused");
+/// A field that has no effect, or not the expected one.
+pub const ADMISSION_WARNED: RuleId = RuleId::new("config-field-without-effect");
 /// A rule of the API that we cannot judge.
 pub const RULE_NOT_JUDGED: RuleId = RuleId::new("config-rule-not-judged");
 /// A value that does not convert.
@@ -187,6 +189,9 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         (true, true) => admission::Wording::UpstreamV1Beta1,
         (true, false) => admission::Wording::Upstream,
     };
+    if rules == Rules::Windlass {
+        warn_of_effects(target, spec, notes);
+    }
     let violations = Judge { rules, wording, path: target.spec_path() }.spec(spec);
     if violations.is_empty() {
         return Some(());
@@ -200,6 +205,14 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         notes.report.push(finding.help("change the fields so that the rule holds").upstream(upstream.clone()));
     }
     None
+}
+
+/// What our webhook warns of.
+fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
+    for warning in admission::warnings(spec, &target.spec_path()) {
+        let finding = Diagnostic::warning(ADMISSION_WARNED, warning.to_string()).at(target.config.place(&warning.path));
+        notes.report.push(finding.help("leave it out, or change what keeps it from having an effect"));
+    }
 }
 
 fn as_written(segment: Segment) -> Segment {

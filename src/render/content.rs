@@ -1,4 +1,4 @@
-//! Contents of files and passwords: inline, or from Secrets.
+//! Contents of files and passwords: inline, or from Secrets and ConfigMaps.
 
 use super::machine::NOT_RENDERED;
 use super::object::Object;
@@ -6,8 +6,9 @@ use super::outcome::Notes;
 use super::plan::{PlannedFile, PlannedUser};
 use super::pool::Pool;
 use super::profile::Profile;
-use super::secret::Secret;
-use crate::api::files::{ContentFormat, File, SecretKeyReference};
+use super::secret::{ConfigMap, Secret};
+use crate::api::boot::Platform;
+use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
@@ -19,8 +20,18 @@ pub const SECRET_MISSING: RuleId = RuleId::new("config-secret-missing");
 /// A Secret that a config reads has no such key.
 pub const SECRET_KEY_MISSING: RuleId = RuleId::new("config-secret-key-missing");
 
+/// A ConfigMap that a config reads is not there.
+pub const CONFIG_MAP_MISSING: RuleId = RuleId::new("config-configmap-missing");
+/// A ConfigMap that a config reads has no such key.
+pub const CONFIG_MAP_KEY_MISSING: RuleId = RuleId::new("config-configmap-key-missing");
 /// A content that is a template and does not parse or fails.
 pub const TEMPLATE_REFUSED: RuleId = RuleId::new("config-template-refused");
+
+/// A password that the software on the node does not take.
+pub const PASSWORD_UNFIT: RuleId = RuleId::new("config-password-unfit");
+
+/// The most characters of a password that cloudbase-init takes.
+const LONGEST_WINDOWS_PASSWORD: usize = 20;
 
 /// Where contents come from.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +46,8 @@ pub struct Contents<'a> {
     pub profile: &'a Profile,
     /// What templates see.
     pub template_data: &'a go_template::Value,
+    /// Owner and permissions of files that name none.
+    pub defaults: &'a FileDefaults,
 }
 
 impl Contents<'_> {
@@ -47,9 +60,10 @@ impl Contents<'_> {
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
         let File { path, owner, permissions, encoding, transfer_encoding, append, content, content_from, content_format } = file;
         let origin = self.spec_path.field("files").index(index);
-        let content = match content_from.and_then(|source| source.secret) {
-            Some(reference) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
-            None => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
+        let content = match content_from {
+            Some(FileSource { secret: Some(reference), .. }) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
+            Some(FileSource { config_map: Some(reference), .. }) => self.config_map(&reference, &origin.field("contentFrom"), notes)?,
+            _ => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
         };
         let content = match content_format {
             Some(ContentFormat::Template) => self.templated(&path, content, &origin, notes)?,
@@ -57,8 +71,8 @@ impl Contents<'_> {
         };
         Some(PlannedFile {
             path,
-            owner: owner.unwrap_or_default(),
-            permissions: permissions.unwrap_or_default(),
+            owner: owner.or_else(|| self.defaults.owner.clone()).unwrap_or_default(),
+            permissions: permissions.or_else(|| self.defaults.permissions.clone()).unwrap_or_default(),
             encoding: encoding.map_or("", |encoding| encoding.as_str()),
             append: if self.profile.is_legacy() { append.filter(|append| *append) } else { append },
             transfer_encoding,
@@ -99,12 +113,12 @@ impl Contents<'_> {
     }
 
     /// The users with their passwords. All that is missing is reported.
-    pub fn users(&self, users: Vec<User>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
-        let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, notes)).collect();
+    pub fn users(&self, users: Vec<User>, platform: Option<Platform>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
+        let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, platform, notes)).collect();
         users.into_iter().collect()
     }
 
-    fn user(&self, index: usize, user: User, notes: &mut Notes) -> Option<PlannedUser> {
+    fn user(&self, index: usize, user: User, platform: Option<Platform>, notes: &mut Notes) -> Option<PlannedUser> {
         let User {
             name,
             gecos,
@@ -121,7 +135,16 @@ impl Contents<'_> {
         } = user;
         let passwd = match passwd_from {
             Some(source) => {
-                self.secret(&source.secret, &self.spec_path.field("users").index(index).field("passwdFrom"), "passwd", notes)?
+                let path = self.spec_path.field("users").index(index).field("passwdFrom");
+                let passwd = self.secret(&source.secret, &path, "passwd", notes)?;
+                if platform == Some(Platform::Windows)
+                    && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
+                {
+                    let message = format!("{path} gives a password that cloudbase-init does not take");
+                    let finding = Diagnostic::error(PASSWORD_UNFIT, message).at(self.config.place(&path));
+                    return notes.refuse(finding.help("put a password in clear text of at most 20 characters into the Secret"));
+                }
+                passwd
             }
             None => Sensitive::new(passwd.unwrap_or_default().into_inner().into_bytes()),
         };
@@ -153,7 +176,10 @@ impl Contents<'_> {
             return notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
         };
         match secret.get(key) {
-            Ok(Some(value)) => Some(value),
+            Ok(Some(value)) => {
+                notes.secrets.insert(secret.object().title());
+                Some(value)
+            }
             Ok(None) => {
                 let finding =
                     Diagnostic::error(SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
@@ -161,6 +187,28 @@ impl Contents<'_> {
                     finding.at(self.config.place(&path.field("key"))).help(format!("add `{key}` to `data` of Secret {namespace}/{name}"));
                 let cause = format!("secret references non-existent secret key: \"{key}\"");
                 notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")))
+            }
+            Err(finding) => notes.refuse(*finding),
+        }
+    }
+
+    /// The value of a key of a ConfigMap.
+    fn config_map(&self, reference: &ConfigMapKeyReference, source: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let ConfigMapKeyReference { name, key } = reference;
+        let namespace = self.config.namespace();
+        let title = self.config.title();
+        let path = source.field("configMap");
+        let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
+            let finding = Diagnostic::error(CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
+            let finding = finding.at(self.config.place(&path.field("name")));
+            return notes.refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
+        };
+        match map.get(key) {
+            Ok(Some(value)) => Some(Sensitive::new(value)),
+            Ok(None) => {
+                let message = format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
+                let finding = Diagnostic::error(CONFIG_MAP_KEY_MISSING, message).at(self.config.place(&path.field("key")));
+                notes.refuse(finding.help(format!("add `{key}` to `data` of ConfigMap {namespace}/{name}")))
             }
             Err(finding) => notes.refuse(*finding),
         }

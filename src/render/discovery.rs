@@ -3,6 +3,7 @@
 use super::certificate::{KeyPair, Purpose};
 use super::cluster::Endpoint;
 use super::kubeadm::discovery_kubeconfig;
+use super::object::Object;
 use super::outcome::Notes;
 use super::plan::PlannedFile;
 use super::request::Request;
@@ -124,15 +125,22 @@ impl Sources<'_> {
 }
 
 /// The file of the discovery kubeconfig, when the config holds one.
-pub fn kubeconfig_file(discovery: Option<&Discovery>, request: &Request, place: &Place, notes: &mut Notes) -> Option<Option<PlannedFile>> {
-    let Some(FileDiscovery { kube_config_path, kube_config: Some(config) }) = discovery.and_then(|discovery| discovery.file.as_ref())
+pub fn kubeconfig_file(
+    discovery: Option<&Discovery>,
+    request: &Request,
+    config: &Object,
+    path: &FieldPath,
+    notes: &mut Notes,
+) -> Option<Option<PlannedFile>> {
+    let Some(FileDiscovery { kube_config_path, kube_config: Some(kube_config) }) = discovery.and_then(|discovery| discovery.file.as_ref())
     else {
         return Some(None);
     };
-    let document = discovery_kubeconfig(config, request.profile.kubeconfig_preferences);
+    let path = path.field("file").field("kubeConfig");
+    let document = discovery_kubeconfig(kube_config, request.profile.kubeconfig_preferences);
     let Ok(text) = goyaml::to_string(&document) else {
-        let message = "spec.joinConfiguration.discovery.file.kubeConfig holds a character that YAML does not allow";
-        let finding = Diagnostic::error(KUBECONFIG_UNWRITABLE, message).at(place.clone());
+        let message = format!("{path} holds a character that YAML does not allow");
+        let finding = Diagnostic::error(KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
         return notes.refuse(finding.help("remove control characters from its texts"));
     };
     Some(Some(PlannedFile {
@@ -140,7 +148,7 @@ pub fn kubeconfig_file(discovery: Option<&Discovery>, request: &Request, place: 
         owner: "root:root".to_owned(),
         permissions: "0640".to_owned(),
         content: Sensitive::new(text.into_bytes()),
-        origin: Some(FieldPath::root().field("joinConfiguration").field("discovery").field("file").field("kubeConfig")),
+        origin: Some(path),
         ..PlannedFile::default()
     }))
 }

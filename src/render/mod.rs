@@ -2,7 +2,8 @@
 //!
 //! The way is parse → convert → prove → plan → encode. [`pool`] reads documents of all kinds, [`target`] finds the configs among them and
 //! the machines they are for, [`surroundings`] looks up cluster, role and version, [`config`] proves a config and brings it to v1beta2,
-//! [`machine`] makes a [`plan`] of it, which says what the node gets whatever the format, and an encoder writes the plan down.
+//! [`planner`] makes a [`plan`] of it, which says what the node gets whatever the format, and an encoder writes the plan down; [`machine`] is
+//! the whole way.
 //! Which CAPI release is matched is a row of the table in [`profile`].
 
 pub mod certificate;
@@ -11,8 +12,11 @@ pub mod cluster;
 pub mod config;
 pub mod content;
 pub mod discovery;
+pub mod failure;
+pub mod gzip;
 mod key_hash;
 pub mod kubeadm;
+pub mod kubeadm_run;
 pub mod legacy;
 pub mod machine;
 pub mod object;
@@ -20,12 +24,14 @@ pub mod origins;
 mod outcome;
 mod owner;
 pub mod plan;
+pub mod planner;
 pub mod pool;
 pub mod profile;
 pub mod quirks;
 mod request;
 mod role;
 pub mod secret;
+pub mod size;
 pub mod stand_in;
 pub mod surroundings;
 pub mod target;

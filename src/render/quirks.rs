@@ -1,9 +1,12 @@
 //! Where upstream's cloud-config means something else than the config says: its templates write texts without quotes, and cloud-init
 //! takes the whole document for a jinja template.
 
-use super::cloud_config::{Block, block};
+use super::cloud_config::{Block, Encoder, block};
+use super::content::PASSWORD_UNFIT;
 use super::object::Object;
-use super::plan::{NodePlan, PlannedUser};
+use super::outcome::Notes;
+use super::plan::{NodePlan, PlannedFile, PlannedUser};
+use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
@@ -30,24 +33,40 @@ struct Text<'a> {
     secret: bool,
 }
 
-/// Warns of each text that does not arrive as it was written. `verbatim`: texts are written without quotes.
-pub fn warnings(plan: &NodePlan, config: &Object, spec_path: &FieldPath, verbatim: bool) -> Report {
-    let mut report = Report::new();
-    if verbatim {
-        report.extend(texts(plan, spec_path).into_iter().filter_map(|text| misread(&text, config)).collect::<Report>());
+/// Warns of each text that does not arrive as it was written. `None`: the encoder cannot write a text at all.
+pub(super) fn check(plan: &NodePlan, config: &Object, spec_path: &FieldPath, encoder: Encoder, notes: &mut Notes) -> Option<()> {
+    notes.report.extend(match encoder {
+        Encoder::Capi => misread_texts(plan, config, spec_path),
+        Encoder::Typed => Report::new(),
+    });
+    if plan.templating == Templating::Jinja {
+        notes.report.extend(jinja_texts(plan, config, spec_path));
     }
+    let passwords = passwords_without_text(plan, config, spec_path, encoder);
+    let writable = !passwords.has_errors();
+    notes.report.extend(passwords);
+    writable.then_some(())
+}
+
+/// Texts that YAML reads as something else when they stand without quotes, and blocks whose indentation is lost.
+fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
+    let mut report: Report = texts(plan, spec_path).into_iter().filter_map(|text| misread(&text, config)).collect();
     for file in &plan.files {
-        let Some(origin) = &file.origin else { continue };
-        let content = file.content.expose();
-        if verbatim && block(content) == Block::Indicated {
-            let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
-            let finding = Diagnostic::warning(INDENTATION_LOST, message).at(config.place(origin));
-            report.push(finding.help("begin the content with a line without blanks, or use `--encoder typed`"));
-        }
-        if file.encoding.is_empty() && std::str::from_utf8(content).is_ok_and(has_foreign_jinja) {
-            report.push(jinja(origin, config));
-        }
+        let Some(origin) = file.origin.as_ref().filter(|_| block(file.content.expose()) == Block::Indicated) else { continue };
+        let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
+        let finding = Diagnostic::warning(INDENTATION_LOST, message).at(config.place(origin));
+        report.push(finding.help("begin the content with a line without blanks, or use `--encoder typed`"));
     }
+    report
+}
+
+/// Texts that cloud-init evaluates.
+fn jinja_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
+    let is_read = |file: &&PlannedFile| {
+        let is_text = file.encoding.is_empty() && file.transfer_encoding.is_none();
+        is_text && std::str::from_utf8(file.content.expose()).is_ok_and(has_foreign_jinja)
+    };
+    let mut report: Report = plan.files.iter().filter(is_read).filter_map(|file| Some(jinja(file.origin.as_ref()?, config))).collect();
     let commands = [
         ("bootCommands", &plan.boot_commands),
         ("preKubeadmCommands", &plan.pre_kubeadm_commands),
@@ -58,6 +77,21 @@ pub fn warnings(plan: &NodePlan, config: &Object, spec_path: &FieldPath, verbati
         of_field.for_each(|(index, _)| report.push(jinja(&spec_path.field(field).index(index), config)));
     }
     report
+}
+
+/// Passwords that are not UTF-8, which cloud-config cannot say.
+fn passwords_without_text(plan: &NodePlan, config: &Object, spec_path: &FieldPath, encoder: Encoder) -> Report {
+    let is_no_text = |(_, user): &(usize, &PlannedUser)| std::str::from_utf8(user.passwd.expose()).is_err();
+    let finding = |(index, _): (usize, &PlannedUser)| {
+        let path = spec_path.field("users").index(index).field("passwdFrom");
+        let message = format!("{path} gives a password that is not UTF-8");
+        let finding = match encoder {
+            Encoder::Capi => Diagnostic::warning(DOCUMENT_BROKEN, message + ", which breaks the document"),
+            Encoder::Typed => Diagnostic::error(PASSWORD_UNFIT, message),
+        };
+        finding.at(config.place(&path)).help("put the hash of a password into the Secret, as `openssl passwd -6` prints it")
+    };
+    plan.users.iter().enumerate().filter(is_no_text).map(finding).collect()
 }
 
 fn jinja(path: &FieldPath, config: &Object) -> Diagnostic {

@@ -9,7 +9,7 @@ use super::pool::Pool;
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
 
-/// A Secret whose data is no base64.
+/// A Secret or ConfigMap whose data is no base64.
 pub const DATA_NOT_BASE64: RuleId = RuleId::new("secret-data-not-base64");
 
 /// Base64 as Go's JSON reads it: the padding is required.
@@ -26,16 +26,46 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     STRICT.decode(text).ok()
 }
 
+/// An object that holds values by key.
+#[derive(Debug, Clone, Copy)]
+struct Holder<'a> {
+    object: &'a Object,
+    /// The field with texts as they are.
+    plain: &'static str,
+    /// The field with texts in base64.
+    encoded: &'static str,
+}
+
+impl<'a> Holder<'a> {
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.object.value[self.plain].get(key).and_then(|value| value.as_str())
+    }
+
+    /// # Errors
+    ///
+    /// The value is no base64.
+    fn decoded(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
+        let Some(value) = self.object.value[self.encoded].get(key) else { return Ok(None) };
+        value.as_str().and_then(decode_base64).map(Some).ok_or_else(|| Box::new(self.not_base64(key)))
+    }
+
+    fn not_base64(&self, key: &str) -> Diagnostic {
+        let path = FieldPath::root().field(self.encoded).field(key);
+        let message = format!("{path} of {} is not base64", self.object.title());
+        let finding = Diagnostic::error(DATA_NOT_BASE64, message).at(self.object.place(&path));
+        finding.help(format!("encode the value, or move it to `{}.{key}`", self.plain))
+    }
+}
+
 /// A Secret of the input.
 #[derive(Debug, Clone, Copy)]
-pub struct Secret<'a> {
-    object: &'a Object,
-}
+pub struct Secret<'a>(Holder<'a>);
 
 impl<'a> Secret<'a> {
     /// The Secret of that name.
     pub fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
-        pool.find("", "Secret", namespace, name).map(|object| Secret { object })
+        let object = pool.find("", "Secret", namespace, name)?;
+        Some(Secret(Holder { object, plain: "stringData", encoded: "data" }))
     }
 
     /// The value of a key; `None` when the Secret has no such key. `stringData` counts before `data`, as the API server has it.
@@ -44,24 +74,38 @@ impl<'a> Secret<'a> {
     ///
     /// The value is no base64.
     pub fn get(&self, key: &str) -> Result<Option<Sensitive<Vec<u8>>>, Box<Diagnostic>> {
-        if let Some(text) = self.object.value["stringData"].get(key).and_then(|value| value.as_str()) {
-            return Ok(Some(Sensitive::new(text.as_bytes().to_vec())));
+        match self.0.text(key) {
+            Some(text) => Ok(Some(Sensitive::new(text.as_bytes().to_vec()))),
+            None => Ok(self.0.decoded(key)?.map(Sensitive::new)),
         }
-        let Some(value) = self.object.value["data"].get(key) else { return Ok(None) };
-        let decoded = value.as_str().and_then(decode_base64);
-        decoded.map(|bytes| Some(Sensitive::new(bytes))).ok_or_else(|| Box::new(self.not_base64(key)))
     }
 
     /// The object.
     pub fn object(&self) -> &'a Object {
-        self.object
+        self.0.object
+    }
+}
+
+/// A ConfigMap of the input.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigMap<'a>(Holder<'a>);
+
+impl<'a> ConfigMap<'a> {
+    /// The ConfigMap of that name.
+    pub fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
+        let object = pool.find("", "ConfigMap", namespace, name)?;
+        Some(ConfigMap(Holder { object, plain: "data", encoded: "binaryData" }))
     }
 
-    fn not_base64(&self, key: &str) -> Diagnostic {
-        let path = FieldPath::root().field("data").field(key);
-        let message = format!("{path} of {} is not base64", self.object.title());
-        Diagnostic::error(DATA_NOT_BASE64, message)
-            .at(self.object.place(&path))
-            .help(format!("encode the value, or move it to `stringData.{key}`"))
+    /// The value of a key: of `data`, else of `binaryData`; `None` when neither has the key.
+    ///
+    /// # Errors
+    ///
+    /// The value is no base64.
+    pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
+        match self.0.text(key) {
+            Some(text) => Ok(Some(text.as_bytes().to_vec())),
+            None => self.0.decoded(key),
+        }
     }
 }

@@ -233,7 +233,10 @@ fn windows_takes_short_passwords_in_clear_text() {
 
 #[test]
 fn what_has_no_effect_is_warned_of() {
-    let check = |spec: Value, expected: &[&str]| assert_eq!(warnings(&spec, &FieldPath::root().field("spec")), expected);
+    let check = |spec: Value, expected: &[&str]| {
+        let found: Vec<String> = warnings(&spec, &FieldPath::root().field("spec")).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected);
+    };
     let commands = json!(["echo a", "hostname {{ ds.meta_data.hostname }}"]);
     check(json!({"preKubeadmCommands": commands}), &[]);
     check(

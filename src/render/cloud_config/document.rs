@@ -3,15 +3,13 @@
 //! With the encoder `capi` these are the bytes that CAPI's kubeadm bootstrap provider writes: its templates put the user's texts into the
 //! document as they are, commands aside.
 
-use std::borrow::Cow;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use super::files::{kubeadm_command, retry_script};
-use super::scalar::{Block, block, put_scalar, put_single_quoted};
+use super::content::{Carried, carried};
+use super::files::retry_script;
+use super::run::{Phase, RunItem, run_items};
+use super::scalar::{put_scalar, put_single_quoted};
 use super::sections::Sections;
-use super::{Encoder, INIT_FILE, JOIN_FILE, PLACEHOLDER, PLACEHOLDER_FILE};
+use super::{Encoder, PLACEHOLDER, Paths};
+use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::render::plan::{Kubeadm, NodePlan, PlannedFile};
 use crate::text::go_value;
@@ -19,52 +17,54 @@ use crate::text::go_value;
 /// The owner of all files that the user does not choose.
 const ROOT: &str = "root:root";
 
+/// The line that makes cloud-init take the document for a template.
+const JINJA: &str = "## template: jinja\n";
+
 /// What all documents begin with.
-const HEADER: &str = "## template: jinja\n#cloud-config\n\nwrite_files:";
+const HEADER: &str = "#cloud-config\n\nwrite_files:";
 
 /// Each line of a content is indented so far.
 const INDENT: &[u8] = b"      ";
 
-/// The document.
+/// The document, before it is compressed.
 pub fn encode(plan: &NodePlan, encoder: Encoder) -> Sensitive<Vec<u8>> {
     let NodePlan {
         files,
         kubeadm,
-        verbosity,
+        verbosity: _,
         boot_commands,
-        pre_kubeadm_commands,
-        post_kubeadm_commands,
+        pre_kubeadm_commands: _,
+        post_kubeadm_commands: _,
         users,
         ntp,
         disk_setup,
         mounts,
         directories: _,
-        platform: _,
+        platform,
         on_failure: _,
-        templating: _,
+        templating,
         compression: _,
     } = plan;
     let mut out = Vec::with_capacity(2048 + files.iter().map(|file| file.content.expose().len() * 5 / 4 + 128).sum::<usize>());
+    if *templating == Templating::Jinja {
+        put(&mut out, JINJA);
+    }
     put(&mut out, HEADER);
-    for planned in files {
+    for planned in files.iter().chain(retry_script(plan).iter()) {
         file(&mut out, encoder, planned);
     }
-    if let Some(script) = retry_script(kubeadm, *verbosity) {
-        file(&mut out, encoder, &script);
-    }
-    kubeadm_file(&mut out, encoder, kubeadm);
-    entry(&mut out, encoder, &Entry { path: PLACEHOLDER_FILE, ..OWN });
+    let paths = Paths::on(*platform);
+    kubeadm_file(&mut out, encoder, paths.configuration(kubeadm), kubeadm);
+    entry(&mut out, encoder, &Entry { path: paths.placeholder, ..OWN });
     put(&mut out, "content: \"");
     put(&mut out, PLACEHOLDER);
     put(&mut out, "\"");
     if !boot_commands.is_empty() {
         put(&mut out, "\nbootcmd:");
-        commands(&mut out, boot_commands);
+        boot_commands.iter().for_each(|command| put_command(&mut out, command.expose()));
     }
     put(&mut out, "\nruncmd:");
-    commands(&mut out, pre_kubeadm_commands);
-    put_kubeadm(&mut out, kubeadm, *verbosity);
-    commands(&mut out, post_kubeadm_commands);
+    run_items(plan).iter().for_each(|item| put_run_item(&mut out, item, kubeadm));
     let mut sections = Sections { out: &mut out, encoder };
     sections.ntp(ntp.as_ref());
     sections.users(users);
@@ -93,17 +93,11 @@ const OWN: Entry<'static> = Entry { path: "", encoding: "", owner: ROOT, permiss
 
 /// A file with its content as a block.
 fn file(out: &mut Vec<u8>, encoder: Encoder, file: &PlannedFile) {
-    let PlannedFile { path, owner, permissions, encoding, append, transfer_encoding: _, content, origin: _ } = file;
-    let mut content = Cow::Borrowed(content.expose().as_slice());
-    let mut encoding = *encoding;
-    let needs = if encoder == Encoder::Typed { block(&content) } else { Block::Plain };
-    if needs == Block::Binary && encoding.is_empty() {
-        encoding = "base64";
-        content = Cow::Owned(STANDARD.encode(&content).into_bytes());
-    }
+    let PlannedFile { path, owner, permissions, encoding: _, append, transfer_encoding: _, content: _, origin: _ } = file;
+    let Carried { encoding, bytes, indicated } = carried(file, encoder);
     entry(out, encoder, &Entry { path, encoding, owner, permissions, append: *append });
-    put(out, if needs == Block::Indicated { "content: |2\n" } else { "content: |\n" });
-    indented(out, &content);
+    put(out, if indicated { "content: |2\n" } else { "content: |\n" });
+    indented(out, &bytes);
 }
 
 /// A file up to its content.
@@ -146,10 +140,10 @@ fn indented(out: &mut Vec<u8>, content: &[u8]) {
 }
 
 /// kubeadm's file. On a control-plane join the line `---` is missing.
-fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, kubeadm: &Kubeadm) {
-    let (path, documents) = match kubeadm {
-        Kubeadm::Init { cluster, init } => (INIT_FILE, [Some(cluster), Some(init)]),
-        Kubeadm::Join { join, .. } => (JOIN_FILE, [Some(join), None]),
+fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, path: &str, kubeadm: &Kubeadm) {
+    let documents = match kubeadm {
+        Kubeadm::Init { cluster, init } => [Some(cluster), Some(init)],
+        Kubeadm::Join { join, .. } => [Some(join), None],
     };
     entry(out, encoder, &Entry { path, ..OWN });
     put(out, "content: |\n");
@@ -165,19 +159,20 @@ fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, kubeadm: &Kubeadm) {
     }
 }
 
-/// Commands as items of a list, quoted.
-fn commands(out: &mut Vec<u8>, commands: &[Sensitive<String>]) {
-    for command in commands {
-        put(out, "\n  - ");
-        put(out, &go_value::quote(command.expose()));
-    }
+/// A command as an item of a list, quoted.
+fn put_command(out: &mut Vec<u8>, command: &str) {
+    put(out, "\n  - ");
+    put(out, &go_value::quote(command));
 }
 
-/// kubeadm's command as an item of the list: quoted for `init`, plain for `join`.
-fn put_kubeadm(out: &mut Vec<u8>, kubeadm: &Kubeadm, verbosity: Option<i32>) {
+/// An item of `runcmd`: kubeadm's own command is in single quotes for `init` and plain for `join`, all others are quoted.
+fn put_run_item(out: &mut Vec<u8>, item: &RunItem<'_>, kubeadm: &Kubeadm) {
+    if item.phase != Phase::Kubeadm {
+        return put_command(out, &item.command);
+    }
     let quote = if matches!(kubeadm, Kubeadm::Init { .. }) { "'" } else { "" };
     put(out, "\n  - ");
     put(out, quote);
-    put(out, &kubeadm_command(kubeadm, verbosity));
+    put(out, &item.command);
     put(out, quote);
 }

@@ -1,15 +1,15 @@
 //! Types of partitions as sfdisk and sgdisk name them.
 
-/// The code of a type of `diskSetup.partitions[].diskLayout`; a GUID stands for itself.
-pub(super) fn code(name: &str) -> &str {
+/// The code of a type of `diskSetup.partitions[].diskLayout`; `None` for a GUID, which stands for itself.
+pub(super) fn code(name: &str) -> Option<&'static str> {
     match name {
-        "Linux" => "83",
-        "LinuxSwap" => "82",
-        "LinuxRAID" => "fd",
-        "LVM" => "8e",
-        "Fat32" => "0c",
-        "NTFS" => "07",
-        "LinuxExtended" => "85",
-        guid => guid,
+        "Linux" => Some("83"),
+        "LinuxSwap" => Some("82"),
+        "LinuxRAID" => Some("fd"),
+        "LVM" => Some("8e"),
+        "Fat32" => Some("0c"),
+        "NTFS" => Some("07"),
+        "LinuxExtended" => Some("85"),
+        _ => None,
     }
 }

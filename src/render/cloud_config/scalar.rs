@@ -26,7 +26,7 @@ pub(in crate::render) enum Block {
     Plain,
     /// An indentation indicator, because the first line begins with a blank.
     Indicated,
-    /// Another encoding, because YAML cannot carry the bytes.
+    /// Another encoding, because YAML cannot carry the bytes, or not every reader takes them.
     Binary,
 }
 
@@ -37,7 +37,11 @@ pub(in crate::render) fn block(content: &[u8]) -> Block {
         return Block::Binary;
     }
     let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
-    if first.starts_with([' ', '\t']) { Block::Indicated } else { Block::Plain }
+    match first.as_bytes() {
+        [b'\t', ..] => Block::Binary,
+        [b' ', ..] => Block::Indicated,
+        _ => Block::Plain,
+    }
 }
 
 /// Whether YAML carries a character in a block and leaves it as it is.
@@ -81,6 +85,7 @@ mod tests {
         assert_eq!(block(b""), Block::Plain);
         assert_eq!(block(b"\n  a\n"), Block::Indicated);
         assert_eq!(block(b"a\r\nb"), Block::Binary);
+        assert_eq!(block(b"\n\ta"), Block::Binary);
         assert_eq!(block(&[0xff]), Block::Binary);
         assert_eq!(block("a\u{85}b".as_bytes()), Block::Binary);
     }

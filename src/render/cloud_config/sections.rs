@@ -86,13 +86,22 @@ impl Sections<'_> {
         self.text("\n    gecos: ", gecos);
         self.text("\n    groups: ", groups);
         self.text("\n    homedir: ", home_dir);
-        self.flag("\n    inactive: ", *inactive);
+        self.inactive(*inactive);
         self.flag("\n    lock_passwd: ", *lock_password);
         self.text("\n    shell: ", shell);
         self.text("\n    primary_group: ", primary_group);
         self.text("\n    sudo: ", sudo);
         if !ssh_authorized_keys.is_empty() {
             self.list("\n    ssh_authorized_keys:", "\n      - ", ssh_authorized_keys);
+        }
+    }
+
+    /// cloud-init takes the number of days until an account is disabled after its password expired, and ignores `true`.
+    fn inactive(&mut self, inactive: Option<bool>) {
+        match (self.encoder, inactive) {
+            (Encoder::Capi, inactive) => self.flag("\n    inactive: ", inactive),
+            (Encoder::Typed, Some(true)) => self.put("\n    inactive: \"0\""),
+            (Encoder::Typed, _) => {}
         }
     }
 
@@ -132,7 +141,11 @@ impl Sections<'_> {
         match partition_type.as_deref().unwrap_or_default() {
             "" => self.put(&format!("\n      - {percentage}")),
             name => {
-                self.scalar(&format!("\n      - [{percentage}, "), partition_type::code(name));
+                self.put(&format!("\n      - [{percentage}, "));
+                match partition_type::code(name) {
+                    Some(code) => self.put(code),
+                    None => self.scalar("", name),
+                }
                 self.put("]");
             }
         }
@@ -160,8 +173,10 @@ impl Sections<'_> {
         }
     }
 
-    /// The section `mounts`; a line of blanks follows each mount.
+    /// The section `mounts`; a line of blanks follows each mount. `typed` leaves out a mount without fields.
     pub(super) fn mounts(&mut self, mounts: &[Vec<String>]) {
+        let is_written = |mount: &&Vec<String>| self.encoder == Encoder::Capi || !mount.is_empty();
+        let mounts: Vec<&Vec<String>> = mounts.iter().filter(is_written).collect();
         if mounts.is_empty() {
             return;
         }

@@ -1,0 +1,26 @@
+//! Bootstrap data: the bytes of CAPI's own provider, what WindlassConfig adds, and the verb.
+
+mod node;
+
+mod typed;
+mod vectors;
+mod verb;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::windlass;
+
+/// Runs `windlass render` on a text from standard input: exit code, standard output, standard error.
+fn render_text(text: &str, flags: &[&str]) -> (i32, String, String) {
+    let mut command = windlass(Path::new("."));
+    let mut child = command.args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let string = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), string(output.stdout), string(output.stderr))
+}
+
+/// A KubeadmConfig with one file.
+const WORKER: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  files:\n  - {path: /etc/a, content: x}\n";

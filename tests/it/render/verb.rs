@@ -1,0 +1,92 @@
+//! `windlass render`: streams, findings, flags, what it writes.
+
+use serde_json::Value;
+
+use super::{WORKER, render_text};
+
+#[test]
+fn data_is_all_of_standard_output_and_stand_ins_are_named() {
+    let (code, data, talk) = render_text(WORKER, &["render", "-"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(
+        data.starts_with("## template: jinja\n#cloud-config\n\nwrite_files:\n-   path: /etc/a\n    content: |\n      x\n"),
+        "{data}"
+    );
+    for flag in ["--role", "--kubernetes-version", "--endpoint", "--token", "--ca-cert-hash"] {
+        assert_eq!(talk.matches(&format!("({flag})")).count(), 1, "{talk}");
+    }
+    let given = ["render", "-", "--role", "worker-join", "--kubernetes-version", "v1.34.1", "--endpoint", "10.0.0.1:6443"];
+    let given = [&given[..], &["--token", "abcdef.0123456789abcdef", "--ca-cert-hash", "sha256:aa"]].concat();
+    let (code, data, talk) = render_text(WORKER, &given);
+    assert_eq!(code, 0);
+    assert!(!talk.contains("stand-in"), "{talk}");
+    assert!(data.contains("apiServerEndpoint: 10.0.0.1:6443\n"), "{data}");
+}
+
+#[test]
+fn every_fault_is_in_one_report_at_its_place() {
+    let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  preKubeadmCommand: [a]\n  files:\n  - path: /a\n    permissions: 0644\n";
+    let (code, data, talk) = render_text(text, &["render", "-"]);
+    assert_eq!((code, data.as_str()), (1, ""), "{talk}");
+    assert!(
+        talk.contains("error[config-field-unknown]: unknown field `spec.preKubeadmCommand`\n  --> <stdin>:5:3"),
+        "{talk}"
+    );
+    assert!(talk.contains("did you mean `preKubeadmCommands`?"), "{talk}");
+    assert!(talk.contains("error[config-value-refused]: spec.files[0].permissions is the number 420"), "{talk}");
+    assert!(talk.ends_with("2 errors; no data written\n"), "{talk}");
+}
+
+#[test]
+fn findings_stand_in_the_template_that_was_substituted() {
+    let text = WORKER.replace("name: w", "name: \"${NAME}\"").replace("content: x", "contnt: x");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--template", "--var", "NAME=a-long-name"]);
+    assert_eq!(code, 1);
+    assert!(talk.contains("unknown field `spec.files[0].contnt`\n  --> <stdin>:6:20"), "{talk}");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--template"]);
+    assert_eq!(code, 1);
+    assert!(
+        talk.contains("error[template-not-substituted]: variable NAME has no value and no default\n  --> <stdin>:3:"),
+        "{talk}"
+    );
+}
+
+#[test]
+fn quirks_that_change_the_meaning_are_warnings() {
+    let text = WORKER
+        .replace("  files:", "  users:\n  - {name: ops, gecos: 'Ops #2'}\n  files:")
+        .replace("content: x", "content: '{{ .Values.x }}'");
+    let (code, data, talk) = render_text(&text, &["render", "-"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(talk.contains("warning[cloud-config-value-cut]: spec.users[0].gecos reaches cloud-init as `Ops`"), "{talk}");
+    assert!(talk.contains("warning[cloud-config-jinja]: spec.files[0]"), "{talk}");
+    assert!(data.contains("    gecos: Ops #2\n"), "{data}");
+    assert_eq!(render_text(&text, &["render", "-", "--deny", "warnings"]).0, 1);
+    let (_, typed, _) = render_text(&text, &["render", "-", "--encoder", "typed"]);
+    assert!(typed.contains("    gecos: \"Ops #2\"\n"), "{typed}");
+}
+
+#[test]
+fn extracted_files_stay_inside_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("node");
+    let text = WORKER.replace("/etc/a", "/../../etc/../up");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--extract", target.to_str().unwrap()]);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(std::fs::read(target.join("etc/up")).unwrap(), b"x\n");
+    assert!(target.join(".windlass/user-data").is_file());
+    assert!(target.join("run/kubeadm/kubeadm-join-config.yaml").is_file());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn json_is_printed_on_a_fault_too() {
+    let (code, text, _) = render_text(WORKER, &["render", "-", "-o", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["kind"]), (0, &Value::from("Render")));
+    assert_eq!(report["machines"][0]["plan"]["files"][0]["from"], "spec.files[0]");
+    let (code, text, _) = render_text(&WORKER.replace("content", "contnt"), &["render", "-", "-o", "json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["machines"][0]["data"]), (1, &Value::Null));
+    assert_eq!(report["findings"][0]["rule"], "config-field-unknown");
+}
