@@ -47,7 +47,7 @@ fn largest(rendered: &Rendered) -> String {
     let certificates: usize = rendered.plan.files.iter().filter(|file| file.origin.is_none()).map(|file| file.content.expose().len()).sum();
     let of_user = files.iter().filter_map(|file| Some((file.origin?.to_string(), file.content.len())));
     let mut parts: Vec<(String, usize)> = of_user.chain([("certificates".to_owned(), certificates)]).collect();
-    parts.sort_by(|a, b| b.1.cmp(&a.1));
+    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let named: Vec<_> = parts.iter().take(NAMED).filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{name} {bytes}")).collect();
     named.join(", ")
 }
