@@ -39,7 +39,7 @@ impl std::fmt::Display for GoFault {
 impl std::error::Error for GoFault {}
 
 /// What the engine may look at.
-fn environment_of(environment: &Environment) -> impl Fn(&str) -> Option<String> {
+pub(super) fn environment_of(environment: &Environment) -> impl Fn(&str) -> Option<String> {
     |name| environment.get(name).map(str::to_owned)
 }
 

@@ -37,6 +37,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "release-build", make: json::schema_of::<json::Envelope<release::BuildReport>> },
     // `render -o json`.
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
+    // `repository doctor -o json`.
+    Schema { kind: "repository-doctor", make: json::schema_of::<json::Envelope<repository::DoctorReport>> },
     // `repository list -o json`.
     Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
     // `vars -o json`.

@@ -110,6 +110,7 @@ pub static VERBS: &[Verb] = &[
     generate::CLUSTER_CLASS,
     repository::ADD,
     repository::LIST,
+    repository::DOCTOR,
     vars::VERB,
     render::VERB,
     schema::VERB,
@@ -202,7 +203,7 @@ pub(super) mod planned {
     }
 
     const fn repository(words: &'static [&'static str]) -> Verb {
-        let family = Some("fill and show a local repository, say how to go on with clusterctl");
+        let family = Some("fill, show, explain and pack a local repository, say how to go on with clusterctl");
         Verb { family, ..row(Group::Repository, words, "", "x") }
     }
 

@@ -37,11 +37,31 @@ pub trait Files {
     /// Whether a file or folder is there; links are followed.
     fn exists(&self, path: &str) -> bool;
 
-    /// The names of the folders directly in a folder, in byte order. Links to folders do not count.
+    /// What is directly in a folder, in byte order of the names; links as links.
     ///
     /// # Errors
     /// When there is no such folder, or it cannot be read.
-    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault>;
+    fn entries(&self, path: &str) -> Result<Vec<Entry>, FileFault>;
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an entry of a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A folder.
+    Folder,
+    /// A file.
+    File,
+    /// A symbolic link, whatever it leads to.
+    Link,
 }
 
 /// A tree is the root folder `/`; for tests, and for repositories that are no folder yet.
@@ -60,14 +80,18 @@ impl Files for Tree {
         !matches!(self.read(path), Err(FileFault::Missing))
     }
 
-    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault> {
+    fn entries(&self, path: &str) -> Result<Vec<Entry>, FileFault> {
         let path = clean(path);
         let path = path.trim_start_matches('/');
         if !holds(self, path) {
             return Err(FileFault::Missing);
         }
-        let below = self.paths().filter_map(|file| file.strip_prefix(path)?.trim_start_matches('/').split_once('/'));
-        Ok(below.map(|(folder, _)| folder.to_owned()).collect::<BTreeSet<_>>().into_iter().collect())
+        let below = self.paths().filter_map(|file| file.strip_prefix(path).filter(|rest| path.is_empty() || rest.starts_with('/')));
+        let entries = below.map(|rest| match rest.trim_start_matches('/').split_once('/') {
+            Some((folder, _)) => Entry { name: folder.to_owned(), kind: EntryKind::Folder },
+            None => Entry { name: rest.trim_start_matches('/').to_owned(), kind: EntryKind::File },
+        });
+        Ok(entries.collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 
@@ -125,7 +149,9 @@ mod tests {
         assert_eq!(tree.read("/r/p/v1.0.0/f"), Ok(b"x".to_vec()));
         assert_eq!(tree.read("/r/p/v1.0.0"), Err(FileFault::IsFolder));
         assert_eq!(tree.read("/r/x"), Err(FileFault::Missing));
-        assert_eq!(tree.folders("/r/p"), Ok(vec!["v1.0.0".to_owned(), "v2.0.0".to_owned()]));
-        assert_eq!(tree.folders("/r/q"), Err(FileFault::Missing));
+        let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
+        let folders = ["v1.0.0", "v2.0.0"].map(|name| entry(name, EntryKind::Folder));
+        assert_eq!(tree.entries("/r/p"), Ok([&[entry("note", EntryKind::File)][..], &folders].concat()));
+        assert_eq!(tree.entries("/r/q"), Err(FileFault::Missing));
     }
 }

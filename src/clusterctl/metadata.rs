@@ -31,6 +31,11 @@ pub(super) struct Series {
 }
 
 impl Series {
+    /// Major and minor number.
+    pub(super) fn numbers(&self) -> (i32, i32) {
+        (self.major, self.minor)
+    }
+
     pub(super) fn is_of(&self, version: &Version) -> bool {
         // Negative numbers fit no version.
         u64::try_from(self.major) == Ok(version.major) && u64::try_from(self.minor) == Ok(version.minor)

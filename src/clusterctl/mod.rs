@@ -10,6 +10,7 @@ mod dns;
 mod documents;
 mod files;
 mod generate_cluster;
+mod judge;
 mod kubeconfig;
 mod log;
 mod metadata;
@@ -27,12 +28,13 @@ use serde_json::json;
 
 pub use components::{Components, ComponentsOptions};
 pub use config::Config;
-pub use files::{FileFault, Files};
+pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
+pub use judge::{components_refusal, dropped_fields, gets_namespace, version_refusal};
 pub use log::{Log, LogLine};
 pub use provider::Provider;
 pub use refusal::Refusal;
-pub use repository::LocalRepository;
+pub use repository::{Explanation, LayeredFile, Reason, Skipped, explain};
 pub use source::TemplateSource;
 pub use template::Template;
 

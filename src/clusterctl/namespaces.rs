@@ -27,6 +27,11 @@ const CLUSTER_WIDE: [&str; 16] = [
     "RuntimeClass",
 ];
 
+/// Whether clusterctl gives objects of a kind a namespace.
+pub(super) fn is_namespaced(kind: &str) -> bool {
+    !CLUSTER_WIDE.contains(&kind)
+}
+
 /// Moves an object into a namespace, with what in it names the namespace.
 ///
 /// # Errors
@@ -37,7 +42,7 @@ pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Refus
         object::set_metadata(&mut object, "name", namespace.into());
     }
     let original = object::namespace(&object).to_owned();
-    if !CLUSTER_WIDE.contains(&kind.as_str()) {
+    if is_namespaced(&kind) {
         object::set_metadata(&mut object, "namespace", namespace.into());
     }
     match kind.as_str() {

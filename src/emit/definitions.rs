@@ -20,7 +20,7 @@ const NAME_WRONG: RuleId = RuleId::new("crd-name-wrong");
 /// a contract label of a CRD says something else than provider.yaml.
 const LABEL_WRONG: RuleId = RuleId::new("crd-contract-label-wrong");
 /// no CRD carries the label of the contract that metadata.yaml names.
-const LABEL_MISSING: RuleId = RuleId::new("crd-contract-label-missing");
+pub const LABEL_MISSING: RuleId = RuleId::new("crd-contract-label-missing");
 /// none of the versions of a CRD fulfils a contract.
 const VERSION_MISSING: RuleId = RuleId::new("crd-contract-version-missing");
 /// the schema of a CRD is not structural, or has defaults or rules that the API server refuses.
@@ -92,7 +92,7 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
 }
 
 /// The core computes the name instead of searching for it.
-fn name(crd: &Object) -> Option<Diagnostic> {
+pub fn name(crd: &Object) -> Option<Diagnostic> {
     let kind = kind_of(&crd.value);
     let skipped = crd.value["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
     let expected = if skipped { format!("{}.{}", kind.plural, kind.group) } else { crd_name(&kind.group, &kind.kind) };

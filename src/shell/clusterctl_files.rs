@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::WorldError;
 use super::input::{self, Limits};
-use crate::clusterctl::{FileFault, Files};
+use crate::clusterctl::{Entry, EntryKind, FileFault, Files};
 
 /// The file system; relative paths start at the working folder.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,13 +29,21 @@ impl Files for Disk {
         fs::metadata(path).is_ok()
     }
 
-    fn folders(&self, path: &str) -> Result<Vec<String>, FileFault> {
+    fn entries(&self, path: &str) -> Result<Vec<Entry>, FileFault> {
         let entries = fs::read_dir(path).map_err(|error| fault(&error))?;
-        // The type of the entry itself: a link to a folder is a link.
-        let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut names: Vec<String> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.sort_unstable();
-        Ok(names)
+        let named = entries.filter_map(Result::ok).filter_map(|entry| {
+            // The type of the entry itself: a link to a folder is a link.
+            let kind = entry.file_type().ok()?;
+            let kind = match kind {
+                kind if kind.is_dir() => EntryKind::Folder,
+                kind if kind.is_symlink() => EntryKind::Link,
+                _ => EntryKind::File,
+            };
+            Some(Entry { name: entry.file_name().into_string().ok()?, kind })
+        });
+        let mut entries: Vec<Entry> = named.collect();
+        entries.sort_unstable();
+        Ok(entries)
     }
 }
 
@@ -62,7 +70,12 @@ mod tests {
         assert_eq!(Disk.read(&path("file")), Ok(b"x".to_vec()));
         assert_eq!(Disk.read(&path("v1.0.0")), Err(FileFault::IsFolder));
         assert_eq!(Disk.read(&path("nope")), Err(FileFault::Missing));
-        assert_eq!(Disk.folders(&path("")), Ok(vec!["v1.0.0".to_owned()]));
+        let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
+        let mut expected = vec![entry("file", EntryKind::File), entry("v1.0.0", EntryKind::Folder)];
+        if cfg!(unix) {
+            expected.push(entry("v2.0.0", EntryKind::Link));
+        }
+        assert_eq!(Disk.entries(&path("")), Ok(expected));
         assert!(Disk.exists(&path("v1.0.0")) && !Disk.exists(&path("nope")));
     }
 }

@@ -17,6 +17,7 @@ mod clusterctl_engine;
 mod contract;
 mod conversion;
 mod docs;
+mod doctor;
 mod envsubst;
 mod examples;
 mod release;

@@ -32,7 +32,7 @@ impl<'w> Config<'w> {
     pub fn load(world: World<'w>, flag: &str) -> Result<Self, Refusal> {
         let step = "failed to initialize the configuration reader";
         let file = if flag.is_empty() { discovery::file(&world) } else { Some(flag.to_owned()) };
-        let Some(file) = file else { return Ok(Config { world, explicit: BTreeMap::new(), file: Setting::from_iter([]) }) };
+        let Some(file) = file else { return Ok(Config::empty(world)) };
         if flag.starts_with("https://") || flag.starts_with("http://") {
             return Err(Refusal::new(format!(
                 "failed to download the clusterctl config file from {flag}: this program does not use the network"
@@ -48,9 +48,19 @@ impl<'w> Config<'w> {
         Ok(Config { world, explicit: BTreeMap::new(), file })
     }
 
+    /// A configuration without a file.
+    pub fn empty(world: World<'w>) -> Self {
+        Config { world, explicit: BTreeMap::new(), file: Setting::from_iter([]) }
+    }
+
     /// What the engine reads of the world.
     pub(super) fn world(&self) -> World<'w> {
         self.world
+    }
+
+    /// The value of a variable of the environment, of which alone urls are made.
+    pub fn environment(&self, name: &str) -> Option<String> {
+        self.world.variable(name)
     }
 
     /// Sets a variable; wins over the environment and the file.

@@ -38,6 +38,14 @@ impl Config<'_> {
         Ok(providers)
     }
 
+    /// The entries of the configuration alone, in its order, each for itself: clusterctl stops at the first that is not valid.
+    ///
+    /// # Errors
+    /// When `providers` is no list of entries.
+    pub fn configured(&self) -> Result<Vec<Result<Provider, Refusal>>, Refusal> {
+        Ok(self.entries()?.iter().map(|entry| self.provider(entry)).collect())
+    }
+
     /// One provider.
     ///
     /// # Errors

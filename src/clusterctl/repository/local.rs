@@ -1,20 +1,20 @@
 //! A repository in a folder: `{base}/{label}/{version}/{file}`.
 
-use crate::clusterctl::files::{FileFault, join};
+use crate::clusterctl::files::{EntryKind, FileFault, join};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::url::Url;
 use crate::clusterctl::{Refusal, World};
 use crate::contract::parse_semantic;
 use crate::text::go_value;
 
-use super::versions;
+use super::versions::{self, Choice, Reason};
 
 /// The version that stands for the latest one.
 pub(super) const LATEST: &str = "latest";
 
 /// A local repository of one provider.
 #[derive(Debug, Clone)]
-pub struct LocalRepository<'w> {
+pub(super) struct LocalRepository<'w> {
     world: World<'w>,
     /// `{base}/{label}`.
     folder: String,
@@ -28,6 +28,16 @@ impl<'w> LocalRepository<'w> {
     /// # Errors
     /// When the URL has another form, or `latest` stands for nothing.
     pub(super) fn open(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+        let mut repository = LocalRepository::locate(world, provider, url)?;
+        repository.default_version = repository.choose()?.version;
+        Ok(repository)
+    }
+
+    /// Finds the folder that a provider's URL names, without a look at its versions.
+    ///
+    /// # Errors
+    /// When the URL has another form.
+    pub(super) fn locate(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
         let path = &url.path;
         let shown = go_value::quote(&provider.url);
         if !path.starts_with('/') {
@@ -53,21 +63,32 @@ impl<'w> LocalRepository<'w> {
             )));
         }
         let folder = join(&["/", &base.join("/"), label]);
-        let mut repository = LocalRepository { world, folder, default_version: (*version).to_owned(), components_file: (*file).to_owned() };
-        if *version == LATEST {
-            repository.default_version =
-                versions::latest_of_contract(&repository).map_err(|refusal| refusal.within("failed to get latest version"))?;
+        Ok(LocalRepository { world, folder, default_version: (*version).to_owned(), components_file: (*file).to_owned() })
+    }
+
+    /// The version that is taken when none is named, and why.
+    ///
+    /// # Errors
+    /// When `latest` stands for nothing.
+    pub(super) fn choose(&self) -> Result<Choice, Refusal> {
+        if self.default_version == LATEST {
+            return versions::latest_of_contract(self).map_err(|refusal| refusal.within("failed to get latest version"));
         }
-        Ok(repository)
+        Ok(Choice { version: self.default_version.clone(), reason: Reason::Pinned })
+    }
+
+    /// `{base}/{label}`.
+    pub(super) fn folder(&self) -> &str {
+        &self.folder
     }
 
     /// The version in the URL, or what `latest` stands for.
-    pub fn default_version(&self) -> &str {
+    pub(super) fn default_version(&self) -> &str {
         &self.default_version
     }
 
     /// The last part of the URL.
-    pub fn components_file(&self) -> &str {
+    pub(super) fn components_file(&self) -> &str {
         &self.components_file
     }
 
@@ -75,7 +96,7 @@ impl<'w> LocalRepository<'w> {
     ///
     /// # Errors
     /// When it is not there, or is a folder.
-    pub fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
         let version = if version == LATEST {
             versions::latest(self).map_err(|refusal| refusal.within("failed to get the latest release"))?
         } else {
@@ -97,11 +118,11 @@ impl<'w> LocalRepository<'w> {
     ///
     /// # Errors
     /// When the provider's folder cannot be read.
-    pub fn versions(&self) -> Result<Vec<String>, Refusal> {
-        let folders = self.world.files.folders(&self.folder);
-        let folders = folders.map_err(|fault| {
+    pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
+        let entries = self.world.files.entries(&self.folder).map_err(|fault| {
             Refusal::new(format!("open {}: {}", self.folder, fault.reason())).within("failed to list release directories")
         })?;
-        Ok(folders.into_iter().filter(|name| parse_semantic(name).is_ok()).collect())
+        let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.name);
+        Ok(folders.filter(|name| parse_semantic(name).is_ok()).collect())
     }
 }

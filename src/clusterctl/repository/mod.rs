@@ -1,5 +1,6 @@
 //! Repositories of providers, and the overrides layer that lies over them.
 
+mod explain;
 mod local;
 mod versions;
 
@@ -11,7 +12,9 @@ use super::url::Url;
 use super::{Log, Refusal};
 use crate::text::go_value;
 
-pub use local::LocalRepository;
+pub use explain::{Explanation, LayeredFile, Skipped, explain};
+use local::LocalRepository;
+pub use versions::Reason;
 
 /// A provider's repository, as one run uses it.
 pub(super) struct Repository<'c, 'w> {
@@ -81,15 +84,8 @@ impl<'c, 'w> Repository<'c, 'w> {
 
     /// The file that lies over the one of the repository, if there is one.
     fn overriding(&self, version: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        let world = self.config.world();
-        let folder = match self.config.variable("overridesFolder").filter(|folder| !folder.trim().is_empty()) {
-            None => overrides_folder(&world),
-            Some(folder) => {
-                world.expand(&folder).map_err(|error| Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\""))?
-            }
-        };
-        let path = join(&[&folder, &self.provider.label(), version, name]);
-        match world.files.read(&path) {
+        let path = join(&[&overrides_of(self.config, &self.provider, version)?, name]);
+        match self.config.world().files.read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(FileFault::Missing) => Ok(None),
             Err(fault) => {
@@ -100,13 +96,34 @@ impl<'c, 'w> Repository<'c, 'w> {
     }
 }
 
+/// The folder of the overrides layer for a version of a provider.
+fn overrides_of(config: &Config<'_>, provider: &Provider, version: &str) -> Result<String, Refusal> {
+    let world = config.world();
+    let folder = match config.variable("overridesFolder").filter(|folder| !folder.trim().is_empty()) {
+        None => overrides_folder(&world),
+        Some(folder) => {
+            world.expand(&folder).map_err(|error| Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\""))?
+        }
+    };
+    Ok(join(&[&folder, &provider.label(), version]))
+}
+
 fn local_repository<'w>(config: &Config<'w>, provider: &Provider) -> Result<LocalRepository<'w>, Refusal> {
+    let url = local_url(provider)?;
+    LocalRepository::open(config.world(), provider, &url)
+        .map_err(|refusal| refusal.within("error creating the local filesystem repository client"))
+}
+
+/// The URL of a provider whose repository is a folder.
+///
+/// # Errors
+/// When it is no URL, or leads elsewhere.
+fn local_url(provider: &Provider) -> Result<Url, Refusal> {
     let parse = || format!("failed to parse repository url {}", go_value::quote(&provider.url));
     let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
     match url.scheme.as_str() {
         "https" => Err(remote(provider, &url)),
-        "file" | "" => LocalRepository::open(config.world(), provider, &url)
-            .map_err(|refusal| refusal.within("error creating the local filesystem repository client")),
+        "file" | "" => Ok(url),
         scheme => Err(Refusal::new(format!(
             "invalid provider url. there are no provider implementation for {} schema",
             go_value::quote(scheme)

@@ -7,6 +7,29 @@ use crate::clusterctl::Refusal;
 use crate::clusterctl::metadata::{self, METADATA_FILE};
 use crate::contract::{ContractVersion, parse_semantic};
 
+/// A version, and why it is the one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) version: String,
+    pub(super) reason: Reason,
+}
+
+/// Why clusterctl takes a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// The URL in the configuration names it.
+    Pinned,
+    /// It is the newest release.
+    Newest,
+    /// It is the newest one of the newest series of the current contract that the metadata of the newest release lists.
+    SeriesOfContract {
+        /// The newest release.
+        newest: String,
+        /// Major and minor number of the series.
+        series: (i32, i32),
+    },
+}
+
 /// The newest release.
 pub(super) fn latest(repository: &LocalRepository<'_>) -> Result<String, Refusal> {
     latest_among(repository, |_| true)
@@ -14,17 +37,17 @@ pub(super) fn latest(repository: &LocalRepository<'_>) -> Result<String, Refusal
 
 /// The newest release of the newest series that fulfils the current contract, as the metadata of the newest release tells; the newest
 /// release when that tells nothing.
-pub(super) fn latest_of_contract(repository: &LocalRepository<'_>) -> Result<String, Refusal> {
-    let latest = latest(repository)?;
-    let Some(metadata) = repository.file(&latest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes).ok()) else {
-        return Ok(latest);
-    };
-    let series = metadata.series_of_contract(ContractVersion::V1Beta2.as_str());
-    let (Some(series), Ok(version)) = (series, parse_semantic(&latest)) else { return Ok(latest) };
-    if series.is_of(&version) {
-        return Ok(latest);
+pub(super) fn latest_of_contract(repository: &LocalRepository<'_>) -> Result<Choice, Refusal> {
+    let newest = latest(repository)?;
+    let metadata = repository.file(&newest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes).ok());
+    let series = metadata.as_ref().and_then(|metadata| metadata.series_of_contract(ContractVersion::V1Beta2.as_str()));
+    match (series, parse_semantic(&newest)) {
+        (Some(series), Ok(version)) if !series.is_of(&version) => {
+            let version = latest_among(repository, |version| series.is_of(version))?;
+            Ok(Choice { version, reason: Reason::SeriesOfContract { newest, series: series.numbers() } })
+        }
+        _ => Ok(Choice { version: newest, reason: Reason::Newest }),
     }
-    latest_among(repository, |version| series.is_of(version))
 }
 
 /// Releases come before pre-releases, whatever their numbers. The winner must have metadata.

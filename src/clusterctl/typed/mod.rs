@@ -7,11 +7,13 @@ mod convert;
 mod encodings;
 mod quantity;
 mod table;
+mod unknown;
 
 use serde_json::Value;
 
 use super::Refusal;
 use super::object;
+use crate::diag::FieldPath;
 use table::TABLE;
 
 /// A type that clusterctl knows.
@@ -83,6 +85,19 @@ pub(super) const SCHEME: &str = "sigs.k8s.io/cluster-api/cmd/clusterctl/internal
 /// The known type of an object's kind and version, group not regarded, among several.
 pub(super) fn find<'k>(among: &'k [Known], kind: &str, version: &str) -> Option<&'k Known> {
     among.iter().find(|known| known.kind == kind && known.version == version)
+}
+
+/// The type into which clusterctl converts an object of a provider's components, if it does.
+pub(super) fn of_components(object: &Value) -> Option<&'static Known> {
+    const CONVERTED: [&Known; 4] = [&DEPLOYMENT, &DAEMON_SET, &CLUSTER_ROLE_BINDING, &ROLE_BINDING];
+    let kind = object::kind(object);
+    let fixed = CONVERTED.into_iter().find(|known| known.kind == kind);
+    fixed.or_else(|| find(&WEBHOOK_CARRIERS, kind, object::group_version(object).1))
+}
+
+/// Where an object has fields that its type does not have: the conversion drops them.
+pub(super) fn unknown_fields(object: &Value, of: &Known) -> Vec<FieldPath> {
+    unknown::fields(&TABLE, of.name, object)
 }
 
 /// Converts an object into a type and back.

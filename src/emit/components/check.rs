@@ -9,11 +9,11 @@ use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::provider::Declared;
 
 /// components hold two Namespaces; clusterctl aborts.
-const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
+pub const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
 /// components hold no Namespace, so that clusterctl has no default target.
-const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
+pub const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
 /// an object does not belong to the namespace of the components.
-const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
+pub const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
 /// the Namespace of finished components is not the one in provider.yaml.
 const NAMESPACE_OTHER: RuleId = RuleId::new("components-namespace-other");
 /// components hold an object twice.
@@ -89,7 +89,7 @@ fn duplicates(objects: &[Object]) -> Report {
 }
 
 /// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not any is overridden.
-fn check_images(objects: &[Object]) -> Report {
+pub fn check_images(objects: &[Object]) -> Report {
     let mut report = Report::new();
     for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
         let pod = FieldPath::root().field("spec").field("template").field("spec");
@@ -121,7 +121,7 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
 }
 
 /// `clusterctl init --wait-providers` looks at containers of this name only.
-fn check_manager(objects: &[Object]) -> Report {
+pub fn check_manager(objects: &[Object]) -> Report {
     let deployments: Vec<&Object> = objects.iter().filter(|object| object.is("apps", "Deployment")).collect();
     let has_manager = |object: &&Object| {
         let containers = object.value["spec"]["template"]["spec"]["containers"].as_array();

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+pub use self::check::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING, check_images, check_manager};
 pub use self::image::ManagerImage;
 use super::definitions::{self, CRD_GROUP, CRD_KIND};
 use super::images;

@@ -60,7 +60,7 @@ fn folders(repository: &Tree) -> Vec<(String, String)> {
 }
 
 /// The type that a label stands for: the core provider's has no prefix.
-fn type_of(label: &str) -> ProviderType {
+pub(super) fn type_of(label: &str) -> ProviderType {
     let prefixed = |provider: &&ProviderType| **provider != ProviderType::CoreProvider && label.starts_with(&provider.label(""));
     ProviderType::ALL.iter().find(prefixed).copied().unwrap_or(ProviderType::CoreProvider)
 }

@@ -1,9 +1,10 @@
-//! `repository add|list`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! `repository add|list|doctor`: clusterctl local repositories, `{repository}/{label}/{version}/…`
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
 mod assets;
 mod configuration;
+pub mod doctor;
 mod list;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments};

@@ -1,45 +1,33 @@
-//! `repository add|list`.
+//! `repository add`.
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
-use schemars::JsonSchema;
-use serde::Serialize;
+use clap::Args;
 
-use super::context::To;
-use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure};
+use super::FAMILY;
+use crate::cli::context::To;
+use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
+use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::release_build;
-use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Listed, Placement};
+use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Placement};
+use crate::report::Sources;
 use crate::report::text::plural;
-use crate::report::{Sources, json};
 use crate::shell::WorldError;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
-pub(super) const ADD: Verb = Verb {
+pub(in crate::cli) const ADD: Verb = Verb {
     words: &["repository", "add"],
     operands: "DIR|FILE… --to REPOSITORY",
     summary: "lay a release out for clusterctl, and print the command to go on with",
-    family: Some("fill and show a local repository, say how to go on with clusterctl"),
+    family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
     examples: &["repository add out --to repository"],
     action: Action::of::<Add>(),
-};
-
-pub(super) const LIST: Verb = Verb {
-    words: &["repository", "list"],
-    operands: "REPOSITORY",
-    summary: "show the providers and versions of a local repository",
-    family: Some("fill and show a local repository, say how to go on with clusterctl"),
-    group: Group::Repository,
-    manner: Manner::Ours,
-    examples: &["repository list releases", "repository list releases -o json"],
-    action: Action::of::<List>(),
 };
 
 #[derive(Args)]
@@ -200,55 +188,5 @@ impl Add {
     fn is_in_repository(&self, name: &str) -> bool {
         let label = name.replace(' ', "-");
         files::is_folder(&Path::new(&self.to).join(label))
-    }
-}
-
-/// How a list is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON object
-    Json,
-}
-
-#[derive(Args)]
-struct List {
-    /// The repository
-    #[arg(value_name = "REPOSITORY")]
-    repository: String,
-    /// How to print the list
-    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
-    output: Format,
-}
-
-/// What `-o json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ListReport {
-    /// The repository as it was named.
-    repository: String,
-    /// One entry for each version of each provider.
-    providers: Vec<Listed>,
-}
-
-impl Run for List {
-    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let tree = files::read_tree(&self.repository, Limits::default())?;
-        let listed = repository::list(&tree);
-        match self.output {
-            Format::Json => {
-                let body = ListReport { repository: self.repository, providers: listed };
-                context.out(&json::render("RepositoryList", body, &Report::new()));
-            }
-            Format::Text if listed.is_empty() => {
-                context.talk(&format!(
-                    "{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0",
-                    self.repository
-                ));
-            }
-            Format::Text => context.out(&repository::table(&listed)),
-        }
-        Ok(Exit::Clean)
     }
 }

@@ -1,0 +1,75 @@
+//! `repository list`.
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::FAMILY;
+use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
+use crate::cli::{Context, Exit, Failure};
+use crate::diag::Report;
+use crate::ops::repository::{self, Listed};
+use crate::report::json;
+use crate::shell::files;
+use crate::shell::input::Limits;
+
+pub(in crate::cli) const LIST: Verb = Verb {
+    words: &["repository", "list"],
+    operands: "REPOSITORY",
+    summary: "show the providers and versions of a local repository",
+    family: Some(FAMILY),
+    group: Group::Repository,
+    manner: Manner::Ours,
+    examples: &["repository list releases", "repository list releases -o json"],
+    action: Action::of::<List>(),
+};
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args)]
+struct List {
+    /// The repository
+    #[arg(value_name = "REPOSITORY")]
+    repository: String,
+    /// How to print the list
+    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
+    output: Format,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cli) struct ListReport {
+    /// The repository as it was named.
+    repository: String,
+    /// One entry for each version of each provider.
+    providers: Vec<Listed>,
+}
+
+impl Run for List {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let tree = files::read_tree(&self.repository, Limits::default())?;
+        let listed = repository::list(&tree);
+        match self.output {
+            Format::Json => {
+                let body = ListReport { repository: self.repository, providers: listed };
+                context.out(&json::render("RepositoryList", body, &Report::new()));
+            }
+            Format::Text if listed.is_empty() => {
+                context.talk(&format!(
+                    "{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0",
+                    self.repository
+                ));
+            }
+            Format::Text => context.out(&repository::table(&listed)),
+        }
+        Ok(Exit::Clean)
+    }
+}

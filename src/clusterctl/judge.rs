@@ -1,0 +1,66 @@
+//! What clusterctl does to objects, asked before it does it: for findings about releases.
+
+use serde_json::{Value, json};
+
+use super::components::{self, ComponentsOptions};
+use super::provider::Provider;
+use super::{Config, Refusal, namespaces, object, typed};
+use crate::diag::FieldPath;
+use crate::text::envsubst;
+
+/// What stands for a variable without a default. It reads as a number and as a name.
+const SAMPLE: &str = "1";
+
+/// Whether clusterctl gives objects of a kind a namespace. It decides by the kind alone.
+pub fn gets_namespace(kind: &str) -> bool {
+    namespaces::is_namespaced(kind)
+}
+
+/// What clusterctl says of an object whose kind it converts, when it does not know the version.
+pub fn version_refusal(value: &Value) -> Option<Refusal> {
+    let bare = json!({"apiVersion": value["apiVersion"], "kind": value["kind"]});
+    match object::kind(value) {
+        "Deployment" | "DaemonSet" => typed::of_components(&bare).and_then(|known| typed::round_trip(bare.clone(), known).err()),
+        _ => namespaces::enforce(bare, "x").err(),
+    }
+}
+
+/// The fields of an object that vanish, because clusterctl converts it into a type that lacks them.
+pub fn dropped_fields(value: &Value) -> Vec<FieldPath> {
+    typed::of_components(value).map(|known| typed::unknown_fields(value, known)).unwrap_or_default()
+}
+
+/// What clusterctl says of a components file, if it refuses it; variables are replaced by their defaults or by a sample, or with `raw`
+/// left as they are, as `--raw` and `--describe` do.
+pub fn components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8], raw: bool) -> Option<Refusal> {
+    let mut config = config.clone();
+    if let Ok(template) = envsubst::parse(text) {
+        let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
+        required.for_each(|(name, _)| config.set(&name, SAMPLE));
+    }
+    let options = ComponentsOptions { namespace: String::new(), raw };
+    components::process(&config, provider.clone(), version, text, &options).err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(api_version: &str, kind: &str) -> Option<String> {
+        version_refusal(&json!({"apiVersion": api_version, "kind": kind, "spec": 1})).map(|refusal| refusal.message().to_owned())
+    }
+
+    #[test]
+    fn versions_are_those_that_clusterctl_converts() {
+        assert_eq!(refusal("apps/v1", "Deployment"), None);
+        assert_eq!(refusal("v1", "ConfigMap"), None);
+        assert_eq!(
+            refusal("apps/v1beta1", "Deployment").as_deref(),
+            Some("converting (v1beta1.Deployment) to (v1.Deployment): unknown conversion")
+        );
+        assert_eq!(
+            refusal("apiextensions.k8s.io/v2", "CustomResourceDefinition").as_deref(),
+            Some("failed to patch v2 CustomResourceDefinition")
+        );
+    }
+}

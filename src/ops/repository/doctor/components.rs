@@ -1,0 +1,123 @@
+//! The components file as clusterctl takes it: what it refuses, and what of it comes out other than it went in.
+
+use std::collections::BTreeSet;
+
+use super::{definitions, names, scalars};
+use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
+use crate::emit::components::{check_images, check_manager};
+use crate::emit::metadata::MetadataFile;
+use crate::emit::object::{self, Object};
+use crate::render::Origins;
+use crate::text::envsubst;
+use crate::text::source::Source;
+use crate::text::yaml::Limits;
+
+/// clusterctl refuses the components.
+const REFUSED: RuleId = RuleId::new("components-refused");
+/// components pass only when their variables are replaced: `--raw` and `--describe` fail.
+const RAW_REFUSED: RuleId = RuleId::new("components-raw-refused");
+/// an object that clusterctl converts is of a version that it does not know.
+const VERSION_UNKNOWN: RuleId = RuleId::new("components-object-version-unknown");
+/// a field that its type does not have vanishes in clusterctl's conversion.
+const FIELD_DROPPED: RuleId = RuleId::new("components-field-dropped");
+/// a webhook lacks a field that the API server demands; clusterctl writes null in its place.
+const WEBHOOK_INCOMPLETE: RuleId = RuleId::new("components-webhook-incomplete");
+
+/// What stands for a variable without a default.
+const SAMPLE: &str = "1";
+
+/// Judges the components of the picked version.
+pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
+    let required: BTreeSet<String> = match envsubst::parse(source.text()) {
+        Ok(template) => template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect(),
+        Err(_) => BTreeSet::new(),
+    };
+    let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
+    let (texts, origins, mut report) = Origins::substitute(vec![source.clone()], &sample);
+    for text in &texts {
+        let (objects, unreadable) = object::read(text, &Limits::default());
+        report.extend(unreadable);
+        report.extend(check_objects(&objects, metadata));
+    }
+    let mut report = origins.restore(report);
+    report.extend(scalars::check(source));
+    report.extend(definitions::substituted(source));
+    report.extend(refusals(config, explained, source, report.has_errors()));
+    report
+}
+
+fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>) -> Report {
+    let mut report = check_images(objects);
+    report.extend(check_manager(objects));
+    report.extend(names::check(objects));
+    report.extend(definitions::check(objects, metadata));
+    for object in objects {
+        report.extend(unknown_version(object));
+        report.extend(dropped(object));
+        report.extend(incomplete_webhooks(object));
+    }
+    report
+}
+
+/// clusterctl itself over the whole file. What already has a finding of its own is not said twice.
+fn refusals(config: &Config<'_>, explained: &Explanation, source: &Source, has_errors: bool) -> Option<Diagnostic> {
+    let (version, _) = explained.picked.as_ref().ok()?;
+    let refusal = |raw| components_refusal(config, &explained.provider, version, source.text().as_bytes(), raw);
+    let finding = |severity, rule, message: &str, refusal: &crate::clusterctl::Refusal| {
+        Diagnostic::new(severity, rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+    };
+    match refusal(false) {
+        Some(_) if has_errors => None,
+        Some(refused) => {
+            let message = "clusterctl refuses the components";
+            Some(finding(Severity::Error, REFUSED, message, &refused).help("mend the object that the note names"))
+        }
+        None => refusal(true).map(|refused| {
+            let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
+            let help = "use variables only inside of strings, and not in images";
+            finding(Severity::Warning, RAW_REFUSED, message, &refused).help(help)
+        }),
+    }
+}
+
+fn unknown_version(object: &Object) -> Option<Diagnostic> {
+    let refusal = version_refusal(&object.value)?;
+    let message = format!("{} is of version {}, which clusterctl does not convert", object.title(), object.api_version());
+    let finding = Diagnostic::error(VERSION_UNKNOWN, message).at(object.place(&FieldPath::root().field("apiVersion")));
+    Some(
+        finding
+            .help("write the object in the current version of its API")
+            .note(format!("clusterctl says: {refusal}"))
+            .upstream(refusal.message()),
+    )
+}
+
+fn dropped(object: &Object) -> Vec<Diagnostic> {
+    let finding = |path: FieldPath| {
+        Diagnostic::warning(FIELD_DROPPED, format!("{path} of {} vanishes: {} has no such field", object.title(), object.kind()))
+            .at(object.key_place(&path))
+            .help("mend the name of the field, or remove it")
+            .note("clusterctl converts these objects into Go's types and back")
+    };
+    dropped_fields(&object.value).into_iter().map(finding).collect()
+}
+
+fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
+    if !matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") {
+        return Vec::new();
+    }
+    let webhooks = object.value["webhooks"].as_array().into_iter().flatten().enumerate();
+    let missing = webhooks.flat_map(|(at, webhook)| {
+        let fields = ["sideEffects", "admissionReviewVersions"].into_iter().filter(|field| webhook[*field].is_null());
+        fields.map(move |field| (at, field))
+    });
+    let finding = |(at, field): (usize, &str)| {
+        let path = FieldPath::root().field("webhooks").index(at);
+        Diagnostic::error(WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
+            .at(object.place(&path))
+            .help(if field == "sideEffects" { "add `sideEffects: None`" } else { "add `admissionReviewVersions: [v1]`" })
+            .note("clusterctl writes null in its place, and the API server refuses that")
+    };
+    missing.map(finding).collect()
+}

@@ -1,0 +1,139 @@
+//! The configuration itself: which providers it names, and what is wrong with the way in which it does.
+
+use super::{Entry, Subject};
+use crate::clusterctl::{EntryKind, Provider, Refusal};
+use crate::contract::parse_semantic;
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::ops::repository::CONFIGURATION_FILE;
+use crate::ops::repository::list::type_of;
+use crate::text::envsubst;
+use crate::text::source::Source;
+use crate::text::yaml::{self, Limits, Node};
+
+/// clusterctl cannot read its configuration.
+const UNREADABLE: RuleId = RuleId::new("configuration-unreadable");
+/// an entry of `providers` is not valid, so that every command of clusterctl fails.
+const ENTRY_REFUSED: RuleId = RuleId::new("configuration-provider-refused");
+/// the url of a provider uses a variable that is not set in the environment.
+const VARIABLE_UNSET: RuleId = RuleId::new("configuration-variable-unset");
+/// clusterctl waits a minute in each call for the newest version of itself where there is no network.
+const VERSION_CHECK_ON: RuleId = RuleId::new("configuration-version-check-on");
+/// a repository has no clusterctl.yaml, so that clusterctl does not find it.
+const CONFIGURATION_MISSING: RuleId = RuleId::new("repository-configuration-missing");
+/// a repository holds a provider that its clusterctl.yaml does not name.
+const ENTRY_MISSING: RuleId = RuleId::new("repository-entry-missing");
+
+/// The switch that turns the look for a newer clusterctl off.
+const VERSION_CHECK: &str = "CLUSTERCTL_DISABLE_VERSIONCHECK";
+
+/// The finding about a configuration that clusterctl refuses as a whole.
+pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
+    let finding =
+        Diagnostic::error(UNREADABLE, "clusterctl cannot read the configuration").at(source.map(Source::place).unwrap_or_default());
+    finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+}
+
+/// The providers that are to be examined: those that the configuration names, and for a repository without one those of its folders.
+pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
+    let is_yaml = |source: &&Source| source.name().ends_with(".yaml") || source.name().ends_with(".yml");
+    let document = |source: &Source| yaml::parse(source, &Limits::default()).documents.into_iter().next();
+    let root = subject.source.filter(is_yaml).and_then(document).map(|first| first.root);
+    let root = root.as_ref();
+    let mut entries = named(subject, root, report);
+    if subject.source.is_some() && subject.config.variable(VERSION_CHECK).as_deref() != Some("true") {
+        let place = subject.source.map(|source| source.place()).unwrap_or_default();
+        let finding =
+            Diagnostic::info(VERSION_CHECK_ON, format!("{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"));
+        report.push(finding.at(place).help(format!("add `{VERSION_CHECK}: \"true\"`, or set it in the environment")));
+    }
+    let Some((shown, folder)) = subject.repository else { return entries };
+    if subject.source.is_none() {
+        let finding =
+            Diagnostic::error(CONFIGURATION_MISSING, format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"));
+        report.push(finding.help(format!("run `windlass repository add` with one of its releases and `--to {shown}`")));
+    }
+    for provider in in_folder(subject, folder) {
+        let same = |entry: &Entry| entry.provider.name == provider.name && entry.provider.provider_type == provider.provider_type;
+        if entries.iter().any(same) {
+            continue;
+        }
+        if let Some(source) = subject.source {
+            let message = format!("{shown} holds {}, which {} does not name", provider.label(), source.name());
+            let help = format!(
+                "add to `providers`: `{{name: {}, type: {}, url: \"{}\"}}`",
+                provider.name,
+                provider.provider_type.as_str(),
+                provider.url
+            );
+            report.push(Diagnostic::warning(ENTRY_MISSING, message).at(source.place()).help(help));
+        }
+        entries.push(Entry { provider, place: Place::default() });
+    }
+    entries
+}
+
+/// The entries of `providers`.
+fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<Entry> {
+    let place = |path: FieldPath| match (subject.source, root) {
+        (Some(source), Some(root)) => source.place().in_document(1).at_span(root.nearest(&path).span).at_path(path),
+        (Some(source), None) => source.place().at_path(path),
+        _ => Place::default().at_path(path),
+    };
+    let list = FieldPath::root().field("providers");
+    let refused = |refusal: Refusal, place: Place| {
+        let finding = Diagnostic::error(ENTRY_REFUSED, "clusterctl refuses the entry, and with it every command").at(place);
+        finding.help("mend the entry as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+    };
+    let configured = match subject.config.configured() {
+        Ok(configured) => configured,
+        Err(refusal) => {
+            report.push(refused(refusal, place(list)));
+            return Vec::new();
+        }
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for (at, found) in configured.into_iter().enumerate() {
+        let path = list.index(at);
+        let written = root.and_then(|root| root.at(&path.field("url"))).and_then(Node::as_str).unwrap_or_default();
+        report.extend(unset_variables(subject, written, &place(path.field("url"))));
+        match found {
+            Err(refusal) => report.push(refused(refusal, place(path))),
+            Ok(provider) => {
+                // Of two entries for one provider the last wins.
+                entries.retain(|known| known.provider.label() != provider.label());
+                entries.push(Entry { provider, place: place(path.field("url")) });
+            }
+        }
+    }
+    entries
+}
+
+/// clusterctl puts nothing where a variable is not set.
+fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagnostic> {
+    let Ok(template) = envsubst::parse_exact(url) else { return Vec::new() };
+    let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
+    let unset = required.filter(|(name, _)| subject.config.environment(name).is_none());
+    let finding = |(name, _): (String, _)| {
+        Diagnostic::error(VARIABLE_UNSET, format!("variable {name} of the url is not set in the environment"))
+            .at(place.clone())
+            .help(format!("run `export {name}=VALUE` first"))
+            .note("clusterctl takes it for empty, and looks elsewhere; variables of clusterctl.yaml do not count in urls")
+    };
+    unset.map(finding).collect()
+}
+
+/// The providers of a folder by its layout, `{label}/{version}/…`.
+fn in_folder(subject: Subject<'_>, folder: &str) -> Vec<Provider> {
+    let folders = |path: &str| {
+        let entries = subject.files.entries(path).unwrap_or_default();
+        entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.name)
+    };
+    let holds_versions = |label: &String| folders(&format!("{folder}/{label}")).any(|version| parse_semantic(&version).is_ok());
+    let provider = |label: String| {
+        let provider_type = type_of(&label);
+        let name = label.strip_prefix(&provider_type.label("")).unwrap_or(&label).to_owned();
+        let url = format!("{}/{label}/latest/{}", folder.trim_end_matches('/'), provider_type.components_file());
+        Provider { name, provider_type, url }
+    };
+    folders(folder).filter(holds_versions).map(provider).collect()
+}

@@ -1,0 +1,209 @@
+//! `repository doctor`: for each provider of a configuration which version and which files clusterctl takes, and why; what is missing; and
+//! what in the files would surprise people later.
+
+mod components;
+mod configuration;
+mod definitions;
+mod names;
+mod scalars;
+mod templates;
+mod text;
+mod versions;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
+use crate::contract::{METADATA_FILE, ProviderType};
+use crate::diag::{Diagnostic, Place, Report, RuleId};
+use crate::text::source::Source;
+
+pub use configuration::unreadable;
+pub use text::text;
+
+/// the repository of a provider is on the network, where doctor does not look.
+const ON_NETWORK: RuleId = RuleId::new("repository-remote");
+/// a file of a release is no text.
+const NOT_TEXT: RuleId = RuleId::new("repository-file-not-text");
+
+/// What is to be examined.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// clusterctl's configuration, read.
+    pub config: &'a Config<'a>,
+    /// Its text; none when a repository has no configuration.
+    pub source: Option<&'a Source>,
+    /// The repository as the user named it, and as an absolute path; none when only a configuration was named.
+    pub repository: Option<(&'a str, &'a str)>,
+    /// The file system.
+    pub files: &'a dyn Files,
+}
+
+/// What was found out.
+#[derive(Debug, Clone, Default)]
+pub struct Examination {
+    /// One entry for each provider, in the order of the configuration.
+    pub providers: Vec<Examined>,
+    /// The texts into which findings point.
+    pub sources: Vec<Source>,
+    /// What is wrong.
+    pub report: Report,
+}
+
+/// A provider as clusterctl sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Examined {
+    /// The label: `bootstrap-windlass`.
+    pub provider: String,
+    /// What it provides.
+    #[serde(rename = "type")]
+    pub provider_type: ProviderType,
+    /// The URL in the configuration, variables replaced.
+    pub url: String,
+    /// The configuration that names it; null when no configuration does.
+    pub file: Option<String>,
+    /// The line of the URL in the configuration, from 1.
+    pub line: Option<u32>,
+    /// The column of the URL in the configuration, from 1.
+    pub column: Option<u32>,
+    /// The versions among which clusterctl chooses, from old to new.
+    pub found: Vec<String>,
+    /// What else is in the provider's folder.
+    pub skipped: Vec<SkippedEntry>,
+    /// The version that clusterctl takes when none is named; null when it refuses.
+    pub picked: Option<String>,
+    /// Why it is this version, or what clusterctl says instead.
+    pub reason: String,
+    /// The files of that version.
+    pub files: Vec<ExaminedFile>,
+}
+
+/// An entry of a provider's folder that clusterctl passes over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkippedEntry {
+    /// Its name.
+    pub name: String,
+    /// Why: `no semantic version`, `a link`, `a file`.
+    pub reason: String,
+}
+
+/// A file that clusterctl reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExaminedFile {
+    /// Its name: `metadata.yaml`.
+    pub name: String,
+    /// Where clusterctl takes it from.
+    pub path: String,
+    /// Whether that is the overrides layer.
+    pub from_overrides: bool,
+    /// Whether it is not there.
+    pub missing: bool,
+}
+
+/// A provider that is to be examined, and where the configuration names it.
+struct Entry {
+    provider: Provider,
+    place: Place,
+}
+
+/// Examines all providers of a configuration.
+pub fn examine(subject: Subject<'_>) -> Examination {
+    let mut examination = Examination { sources: subject.source.cloned().into_iter().collect(), ..Examination::default() };
+    let entries = configuration::entries(subject, &mut examination.report);
+    for entry in entries {
+        examination.provider(subject, entry);
+    }
+    examination
+}
+
+impl Examination {
+    fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
+        let explained = explain(subject.config, entry.provider.clone());
+        self.providers.push(examined(&entry, &explained));
+        if explained.provider.url.starts_with("https://") {
+            let finding =
+                Diagnostic::info(ON_NETWORK, format!("{} is on the network, where nothing was looked at", explained.provider.label()));
+            let label = explained.provider.label();
+            self.report.push(
+                finding
+                    .at(entry.place)
+                    .help(format!("download the release of {label} and run `windlass repository add DIR --to REPOSITORY`")),
+            );
+            return;
+        }
+        self.report.extend(versions::check(&explained, &entry.place));
+        let metadata = self.source_of(&explained, METADATA_FILE);
+        let components_name = explained.provider.url_and_file().1.to_owned();
+        let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, &mut self.report));
+        if let Some(source) = self.source_of(&explained, &components_name) {
+            self.report.extend(components::check(subject.config, &explained, &source, metadata.as_ref()));
+        }
+        let others = explained.files.iter().filter(|file| file.name != METADATA_FILE && file.name != components_name);
+        let names: Vec<String> = others.map(|file| file.name.clone()).collect();
+        for name in names {
+            if let Some(source) = self.source_of(&explained, &name) {
+                self.report.extend(templates::check(&source));
+            }
+        }
+    }
+
+    /// The text of a file of the release; what is no text is a finding.
+    fn source_of(&mut self, explained: &Explanation, name: &str) -> Option<Source> {
+        let file = explained.files.iter().find(|file| file.name == name)?;
+        let bytes = file.content.as_ref().ok()?;
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            let finding = Diagnostic::error(NOT_TEXT, format!("{} is not UTF-8 text", file.path)).at(Place::file(file.path.as_str()));
+            self.report.push(finding.help("download the file again, without conversion"));
+            return None;
+        };
+        let source = Source::new(file.path.as_str(), text);
+        self.sources.push(source.clone());
+        Some(source)
+    }
+}
+
+fn examined(entry: &Entry, explained: &Explanation) -> Examined {
+    let start = entry.place.span.map(|span| span.start);
+    let skipped = explained.skipped.iter().map(|(name, why)| SkippedEntry { name: name.clone(), reason: skipped(*why).to_owned() });
+    Examined {
+        provider: entry.provider.label(),
+        provider_type: entry.provider.provider_type,
+        url: entry.provider.url.clone(),
+        file: entry.place.file.as_deref().map(str::to_owned),
+        line: start.map(|start| start.line),
+        column: start.map(|start| start.column),
+        found: explained.found.clone(),
+        skipped: skipped.collect(),
+        picked: explained.picked.as_ref().ok().map(|(version, _)| version.clone()),
+        reason: reason(explained),
+        files: explained.files.iter().map(examined_file).collect(),
+    }
+}
+
+fn examined_file(file: &LayeredFile) -> ExaminedFile {
+    ExaminedFile { name: file.name.clone(), path: file.path.clone(), from_overrides: file.is_override, missing: file.content.is_err() }
+}
+
+fn skipped(why: Skipped) -> &'static str {
+    match why {
+        Skipped::NoVersion => "no semantic version",
+        Skipped::Link => "a link",
+        Skipped::File => "a file",
+    }
+}
+
+/// Why the version was picked, in one phrase.
+fn reason(explained: &Explanation) -> String {
+    match &explained.picked {
+        Err(refusal) => refusal.message().to_owned(),
+        Ok((_, Reason::Pinned)) => "the url names it".to_owned(),
+        Ok((version, Reason::Newest)) if versions::is_pre_release(version) => "the newest version; there is no release yet".to_owned(),
+        Ok((_, Reason::Newest)) => "the newest release".to_owned(),
+        Ok((_, Reason::SeriesOfContract { newest, series: (major, minor) })) => {
+            format!("{newest} is the newest release, but its {METADATA_FILE} names {major}.{minor} as the newest v1beta2 series")
+        }
+    }
+}

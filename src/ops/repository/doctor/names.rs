@@ -1,0 +1,112 @@
+//! Namespaces and names: what clusterctl moves into the target namespace, and what it leaves behind.
+
+use serde_json::Value;
+
+use crate::clusterctl::gets_namespace;
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Segment};
+use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
+use crate::emit::object::Object;
+use crate::emit::stamp::is_namespaced;
+
+/// clusterctl gives an object of a cluster-wide kind a namespace, because it does not know the kind.
+const CLUSTER_WIDE_MOVED: RuleId = RuleId::new("components-cluster-wide-moved");
+/// a subject of a role binding is in another namespace; clusterctl moves it.
+const SUBJECT_FOREIGN: RuleId = RuleId::new("components-subject-namespace-foreign");
+/// a Certificate names no namespace, so that its DNS names stay when clusterctl moves it.
+const CERTIFICATE_NAMESPACE: RuleId = RuleId::new("components-certificate-namespace-missing");
+/// a DNS name of a Certificate is not that of a Service in its namespace.
+const CERTIFICATE_NAME: RuleId = RuleId::new("components-certificate-name-foreign");
+/// a cluster-wide role survives `clusterctl delete`, because its name does not begin with the namespace.
+const ROLE_LEFT_BEHIND: RuleId = RuleId::new("components-role-left-behind");
+
+/// Judges names and namespaces of all objects.
+pub(super) fn check(objects: &[Object]) -> Report {
+    let mut report = Report::new();
+    let namespaces: Vec<&Object> = objects.iter().filter(|object| object.kind() == "Namespace").collect();
+    for extra in namespaces.iter().skip(1) {
+        let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
+        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&path("metadata.name")));
+        report.push(finding.help("remove one of the two").note("clusterctl aborts on a second one"));
+    }
+    let Some(namespace) = namespaces.first() else {
+        let finding = Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target");
+        let place = objects.first().map(|object| object.place(&FieldPath::root())).unwrap_or_default();
+        report.push(finding.at(crate::diag::Place { object: None, span: None, ..place }).help("add a Namespace to the file"));
+        return report;
+    };
+    for object in objects.iter().filter(|object| object.kind() != "Namespace") {
+        report.extend(namespace_of(object, namespace.name()));
+        report.extend(subjects(object, namespace.name()));
+        report.extend(certificate(object));
+        report.extend(left_behind(object, namespace.name()));
+    }
+    report
+}
+
+fn path(dotted: &str) -> FieldPath {
+    dotted.split('.').map(|field| Segment::Field(field.to_owned())).collect()
+}
+
+fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
+    if !is_namespaced(object.kind()) {
+        return gets_namespace(object.kind()).then(|| {
+            let message = format!("clusterctl gives {} a namespace, although {} has none", object.title(), object.kind());
+            let finding = Diagnostic::warning(CLUSTER_WIDE_MOVED, message).at(object.place(&path("kind")));
+            finding.help("install the object in another way, such as from the controller")
+        });
+    }
+    let found = object.namespace();
+    // Without a namespace the object was meant to follow.
+    (!found.is_empty() && found != target).then(|| {
+        let message = format!("{} is in namespace {found}, and clusterctl moves it into {target}", object.title());
+        let finding = Diagnostic::warning(NAMESPACE_FOREIGN, message).at(object.place(&path("metadata.namespace")));
+        finding.help(format!("write `namespace: {target}`, or install the object in another way"))
+    })
+}
+
+fn subjects(object: &Object, target: &str) -> Vec<Diagnostic> {
+    if !matches!(object.kind(), "ClusterRoleBinding" | "RoleBinding") {
+        return Vec::new();
+    }
+    let subjects = object.value["subjects"].as_array().into_iter().flatten().enumerate();
+    let foreign = subjects
+        .filter_map(|(at, subject)| Some((at, subject["namespace"].as_str().filter(|found| !found.is_empty() && *found != target)?)));
+    let finding = |(at, found): (usize, &str)| {
+        let path = FieldPath::root().field("subjects").index(at).field("namespace");
+        Diagnostic::warning(SUBJECT_FOREIGN, format!("{path} of {} is {found}, and clusterctl writes {target} there", object.title()))
+            .at(object.place(&path))
+            .help(format!("bind a service account of {target}"))
+    };
+    foreign.map(finding).collect()
+}
+
+fn certificate(object: &Object) -> Vec<Diagnostic> {
+    if object.kind() != "Certificate" {
+        return Vec::new();
+    }
+    let namespace = object.namespace();
+    let names = || object.value["spec"]["dnsNames"].as_array().into_iter().flatten().filter_map(Value::as_str).enumerate();
+    if namespace.is_empty() {
+        let finding =
+            Diagnostic::warning(CERTIFICATE_NAMESPACE, format!("{} has no namespace, so its DNS names stay as they are", object.title()));
+        return vec![finding.at(object.place(&path("metadata"))).help("write the namespace of the components")];
+    }
+    let foreign = names().filter(|(_, name)| name.contains(".svc") && !name.contains(&format!(".{namespace}.")));
+    let finding = |(at, name): (usize, &str)| {
+        let path = path("spec.dnsNames").index(at);
+        Diagnostic::warning(CERTIFICATE_NAME, format!("DNS name {name} of {} does not contain .{namespace}.", object.title()))
+            .at(object.place(&path))
+            .help(format!("write SERVICE.{namespace}.svc"))
+            .note("in another target namespace clusterctl replaces this part, and only this")
+    };
+    foreign.map(finding).collect()
+}
+
+fn left_behind(object: &Object, namespace: &str) -> Option<Diagnostic> {
+    let is_role = matches!(object.kind(), "ClusterRole" | "ClusterRoleBinding");
+    (is_role && !object.name().starts_with(&format!("{namespace}-"))).then(|| {
+        let finding = Diagnostic::info(ROLE_LEFT_BEHIND, format!("`clusterctl delete` leaves {} behind", object.title()));
+        let help = format!("call it {namespace}-{}", object.name());
+        finding.at(object.place(&path("metadata.name"))).help(help)
+    })
+}

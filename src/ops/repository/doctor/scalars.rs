@@ -1,0 +1,154 @@
+//! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for something else, numbers beyond a
+//! double, variables without quotes.
+
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment, Span};
+use crate::text::source::Source;
+use crate::text::yaml::{self, Limits, Node, Value};
+
+/// a bare key such as `y` or `on` becomes `true` or `false`.
+const KEY_CHANGED: RuleId = RuleId::new("components-key-changed");
+/// a whole number is beyond what a double holds exactly.
+const INTEGER_INEXACT: RuleId = RuleId::new("components-integer-inexact");
+/// a label is no text, so that clusterctl drops all labels of the object.
+const LABEL_NOT_TEXT: RuleId = RuleId::new("components-label-not-text");
+/// a variable stands without quotes where only text is allowed.
+const VARIABLE_UNQUOTED: RuleId = RuleId::new("components-variable-unquoted");
+
+/// Whole numbers beyond this are not exact as doubles.
+const EXACT: u64 = 1 << 53;
+
+/// Judges the scalars of the file as it is written, variables included.
+pub(super) fn check(source: &Source) -> Report {
+    let mut report = Report::new();
+    // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
+    for document in &yaml::parse(source, &Limits::default()).documents {
+        let kind = document.root.at(&FieldPath::root().field("kind")).and_then(Node::as_str).unwrap_or_default();
+        let mut walk = Walk { source, document: document.index, is_typed: is_typed(kind), path: FieldPath::root(), report: &mut report };
+        walk.visit(&document.root);
+    }
+    report
+}
+
+/// Kinds whose texts clusterctl refuses when they are numbers or booleans.
+fn is_typed(kind: &str) -> bool {
+    matches!(
+        kind,
+        "Deployment"
+            | "DaemonSet"
+            | "ClusterRoleBinding"
+            | "RoleBinding"
+            | "CustomResourceDefinition"
+            | "MutatingWebhookConfiguration"
+            | "ValidatingWebhookConfiguration"
+    )
+}
+
+struct Walk<'s> {
+    source: &'s Source,
+    document: usize,
+    is_typed: bool,
+    path: FieldPath,
+    report: &'s mut Report,
+}
+
+impl Walk<'_> {
+    /// The depth is that of the reader's limits.
+    fn visit(&mut self, node: &Node) {
+        match &node.value {
+            Value::Mapping(mapping) => {
+                for entry in mapping {
+                    self.path.push(Segment::Field(entry.key.clone()));
+                    self.key(entry);
+                    self.visit(&entry.value);
+                    self.path.pop();
+                }
+            }
+            Value::Sequence(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.path.push(Segment::Index(at));
+                    self.visit(item);
+                    self.path.pop();
+                }
+            }
+            Value::Number(number)
+                if number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT) || number.as_u64().is_some_and(|n| n > EXACT) =>
+            {
+                let message = format!("{} is {number}, which clusterctl rounds: it is beyond 2^53", self.path);
+                let finding = Diagnostic::warning(INTEGER_INEXACT, message).at(self.place(node.span));
+                self.report.push(finding.help("write it as a text, if the field takes one"));
+            }
+            Value::String(text) if self.is_typed => self.text(node, text),
+            _ => {}
+        }
+    }
+
+    fn key(&mut self, entry: &yaml::Entry) {
+        let written = self.written(entry.key_span);
+        if matches!(entry.key.as_str(), "true" | "false") && !written.starts_with(['"', '\'']) && written != entry.key {
+            let finding = Diagnostic::warning(KEY_CHANGED, format!("the bare key `{written}` becomes `{}`", entry.key));
+            self.report.push(finding.at(self.place(entry.key_span)).help(format!("write `\"{written}\"`")));
+        }
+        let is_label = self.path.parent().is_some_and(|parent| parent.to_string() == "metadata.labels");
+        if is_label && !matches!(entry.value.value, Value::String(_)) {
+            let message = format!("label {} is no text, so clusterctl drops all labels of the object", entry.key);
+            let finding = Diagnostic::warning(LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
+            self.report.push(finding.help(format!("write `{}: \"{}\"`", entry.key, self.written(entry.value.span))));
+        }
+    }
+
+    /// A text that is nothing but a variable, in a field that takes only text.
+    fn text(&mut self, node: &Node, text: &str) {
+        let is_variable = text.starts_with("${") && text.ends_with('}') && !text[2..].contains("${");
+        if !is_variable || !self.takes_only_text() || self.written(node.span).starts_with(['"', '\'', '|', '>']) {
+            return;
+        }
+        let message = format!("{} is a variable without quotes: the value `true` or `1` would be no text", self.path);
+        let finding = Diagnostic::warning(VARIABLE_UNQUOTED, message).at(self.place(node.span));
+        self.report.push(finding.help(format!("write `\"{text}\"`")).note("clusterctl ends with an error on such a value"));
+    }
+
+    /// Arguments, values of the environment, labels and annotations.
+    fn takes_only_text(&self) -> bool {
+        let segments = self.path.segments();
+        let field = |back: usize| match segments.len().checked_sub(back).and_then(|at| segments.get(at)) {
+            Some(Segment::Field(name)) => name.as_str(),
+            _ => "",
+        };
+        matches!(field(2), "args" | "command" | "annotations" | "labels" | "matchLabels") || (field(1) == "value" && field(3) == "env")
+    }
+
+    fn written(&self, span: Span) -> &str {
+        self.source.text().get(span.start.offset..span.end.offset).unwrap_or_default()
+    }
+
+    fn place(&self, span: Span) -> Place {
+        self.source.place().in_document(self.document).at_path(self.path.clone()).at_span(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_text(text: &str, expected: &[(&str, u32)]) {
+        let report = check(&Source::new("c.yaml", text));
+        let found: Vec<_> = report.findings().iter().map(|f| (f.rule.as_str(), f.place.span.unwrap().start.line)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn keys_labels_and_numbers_that_change_are_found() {
+        check_text("a:\n  y: 1\n  \"n\": 2\n", &[("components-key-changed", 2)]);
+        check_text("a:\n  true: 3\n  off: 4\n", &[("components-key-changed", 3)]);
+        check_text("metadata:\n  labels:\n    a: b\n    c: 1\n", &[("components-label-not-text", 4)]);
+        let inexact = [("components-integer-inexact", 2), ("components-integer-inexact", 3)];
+        check_text("a: 9007199254740992\nb: 9007199254740993\nc: -9007199254740993\n", &inexact);
+    }
+
+    #[test]
+    fn variables_need_quotes_where_only_text_is_allowed() {
+        let text = "kind: Deployment\nspec:\n  replicas: ${N:=1}\n  env:\n  - value: ${A:=true}\n  - value: \"${A:=true}\"\n  args:\n  - ${B}\n  - --x=${B}\n";
+        check_text(text, &[("components-variable-unquoted", 5), ("components-variable-unquoted", 8)]);
+        check_text("kind: ConfigMap\nargs:\n- ${B}\n", &[]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Cluster templates and ClusterClasses: variables that do not mean what they look like, versions that are numbers, classes twice.
+
+use std::collections::BTreeSet;
+
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
+use crate::emit::templates::substitution_finding;
+use crate::text::envsubst::{self, Template, Use};
+use crate::text::source::{LineIndex, Source};
+use crate::text::yaml::{self, Limits, Node};
+
+/// an operator of a variable does not mean what it means in a shell.
+const OPERATOR_OTHER: RuleId = RuleId::new("template-operator-not-shells");
+/// an operator makes a variable optional, and nothing says so.
+const OPTIONAL_BY_OPERATOR: RuleId = RuleId::new("template-variable-optional");
+/// a variable is used in defaults only, so that users are not told of it.
+const NESTED_ONLY: RuleId = RuleId::new("template-variable-hidden");
+/// the version of a Cluster stands without quotes and may be a number.
+const VERSION_UNQUOTED: RuleId = RuleId::new("template-version-unquoted");
+/// several Clusters of a template use one class; clusterctl prints it for each.
+const CLASS_REPEATED: RuleId = RuleId::new("template-class-repeated");
+
+/// Judges a template.
+pub(super) fn check(source: &Source) -> Report {
+    let template = match envsubst::parse(source.text()) {
+        Ok(template) => template,
+        Err(error) => return [substitution_finding(source, &error)].into_iter().collect(),
+    };
+    let mut report = variables(source, &template);
+    report.extend(clusters(source));
+    report
+}
+
+fn variables(source: &Source, template: &Template) -> Report {
+    let lines = LineIndex::new(source.text());
+    let inspected = template.variables();
+    let mut hidden = BTreeSet::new();
+    let mut report = Report::new();
+    for used in template.uses() {
+        let known = inspected.get(used.name);
+        let is_hidden = used.nested && known.is_none() && hidden.insert(used.name.to_owned());
+        let is_optional = !used.nested && used.default.is_some() && known.is_some_and(Option::is_some);
+        if let Some(finding) = misleading(used.name, operator(source, &used), is_hidden, is_optional) {
+            report.push(finding.at(source.place().at_span(lines.span(used.span))));
+        }
+    }
+    report
+}
+
+/// What is wrong with one use of a variable, by the sign behind its name.
+fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Option<Diagnostic> {
+    let (severity, rule, message, help) = match sign {
+        ":?" => (
+            Severity::Warning,
+            OPERATOR_OTHER,
+            format!("`:?` gives variable {name} a default here, and no message when it is not set"),
+            format!("write `${{{name}}}`, which is required"),
+        ),
+        ":+" => (
+            Severity::Warning,
+            OPERATOR_OTHER,
+            format!("`:+` is a default of variable {name} here, and no text for when it is set"),
+            format!("write `${{{name}:=default}}`"),
+        ),
+        "" | "=" | ":=" | ":-" if is_hidden => (
+            Severity::Info,
+            NESTED_ONLY,
+            format!("variable {name} is used in defaults only: `--list-variables` does not show it"),
+            format!("use `${{{name}}}` outside of a default too, or document it"),
+        ),
+        "" | "=" | ":=" | ":-" => return None,
+        sign if is_optional => (
+            Severity::Warning,
+            OPTIONAL_BY_OPERATOR,
+            format!("`{sign}` makes variable {name} optional: nothing is refused when it is not set"),
+            format!("use `${{{name}}}` before it, so that it is required"),
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(severity, rule, message).help(help))
+}
+
+/// What follows the name of a variable, up to its argument.
+fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
+    let text = source.text().get(used.span.clone()).unwrap_or_default();
+    let rest = text.strip_prefix("${").unwrap_or_default().trim_start();
+    let rest = rest.strip_prefix(used.name).unwrap_or("").trim_end_matches('}');
+    let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
+    match &rest[..end] {
+        sign if sign.starts_with(':') || end < 2 => sign,
+        sign if sign.starts_with('=') => &sign[..1],
+        sign => sign,
+    }
+}
+
+fn clusters(source: &Source) -> Report {
+    let mut report = Report::new();
+    let mut classes = BTreeSet::new();
+    // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
+    for document in &yaml::parse(source, &Limits::default()).documents {
+        let root = &document.root;
+        let text = |path: &str| root.at(&fields(path)).and_then(Node::as_str);
+        let is_cluster =
+            text("kind") == Some("Cluster") && text("apiVersion").is_some_and(|version| version.starts_with("cluster.x-k8s.io/"));
+        if !is_cluster {
+            continue;
+        }
+        let place = |node: &Node, path: &str| source.place().in_document(document.index).at_path(fields(path)).at_span(node.span);
+        if let Some(version) = root.at(&fields("spec.topology.version"))
+            && matches!(version.value, yaml::Value::Number(_))
+        {
+            let finding = Diagnostic::error(VERSION_UNQUOTED, "spec.topology.version is a number, and clusterctl wants a text");
+            report.push(finding.at(place(version, "spec.topology.version")).help("write the whole version, such as \"v1.34.2\""));
+        }
+        for path in ["spec.topology.class", "spec.topology.classRef.name"] {
+            let Some(class) = root.at(&fields(path)) else { continue };
+            if let Some(name) = class.as_str().filter(|name| !classes.insert((*name).to_owned())) {
+                let finding =
+                    Diagnostic::warning(CLASS_REPEATED, format!("a second Cluster uses class {name}: clusterctl prints the class twice"));
+                report.push(finding.at(place(class, path)).help("put one Cluster into a template"));
+            }
+        }
+    }
+    report
+}
+
+fn fields(dotted: &str) -> FieldPath {
+    dotted.split('.').fold(FieldPath::root(), |path, field| path.field(field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_text(text: &str, expected: &[&str]) {
+        let report = check(&Source::new("t.yaml", text));
+        let found: Vec<&str> = report.findings().iter().map(|finding| finding.rule.as_str()).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    /// clusterctl.md 4.2 and 11.11.
+    #[test]
+    fn operators_that_mislead_are_found() {
+        check_text("a: ${A:?must be set}\n", &["template-operator-not-shells"]);
+        check_text("a: ${A:+x}\n", &["template-operator-not-shells"]);
+        check_text("a: ${A#v}\n", &["template-variable-optional"]);
+        check_text("a: ${A} ${A#v}\n", &[]);
+        check_text("a: ${A:=x} ${B=y} ${C:-z} ${D} ${E^^} ${#F}\n", &[]);
+        check_text("a: ${A:=${B}}${A}\n", &["template-variable-hidden"]);
+        check_text("a: ${A:=${B}} ${B}\n", &[]);
+    }
+
+    #[test]
+    fn clusters_with_number_versions_and_repeated_classes_are_found() {
+        let cluster = |version: &str| {
+            format!(
+                "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nspec:\n  topology:\n    classRef: {{name: c}}\n    version: {version}\n"
+            )
+        };
+        check_text(&cluster("1.30"), &["template-version-unquoted"]);
+        check_text(&cluster("v1.30.0"), &[]);
+        check_text(&format!("{}---\n{}", cluster("v1.30.0"), cluster("v1.30.1")), &["template-class-repeated"]);
+    }
+}
