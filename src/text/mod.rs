@@ -5,6 +5,7 @@ pub mod envsubst;
 pub mod go_template;
 pub mod go_value;
 pub mod goyaml;
+pub mod libyaml;
 pub mod nearest;
 pub mod source;
 pub mod tabwriter;

@@ -20,6 +20,7 @@ use granit_parser::{Event, Parser};
 
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
+pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;
 use self::excerpt::Excerpt;

@@ -2,7 +2,7 @@
 
 /// Whether Go's `time.Parse` takes the word in one of go-yaml's four layouts: `2006-1-2T15:4:5.999999999Z07:00` (or with `t`),
 /// `2006-1-2 15:4:5.999999999`, `2006-1-2`.
-pub(super) fn is_timestamp(word: &str) -> bool {
+pub(crate) fn is_timestamp(word: &str) -> bool {
     let bytes = word.as_bytes();
     if bytes.len() < 8 || bytes[4] != b'-' || !bytes[..4].iter().all(u8::is_ascii_digit) {
         return false;
