@@ -17,6 +17,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // One TLS library in the whole program; kube and the webhook server both ask for the default.
-    rustls::crypto::aws_lc_rs::default_provider().install_default().expect("nobody else has chosen one");
+    rustls::crypto::ring::default_provider().install_default().expect("nobody else has chosen one");
     harness::runner::main(scenarios::ALL)
 }
