@@ -25,8 +25,8 @@ pub(crate) fn init_upgrade_delete_v1_14(context: &Context) {
     init_upgrade_delete(context, "v1.14.2", "v1.14.0");
 }
 
-/// `init` from `releases/` beside Cluster API, `upgrade plan` and `upgrade apply` to a release that we build now, and `delete`, which
-/// leaves nothing of ours; a WindlassConfig lives through the upgrade.
+/// `init` from `releases/` beside Cluster API, `upgrade plan` and `upgrade apply` to a release that we build now, `delete` and `init`
+/// again, and `delete`, which leaves nothing of ours; a WindlassConfig lives through all but the last.
 fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api: &str) {
     let plane = context.control_plane();
     let mut clusterctl = Clusterctl::new(clusterctl_version, &plane, cluster_api);
@@ -43,20 +43,10 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
     });
     wait::until("a WindlassConfig to be taken", SOON, || plane.api.create(&config).map_err(|refusal| refusal.to_string()));
 
-    clusterctl.set_windlass_repository(&newer_repository(plane.folder()));
-    let plan = clusterctl.succeed(&["upgrade", "plan"]);
-    let row = plan.stdout.lines().find(|line| line.starts_with(windlass::LABEL)).unwrap_or_else(|| panic!("{}", plan.stdout)).to_owned();
-    let words: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.1.1"], "{}", plan.stdout);
-    windlass::restore_webhooks(&plane, windlass::NAMESPACE, port);
-    clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
-    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.1"));
-    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.1");
-    windlass::redirect_webhooks(&plane, windlass::NAMESPACE, port);
-    let old = wait::until("the WindlassConfig", SOON, || {
-        plane.api.get("bootstrap.windlass.dev/v1beta2", "WindlassConfig", Some("default"), "old").map_err(|refusal| refusal.to_string())
-    });
-    assert_eq!(old["spec"], config["spec"]);
+    upgrade(&plane, &mut clusterctl, port);
+    let old = expect_config(&plane, &config);
+    reinstall(&plane, &clusterctl, port);
+    assert_eq!(expect_config(&plane, &config)["metadata"]["uid"], old["metadata"]["uid"]);
 
     let refused = clusterctl.run(DELETE);
     assert!(refused.stderr.contains("found existing objects for provider CRDs"), "{}", refused.stderr);
@@ -65,15 +55,90 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
     assert_remaining(&plane.api, &[windlass::NAMESPACE], &[]);
 }
 
+/// To a release v0.1.1, which cannot be installed beside the other: components are made anew, what was set in them by hand is gone; namespace and CRDs stay.
+fn upgrade(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>, port: u16) {
+    let before = stays(&plane.api);
+    let mut arguments = manager(&plane.api, windlass::NAMESPACE)["args"].clone();
+    arguments.as_array_mut().unwrap().push(json!("--by-hand"));
+    let by_hand = json!({"spec": {"template": {"spec": {"containers": [{"name": "manager", "args": arguments}]}}}});
+    let path = plane.api.path_of(&deployment(&plane.api, windlass::NAMESPACE));
+    plane.api.request("PATCH", &path, "application/strategic-merge-patch+json", Some(&by_hand)).unwrap();
+
+    clusterctl.set_windlass_repository(&newer_repository(plane.folder()));
+    let twice = clusterctl.run(&["init", "--bootstrap", "windlass:v0.1.1"]);
+    assert!(twice.code != Some(0) && twice.stderr.contains("there is already an instance"), "{}", twice.stderr);
+    let plan = clusterctl.succeed(&["upgrade", "plan"]);
+    let row = plan.stdout.lines().find(|line| line.starts_with(windlass::LABEL)).unwrap_or_else(|| panic!("{}", plan.stdout)).to_owned();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.1.1"], "{}", plan.stdout);
+    windlass::restore_webhooks(plane, windlass::NAMESPACE, port);
+    clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
+    windlass::redirect_webhooks(plane, windlass::NAMESPACE, port);
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.1"));
+    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.1");
+    arguments.as_array_mut().unwrap().pop();
+    assert_eq!(manager(&plane.api, windlass::NAMESPACE)["args"], arguments);
+    assert_eq!(stays(&plane.api), before);
+}
+
+/// `delete` without more leaves namespace, CRDs and objects, and `init` finds them again.
+fn reinstall(plane: &ControlPlane, clusterctl: &Clusterctl<'_>, port: u16) {
+    let before = stays(&plane.api);
+    windlass::restore_webhooks(plane, windlass::NAMESPACE, port);
+    clusterctl.succeed(&["delete", "--bootstrap", "windlass"]);
+    wait::until("our manager to be gone", SOON, || {
+        let found = plane.api.list("apps/v1", "Deployment", Some(windlass::NAMESPACE));
+        if found.is_empty() { Ok(()) } else { Err(format!("{} Deployments", found.len())) }
+    });
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE), None);
+    assert_eq!(stays(&plane.api), before);
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
+    windlass::redirect_webhooks(plane, windlass::NAMESPACE, port);
+    assert_eq!(stays(&plane.api), before);
+}
+
+/// Who namespace and CRDs are.
+fn stays(api: &ApiServer) -> Vec<Value> {
+    let crd = |name: &str| api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", None, &format!("{name}.bootstrap.windlass.dev"));
+    let objects = [api.get("v1", "Namespace", None, windlass::NAMESPACE), crd("windlassconfigs"), crd("windlassconfigtemplates")];
+    objects.map(|object| object.unwrap()["metadata"]["uid"].clone()).to_vec()
+}
+
+/// Waits until a WindlassConfig can be read in the newest version, with the spec that it was created with.
+fn expect_config(plane: &ControlPlane, created: &Value) -> Value {
+    let name = created["metadata"]["name"].as_str().unwrap();
+    let found = wait::until("the WindlassConfig", SOON, || {
+        let answer = plane.api.get("bootstrap.windlass.dev/v1beta2", "WindlassConfig", Some("default"), name);
+        answer.map_err(|refusal| refusal.to_string())
+    });
+    assert_eq!(found["spec"], created["spec"]);
+    found
+}
+
 /// Another registry, another namespace, and a repository laid out by `windlass repository add`, one after the other.
 pub(crate) fn variants(context: &Context) {
     let plane = context.control_plane();
     let cluster_api = installation::CLUSTER_API;
     let mut clusterctl = Clusterctl::new(cluster_api, &plane, cluster_api);
-    clusterctl.succeed(&["init", "--core", "cluster-api:v1.12.0", "--bootstrap", "kubeadm:v1.12.0", "--control-plane", "kubeadm:v1.12.0"]);
+    beside_what_clusterctl_adds(&plane, &clusterctl);
     from_another_registry(&plane, &mut clusterctl);
     into_another_namespace(&plane, &clusterctl);
     from_an_added_repository(&plane, &clusterctl);
+}
+
+/// Into an empty cluster, with nothing named but us: clusterctl adds the core and the kubeadm control plane, and no other bootstrap
+/// provider; `init list-images` knows the images of all three.
+fn beside_what_clusterctl_adds(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
+    let images = clusterctl.succeed(&["init", "list-images", "--bootstrap", "windlass:v0.1.0"]).stdout;
+    for image in ["ghcr.io/windlass-dev/windlass-manager:v0.1.0", "/cluster-api-controller", "/kubeadm-control-plane-controller"] {
+        assert!(images.contains(image), "no {image} in\n{images}");
+    }
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.0", "--wait-providers"]);
+    let inventory = plane.api.list("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", None);
+    let installed: BTreeSet<&str> = inventory.iter().filter_map(|provider| provider["metadata"]["name"].as_str()).collect();
+    assert_eq!(installed, ["cluster-api", "control-plane-kubeadm", windlass::LABEL].into());
+    clusterctl.succeed(DELETE);
+    assert_remaining(&plane.api, &[windlass::NAMESPACE], &[]);
 }
 
 fn from_another_registry(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>) {
@@ -166,11 +231,19 @@ fn installed_version(api: &ApiServer, namespace: &str) -> Option<String> {
     Some(found["version"].as_str()?.to_owned())
 }
 
-fn manager_image(api: &ApiServer, namespace: &str) -> String {
-    let deployment = api.get("apps/v1", "Deployment", Some(namespace), "windlass-controller-manager").unwrap();
-    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+fn deployment(api: &ApiServer, namespace: &str) -> Value {
+    api.get("apps/v1", "Deployment", Some(namespace), "windlass-controller-manager").unwrap()
+}
+
+/// The container of our manager.
+fn manager(api: &ApiServer, namespace: &str) -> Value {
+    let container = deployment(api, namespace)["spec"]["template"]["spec"]["containers"][0].clone();
     assert_eq!(container["name"], "manager");
-    container["image"].as_str().unwrap().to_owned()
+    container
+}
+
+fn manager_image(api: &ApiServer, namespace: &str) -> String {
+    manager(api, namespace)["image"].as_str().unwrap().to_owned()
 }
 
 /// Everything in our namespace and everything that is called after us carries the labels that clusterctl works with.

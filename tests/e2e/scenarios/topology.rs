@@ -1,7 +1,7 @@
 //! A Cluster made from our ClusterClass by the real topology controller.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,14 @@ use crate::harness::runner::Context;
 use crate::harness::{installation, wait};
 
 const SOON: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(180);
+/// Longer than the pauses in which controllers try again what they could not do.
+const QUIET: Duration = Duration::from_secs(5);
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
 const NAMESPACE: &str = "topology";
 
-/// The topology controller makes everything from the class; in later rounds it finds nothing to change but what the user changed.
+/// The topology controller makes everything from the class. A second round, which we see has been because the Cluster says so of a
+/// generation that is ours, changes nothing at all: neither what it made nor what others made of that.
 pub(crate) fn cluster_of_our_class_settles(context: &Context) {
     let plane = context.installed();
     plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})).unwrap();
@@ -31,12 +35,25 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
             });
         }
     }
-    let cluster = expect_condition(&plane, "Cluster", "prod", "TopologyReconciled");
+    let cluster = reconciled(&plane);
     expect_condition(&plane, "ClusterClass", "windlass", "RefVersionsUpToDate");
-    let first = made(&plane);
+    the_class_was_cloned(&plane);
 
-    let class_template = get(&plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker");
-    let clones = clones(&plane);
+    let first = settled(&plane);
+    // A change of the Cluster that is nobody's business but the Cluster's own.
+    let gates = json!([{"conditionType": "TopologyReconciled"}]);
+    plane.api.merge(&cluster, &json!({"spec": {"availabilityGates": gates}})).unwrap();
+    let again = reconciled(&plane);
+    assert_ne!(again["metadata"]["generation"], cluster["metadata"]["generation"]);
+    assert_eq!(settled(&plane), first);
+    println!("  {} objects", first.len());
+    templates_can_be_changed(&plane);
+}
+
+/// The template of the class, in a copy of the Cluster's own.
+fn the_class_was_cloned(plane: &ControlPlane) {
+    let class_template = get(plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker");
+    let clones = clones(plane);
     assert_eq!(clones.len(), 1, "one class of workers");
     assert_eq!(clones[0]["spec"], class_template["spec"]);
     let labels = &clones[0]["metadata"]["labels"];
@@ -44,20 +61,34 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
     assert_eq!(labels["topology.cluster.x-k8s.io/deployment-name"], "md-0");
     let deployment = plane.api.list(CORE, "MachineDeployment", Some(NAMESPACE)).remove(0);
     assert_eq!(deployment["spec"]["template"]["spec"]["bootstrap"]["configRef"]["name"], clones[0]["metadata"]["name"]);
+}
 
-    // A round that has something to do, so that we see that it was: it does that and nothing else.
-    let name = deployment["metadata"]["name"].as_str().unwrap();
-    let mut topology = cluster["spec"]["topology"].clone();
-    topology["workers"]["machineDeployments"][0]["replicas"] = json!(3);
-    plane.api.merge(&cluster, &json!({"spec": {"topology": topology}})).unwrap();
-    wait::until("the next round", SOON, || {
-        let replicas = get(&plane, CORE, "MachineDeployment", name)["spec"]["replicas"].clone();
-        if replicas == 3 { Ok(()) } else { Err(format!("replicas: {replicas}")) }
-    });
-    let mut second = made(&plane);
-    let changed = second.insert(format!("MachineDeployment {name}"), first[&format!("MachineDeployment {name}")].clone());
-    assert_ne!(changed, first.get(&format!("MachineDeployment {name}")).cloned());
-    assert_eq!(second, first);
+/// No webhook of ours takes a template for immutable: dry runs of a change pass, those of the topology controller and all others.
+fn templates_can_be_changed(plane: &ControlPlane) {
+    let name = clones(plane).remove(0)["metadata"]["name"].clone();
+    for annotations in [json!({}), json!({"topology.cluster.x-k8s.io/dry-run": ""})] {
+        let change = json!({
+            "apiVersion": Version::V1Beta2.api_version(), "kind": "WindlassConfigTemplate",
+            "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations},
+            "spec": {"template": {"spec": {"preKubeadmCommands": ["true"]}}},
+        });
+        let changed = plane.api.try_apply(&change).unwrap_or_else(|refusal| panic!("{refusal}"));
+        assert_eq!(changed["spec"]["template"]["spec"]["preKubeadmCommands"], json!(["true"]));
+    }
+    assert!(clones(plane)[0]["spec"]["template"]["spec"]["preKubeadmCommands"].is_null(), "a dry run was stored");
+}
+
+/// Waits until the topology controller has said that it is done with the Cluster as it is now.
+fn reconciled(plane: &ControlPlane) -> Value {
+    wait::until("TopologyReconciled of the Cluster as it is", SOON, || {
+        plane.assert_running();
+        let found = get(plane, CORE, "Cluster", "prod");
+        let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let is_done = |c: &Value| {
+            c["type"] == "TopologyReconciled" && c["status"] == "True" && c["observedGeneration"] == found["metadata"]["generation"]
+        };
+        if conditions.iter().any(is_done) { Ok(found) } else { Err(format!("{conditions:?}")) }
+    })
 }
 
 /// Waits until an object says that a condition holds.
@@ -85,22 +116,30 @@ fn is_of_topology(object: &Value) -> bool {
     object["metadata"]["labels"].get("topology.cluster.x-k8s.io/owned").is_some()
 }
 
-/// Everything that the topology controller made: the identity, and the generation, which counts the changes of the spec.
-fn made(plane: &ControlPlane) -> BTreeMap<String, Value> {
-    let all = plane.api.everything().into_iter().filter(|object| object["metadata"]["namespace"] == NAMESPACE && is_of_topology(object));
-    // The Cluster is the user's; Machines and what belongs to them go on changing.
-    let of_it = |object: &Value| {
-        !["Cluster", "MachineSet", "Machine", "WindlassConfig", "KubeadmConfig", "DockerMachine"].iter().any(|kind| object["kind"] == *kind)
-    };
-    let made: BTreeMap<String, Value> = all
-        .filter(of_it)
-        .map(|object| {
-            let title = format!("{} {}", object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap());
-            (title, json!([object["metadata"]["uid"], object["metadata"]["generation"]]))
-        })
-        .collect();
+/// What is in the namespace, when it has been the same for some seconds: identity and generation, which counts the changes of the
+/// spec, of everything but the Cluster, which is the user's, and events, which are no state.
+fn settled(plane: &ControlPlane) -> BTreeMap<String, Value> {
+    let mut last = (Instant::now(), everything(plane));
+    let made = wait::until("the namespace to settle", LONG, || {
+        plane.assert_running();
+        let now = everything(plane);
+        if now != last.1 {
+            last = (Instant::now(), now);
+        }
+        if last.0.elapsed() >= QUIET { Ok(last.1.clone()) } else { Err(format!("{} objects", last.1.len())) }
+    });
     for kind in ["DockerCluster", "KubeadmControlPlane", "DockerMachineTemplate", "MachineDeployment", "WindlassConfigTemplate"] {
         assert!(made.keys().any(|title| title.starts_with(kind)), "no {kind} was made: {:?}", made.keys());
     }
     made
+}
+
+fn everything(plane: &ControlPlane) -> BTreeMap<String, Value> {
+    let all = plane.api.everything().into_iter().filter(|object| object["metadata"]["namespace"] == NAMESPACE);
+    all.filter(|object| object["kind"] != "Cluster" && object["kind"] != "Event")
+        .map(|object| {
+            let title = format!("{} {}", object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap());
+            (title, json!([object["metadata"]["uid"], object["metadata"]["generation"]]))
+        })
+        .collect()
 }

@@ -66,6 +66,7 @@ pub(crate) fn are_established(context: &Context) {
         let conditions = found["status"]["conditions"].as_array().unwrap();
         assert!(!conditions.iter().any(|condition| condition["type"] == "NonStructuralSchema"), "{name}: {conditions:?}");
         assert_eq!(found["status"]["acceptedNames"], crd["spec"]["names"], "{name}");
+        assert_eq!(found["status"]["storedVersions"], json!(["v1beta2"]), "{name}");
         plane.api.apply(crd).unwrap();
         assert_eq!(get()["metadata"]["resourceVersion"], found["metadata"]["resourceVersion"], "applying {name} again changed it");
     }
