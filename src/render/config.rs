@@ -60,7 +60,7 @@ pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Optio
     let mut object = as_config(target, group, version);
     let schema = schema(group, version, &request.profile);
     let unknown = schema.prune(&mut object);
-    let violations = schema.validate(&object);
+    let violations = violations(target, schema, &mut object);
     if !unknown.is_empty() || !violations.is_empty() {
         refuse_by_schema(target, schema, group, version, &violations, notes);
         return None;
@@ -137,6 +137,35 @@ fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
         at["properties"].as_object_mut().map(|properties| properties.remove(name));
     }
     schema
+}
+
+/// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1 object with an empty list, does not
+/// validate the result: in an object that was read back, empty lists do not count, and empty objects are taken away, as Go reads them.
+fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
+    let was_stored = target.config.value["metadata"]["uid"].is_string();
+    loop {
+        let mut violations = schema.validate(object);
+        if !was_stored {
+            return violations;
+        }
+        violations.retain(|violation| !violation.detail.contains(" should have at least 1 items"));
+        let empty: Vec<&FieldPath> = violations.iter().map(|violation| &violation.path).filter(|path| take_empty(object, path)).collect();
+        if empty.is_empty() {
+            return violations;
+        }
+    }
+}
+
+/// Takes an empty object away. Whether there was one.
+fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
+    let Some((Segment::Field(name), parents)) = path.segments().split_last() else { return false };
+    let parent = parents.iter().try_fold(object, |value, segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => value.get_mut(name),
+        Segment::Index(index) => value.get_mut(index),
+    });
+    let parent = parent.and_then(Value::as_object_mut);
+    let Some(parent) = parent.filter(|parent| parent.get(name).and_then(Value::as_object).is_some_and(Map::is_empty)) else { return false };
+    parent.remove(name).is_some()
 }
 
 /// Reports what the schema refuses, at the user's own fields.

@@ -37,12 +37,13 @@ fn names_are_those_that_clusterctl_lists() {
     for record in files_below(&folder).iter().filter(|path| path.ends_with("case.json")) {
         let case: Value = serde_json::from_slice(&fs::read(record).unwrap()).unwrap();
         let arguments: Vec<&str> = case["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let (["generate", "yaml", "--list-variables"], Some(stdin)) = (arguments.as_slice(), case["stdin"].as_str()) else { continue };
+        let ["generate", "yaml", "--from", "@CASE@/t.yaml", "--list-variables"] = arguments[..] else { continue };
+        let Some(template) = case["files"]["t.yaml"].as_str() else { continue };
         if case["exitCode"] != 0 || case["env"].as_object().is_some_and(|env| env.contains_key("CLUSTERCTL_LOG_LEVEL")) {
             continue;
         }
         let at = |name: &str| record.parent().unwrap().join(name);
-        let Ok(template) = String::from_utf8(fs::read(at(stdin)).unwrap()) else { continue };
+        let Ok(template) = String::from_utf8(fs::read(at(template)).unwrap()) else { continue };
         let expected = fs::read_to_string(at("stdout")).unwrap();
         let (variables, report) = vars::list(&[Source::new("t", template)]);
         assert!(report.is_empty(), "{}: {report:?}", record.display());

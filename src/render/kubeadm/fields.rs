@@ -94,6 +94,10 @@ fn volume(mount: &HostPathMount) -> Value {
     fields.into()
 }
 
+/// The fields of a variable's sources that Go leaves out when they are empty, as the API server's default of a name is.
+const MAY_BE_EMPTY: [(&str, &str); 4] =
+    [("fieldRef", "apiVersion"), ("resourceFieldRef", "containerName"), ("configMapKeyRef", "name"), ("secretKeyRef", "name")];
+
 /// A variable as Go writes it: empty texts are left out, except what its struct always writes.
 fn env_var(variable: &EnvVar) -> Value {
     let EnvVar { name, value, value_from } = variable;
@@ -106,6 +110,13 @@ fn env_var(variable: &EnvVar) -> Value {
             let mut source = serde_json::to_value(source).expect("internal error: the source of a variable is plain data");
             if let Some(resource) = source.get_mut("resourceFieldRef").and_then(Value::as_object_mut) {
                 resource.entry("divisor").or_insert_with(|| "0".into());
+            }
+            for (reference, field) in MAY_BE_EMPTY {
+                if let Some(fields) =
+                    source.get_mut(reference).and_then(Value::as_object_mut).filter(|fields| fields.get(field) == Some(&"".into()))
+                {
+                    fields.remove(field);
+                }
             }
             source
         }),

@@ -12,6 +12,7 @@ pub(crate) mod managers;
 pub(crate) mod peers;
 pub(crate) mod ports;
 pub(crate) mod process;
+pub(crate) mod random;
 pub(crate) mod redirect;
 pub(crate) mod runner;
 pub(crate) mod shared;

@@ -39,10 +39,15 @@ fn program() -> &'static Path {
     })
 }
 
+/// Runs `windlass` in a folder.
+pub(crate) fn try_run(folder: &Path, arguments: &[&str]) -> Finished {
+    let all = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    Start { name: "windlass", program: program(), arguments: all, environment: Vec::new(), folder }.finish(LIMIT)
+}
+
 /// Runs `windlass` in a folder and panics unless it succeeds.
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Finished {
-    let all = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    let finished = Start { name: "windlass", program: program(), arguments: all, environment: Vec::new(), folder }.finish(LIMIT);
+    let finished = try_run(folder, arguments);
     finished.assert_success(&format!("windlass {}", arguments.join(" ")));
     finished
 }

@@ -9,6 +9,7 @@ mod contract;
 mod crds;
 mod install;
 mod rbac;
+mod render;
 mod self_test;
 mod templates;
 mod topology;
@@ -31,6 +32,8 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("contract::core_v1_10", contract::core_v1_10),
     scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
     scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
+    scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
+    scenario("render::random_configs_are_equal", render::random_configs_are_equal),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
 ];
 

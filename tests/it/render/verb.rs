@@ -51,6 +51,32 @@ fn findings_stand_in_the_template_that_was_substituted() {
     );
 }
 
+/// What a server converts from v1beta1 it does not validate again; the provider renders it.
+#[test]
+fn what_conversion_leaves_behind_is_taken_from_read_back_objects() {
+    let text = WORKER.replace("  files:", "  ntp: {}\n  mounts: [[]]\n  files:");
+    let (code, _, talk) = render_text(&text, &["render", "-"]);
+    assert_eq!(code, 1, "{talk}");
+    assert!(talk.contains("spec.ntp should have at least 1 properties"), "{talk}");
+    let (code, data, talk) = render_text(&text.replace("name: w", "name: w, uid: 0-1"), &["render", "-"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(data.contains("\nmounts:\n  - \n"), "{data}");
+    assert!(!data.contains("ntp:"), "{data}");
+}
+
+/// The API server fills in the name as an empty text, which Go leaves out.
+#[test]
+fn empty_names_in_sources_of_variables_are_left_out() {
+    let env = "{name: A, valueFrom: {secretKeyRef: {key: k, name: \"\"}}}";
+    let text = WORKER.replace("  files:", &format!("  clusterConfiguration: {{apiServer: {{extraEnvs: [{env}]}}}}\n  files:"));
+    let (code, data, talk) = render_text(&text, &["render", "-", "--role", "init"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(
+        data.contains("          valueFrom:\n            secretKeyRef:\n              key: k\n      apiVersion:"),
+        "{data}"
+    );
+}
+
 #[test]
 fn quirks_that_change_the_meaning_are_warnings() {
     let text = WORKER

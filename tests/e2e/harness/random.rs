@@ -1,0 +1,47 @@
+//! Random numbers that come again: everything follows from a seed, which is printed.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The environment variable that sets the seed.
+const SEED: &str = "WINDLASS_E2E_SEED";
+
+/// Numbers by SplitMix64.
+pub(crate) struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// With the seed of the environment, or another one in each run; says which.
+    pub(crate) fn announced() -> Random {
+        let given = std::env::var(SEED).ok().map(|seed| seed.parse().unwrap_or_else(|_| panic!("{SEED}={seed} is not a number")));
+        let seed = given.unwrap_or_else(|| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+            u64::from(now.subsec_nanos()) ^ now.as_secs()
+        });
+        println!("  random with {SEED}={seed}");
+        Random { state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below a limit, which is not 0.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).expect("smaller than a usize")
+    }
+
+    /// True in so many of a hundred cases.
+    pub(crate) fn percent(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of some values.
+    pub(crate) fn of<T: Clone>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())].clone()
+    }
+}

@@ -1,0 +1,135 @@
+//! Both sides of one config after the other.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Role;
+use super::provider::{Provider, RELEASE, Submitted};
+use crate::harness::components;
+use crate::harness::windlass;
+
+/// What windlass says of Ignition as long as it does not render it.
+const IGNITION_TO_COME: &str = "error[config-field-not-rendered]: spec.format is set";
+
+/// How many configs ended how.
+pub(super) struct Told {
+    /// Both sides gave the same Secret.
+    pub(super) equal: usize,
+}
+
+/// Compares what the manager made, once it is done, with what we make: of the objects as they are read back afterwards, and of the config
+/// as it was before the manager completed it, with the token that the manager drew. Where the server or the manager refuse, we do.
+pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
+    provider.wait_for_data(&submitted);
+    let mut faults = Vec::new();
+    let mut equal: BTreeMap<(Role, String), usize> = BTreeMap::new();
+    let (mut refused_by_server, mut refused_by_manager, mut ignition_to_come) = (0, 0, 0);
+    for one in &submitted {
+        let title = format!("{} ({}, {:?}, {})", one.subject.title, one.name, one.subject.role, one.subject.kubernetes);
+        let outcome = match (&one.created, provider.data(one)) {
+            (Err(refusal), _) => {
+                refused_by_server += 1;
+                refuses(provider, one, None).map_err(|fault| format!("{fault}; the server: {refusal}"))
+            }
+            (Ok(created), None) => {
+                refused_by_manager += 1;
+                let status = provider.config(one)["status"]["conditions"].to_string();
+                refuses(provider, one, Some(created)).map_err(|fault| format!("{fault}; the manager: {status}"))
+            }
+            (Ok(created), Some(secret)) => {
+                let outcome = agrees(provider, one, created, &secret);
+                if outcome.as_ref().is_err_and(|fault| fault.contains(IGNITION_TO_COME)) {
+                    ignition_to_come += 1;
+                    continue;
+                }
+                *equal.entry((one.subject.role, text(&secret["data"]["format"]))).or_default() += 1;
+                outcome
+            }
+        };
+        faults.extend(outcome.err().map(|fault| format!("{title}: {fault}")));
+    }
+    for ((role, format), count) in &equal {
+        println!("  {count} {role:?}, {format}");
+    }
+    println!("  {refused_by_server} refused by the server, {refused_by_manager} by the manager");
+    if ignition_to_come > 0 {
+        println!("  {ignition_to_come} not compared: windlass does not render Ignition yet");
+    }
+    let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
+    assert!(faults.is_empty(), "{} of {} differ:\n{}", faults.len(), submitted.len(), shown.join("\n"));
+    Told { equal: equal.values().sum() }
+}
+
+fn agrees(provider: &Provider, one: &Submitted, created: &Value, secret: &Value) -> Result<(), String> {
+    let completed = provider.config(one);
+    let token = completed["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str().unwrap_or_default().to_owned();
+    for (when, config, token) in [("read back", &completed, String::new()), ("as it was created", created, token)] {
+        let rendered = render(provider, one, Some(config), &token)?;
+        let ours = comparable(&rendered);
+        let theirs = comparable(secret);
+        if ours != theirs {
+            return Err(format!("{when}: {}", difference(&ours, &theirs)));
+        }
+    }
+    Ok(())
+}
+
+/// The Secret as `windlass render` prints it.
+fn render(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &str) -> Result<Value, String> {
+    let finished = run(provider, one, config, token);
+    if finished.code != Some(0) {
+        return Err(format!("windlass refuses:\n{}", finished.stderr));
+    }
+    components::documents(&one.name, finished.stdout).pop().ok_or_else(|| "windlass prints nothing".to_owned())
+}
+
+fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>) -> Result<(), String> {
+    match run(provider, one, config, "abcdef.0123456789abcdef").code {
+        Some(1) => Ok(()),
+        code => Err(format!("windlass: exit {code:?}")),
+    }
+}
+
+fn run(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &str) -> crate::harness::process::Finished {
+    let file = provider.folder().join(format!("{}.json", one.name));
+    std::fs::write(&file, provider.surroundings(one, config).to_string()).expect("the folder can be written");
+    let file = file.display().to_string();
+    let mut arguments = vec!["render", &file, "--no-stand-ins", "--capi-version", RELEASE, "-o", "secret", "--show-secrets"];
+    arguments.extend(["--feature-gates", "KubeadmBootstrapFormatIgnition=true,MachinePool=true"]);
+    if !token.is_empty() {
+        arguments.extend(["--token", token]);
+    }
+    windlass::try_run(provider.folder(), &arguments)
+}
+
+/// What counts of a Secret: all but what the API server adds.
+fn comparable(secret: &Value) -> Value {
+    let metadata = &secret["metadata"];
+    json!({
+        "name": metadata["name"], "namespace": metadata["namespace"], "labels": metadata["labels"],
+        "ownerReferences": metadata["ownerReferences"], "type": secret["type"],
+        "format": text(&secret["data"]["format"]), "value": text(&secret["data"]["value"]),
+    })
+}
+
+/// Base64 as text.
+fn text(value: &Value) -> String {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_str().unwrap_or_default()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The first field, and in the data the first line, that is not the same.
+fn difference(ours: &Value, theirs: &Value) -> String {
+    let mut fields = theirs.as_object().into_iter().flatten().map(|(field, _)| field);
+    let Some(field) = fields.rfind(|field| ours[*field] != theirs[*field]) else { return String::new() };
+    let (Some(our), Some(their)) = (ours[field].as_str(), theirs[field].as_str()) else {
+        return format!("{field}: {} is {} there", ours[field], theirs[field]);
+    };
+    let lines = our.split('\n').zip(their.split('\n')).enumerate().find(|(_, (our, their))| our != their);
+    match lines {
+        Some((index, (our, their))) => format!("{field}, line {}:\n  ours   {our:?}\n  theirs {their:?}", index + 1),
+        None => format!("{field}: {} bytes are {} there", our.len(), their.len()),
+    }
+}

@@ -1,0 +1,64 @@
+//! What `windlass render` gives beside what CAPI's real kubeadm bootstrap manager wrote on the real API server.
+
+mod comparison;
+mod corpus;
+mod provider;
+mod random;
+
+use serde_json::Value;
+
+use crate::harness::random::Random;
+use crate::harness::runner::Context;
+use comparison::compare;
+use provider::Provider;
+
+/// What a machine is to its cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Init,
+    ControlPlaneJoin,
+    WorkerJoin,
+    MachinePool,
+}
+
+/// A config that both sides render.
+struct Subject {
+    /// For messages.
+    title: String,
+    /// `v1beta1` or `v1beta2`.
+    version: &'static str,
+    spec: Value,
+    role: Role,
+    /// The machine's version of Kubernetes.
+    kubernetes: &'static str,
+}
+
+impl Subject {
+    fn new(title: &str, version: &'static str, spec: &Value, role: Role, kubernetes: &'static str) -> Subject {
+        Subject { title: title.to_owned(), version, spec: spec.clone(), role, kubernetes }
+    }
+}
+
+/// Versions of Kubernetes on both sides of what changes in kubeadm's API.
+const KUBERNETES: [&str; 4] = ["v1.34.1", "v1.30.9", "v1.31.0", "v1.35.0-rc.1"];
+
+/// Every KubeadmConfig, KubeadmConfigTemplate and KubeadmControlPlane of the corpus, in each role that it is for.
+pub(crate) fn configs_of_the_corpus_are_equal(context: &Context) {
+    let mut provider = Provider::start(context);
+    let submitted: Vec<_> = corpus::subjects().into_iter().map(|subject| provider.submit(subject)).collect();
+    let told = compare(&provider, submitted);
+    assert!(told.equal > 200, "only {} were compared", told.equal);
+}
+
+/// A hundred random configs that the server takes, and those that it refused on the way.
+pub(crate) fn random_configs_are_equal(context: &Context) {
+    let mut provider = Provider::start(context);
+    let mut generator = random::Generator::new(Random::announced(), &provider);
+    let mut submitted = Vec::new();
+    while submitted.iter().filter(|one: &&provider::Submitted| one.created.is_ok()).count() < 100 {
+        assert!(submitted.len() < 1000, "the server takes too few of the random configs");
+        submitted.push(provider.submit(generator.subject()));
+    }
+    let told = compare(&provider, submitted);
+    assert!(told.equal > 60, "only {} were compared", told.equal);
+}
