@@ -22,7 +22,6 @@ mod repository;
 mod source;
 mod template;
 mod typed;
-mod url;
 
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Where `--from` leads.
 
 use super::files::FileFault;
-use super::url::Url;
 use super::{Refusal, World};
+use crate::text::go_url::Url;
 use crate::text::go_value;
 
 /// A template that is no part of a repository.
@@ -36,7 +36,7 @@ impl TemplateSource {
 }
 
 fn read(world: World<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
-    let url = Url::parse(text).map_err(|refusal| refusal.within(format!("failed to parse {}", go_value::quote(text))))?;
+    let url = Url::parse(text).map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", go_value::quote(text))))?;
     match url.scheme.as_str() {
         "https" => Err(remote(text, &url)),
         "file" | "" => {

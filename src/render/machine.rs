@@ -10,8 +10,8 @@ use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
 use super::target::{ConfigKind, Target};
-use super::{gzip, quirks, size};
-use crate::api::boot::{Compression, Format, OnFailure, Platform};
+use super::{gzip, ignition, quirks, size};
+use crate::api::boot::{Compression, Format, IgnitionVersion, OnFailure, Platform};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
@@ -52,28 +52,30 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
     refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
     let Surroundings { role, kubernetes_version, .. } = surroundings.clone();
     let cluster_name = surroundings.cluster.name.clone();
+    let (format, ignition) = (config.spec.format.unwrap_or(Format::CloudConfig), config.spec.ignition.clone());
     let max_data_bytes = config.spec.max_data_bytes;
     let plan = Planner { pool, target, request, surroundings }.plan(config, notes)?;
     let encoder = match target.kind {
         ConfigKind::Windlass(_) => Encoder::Typed,
         _ => request.encoder.unwrap_or(Encoder::Capi),
     };
-    quirks::check(&plan, target.config, &target.spec_path(), encoder, notes)?;
-    let document = cloud_config::encode(&plan, encoder);
-    let data = match plan.compression {
-        Compression::None => document,
-        Compression::Gzip => Sensitive::new(gzip::compress(document.expose())),
+    let spec_path = target.spec_path();
+    let data = match format {
+        Format::CloudConfig => {
+            quirks::check(&plan, target.config, &spec_path, encoder, notes)?;
+            let document = cloud_config::encode(&plan, encoder);
+            match plan.compression {
+                Compression::None => document,
+                Compression::Gzip => Sensitive::new(gzip::compress(document.expose())),
+            }
+        }
+        Format::Ignition => {
+            let profile = &request.profile;
+            let context = ignition::Context { config: target.config, spec_path: &spec_path, profile, show_secrets: request.show_secrets };
+            ignition::encode(&plan, ignition.as_ref(), &context, notes)?
+        }
     };
-    let rendered = Rendered {
-        role,
-        cluster_name,
-        kubernetes_version,
-        format: Format::CloudConfig,
-        encoder,
-        spec_path: target.spec_path(),
-        plan,
-        data,
-    };
+    let rendered = Rendered { role, cluster_name, kubernetes_version, format, encoder, spec_path, plan, data };
     size::check(target, &rendered, max_data_bytes, notes)?;
     Some(rendered)
 }
@@ -83,7 +85,7 @@ fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -
     let spec = &config.spec;
     let windows = spec.platform == Some(Platform::Windows);
     let unsupported = [
-        ("format", spec.format == Some(Format::Ignition)),
+        ("ignition", spec.ignition.as_ref().is_some_and(|ignition| ignition.version == Some(IgnitionVersion::V3_4))),
         ("onFailure", windows && spec.on_failure.is_some_and(|action| action != OnFailure::Continue)),
     ];
     let mut all_known = true;

@@ -14,6 +14,7 @@ pub mod content;
 pub mod discovery;
 pub mod failure;
 pub mod gzip;
+pub mod ignition;
 mod key_hash;
 pub mod kubeadm;
 pub mod kubeadm_run;

@@ -29,8 +29,8 @@ pub struct Profile {
     pub content_templates: bool,
     /// Whether the message of a failing file says why.
     pub explains_file_failures: bool,
-    /// Whether the systemd unit of Ignition calls the script with `/bin/bash`.
-    pub ignition_calls_bash: bool,
+    /// The first patch version whose systemd unit of Ignition calls the script with `/bin/bash`.
+    ignition_calls_bash_from: Option<u64>,
     /// The first patch version whose KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode only below Kubernetes 1.36.
     local_mode_bounded_from: Option<u64>,
     /// Fields of KubeadmConfigSpec that this release does not know; `[]` for the items of a list.
@@ -52,17 +52,18 @@ const MAIN: Profile = Profile {
     kubeconfig_preferences: false,
     content_templates: true,
     explains_file_failures: true,
-    ignition_calls_bash: true,
+    ignition_calls_bash_from: Some(0),
     local_mode_bounded_from: Some(0),
     unknown_fields: &[],
 };
-const V1_14: Profile = Profile { name: "v1.14", patch: Some(0), ignition_calls_bash: false, ..MAIN };
+const V1_14: Profile = Profile { name: "v1.14", patch: Some(0), ignition_calls_bash_from: Some(1), ..MAIN };
 const V1_13: Profile = Profile {
     name: "v1.13",
     patch: Some(5),
     newest_patch: 5,
     content_templates: false,
     explains_file_failures: false,
+    ignition_calls_bash_from: None,
     unknown_fields: &[CONTENT_FORMAT],
     ..V1_14
 };
@@ -156,10 +157,20 @@ impl Profile {
         self.storage == ApiVersion::V1Beta1
     }
 
+    /// Whether the systemd unit of Ignition calls the script with `/bin/bash`.
+    pub fn ignition_calls_bash(&self) -> bool {
+        self.is_from(self.ignition_calls_bash_from)
+    }
+
+    /// Whether this patch version has what came with one of its minor version.
+    fn is_from(&self, first: Option<u64>) -> bool {
+        first.is_some_and(|first| self.patch.is_none_or(|patch| patch >= first))
+    }
+
     /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that version of Kubernetes.
     pub fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
         let minor = if kubernetes.major == 1 { kubernetes.minor } else { u64::MAX };
-        let bounded = self.local_mode_bounded_from.is_some_and(|from| self.patch.is_none_or(|patch| patch >= from));
+        let bounded = self.is_from(self.local_mode_bounded_from);
         minor >= 31 && (minor < 36 || !bounded)
     }
 }
@@ -184,6 +195,16 @@ mod tests {
         assert!(Profile::parse("v1.14.7").unwrap().is_untried());
         assert!(!Profile::parse("v1.12.3").unwrap().is_untried());
         assert_eq!(UnknownRelease::help(), "use `--capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
+    }
+
+    #[test]
+    fn the_unit_of_ignition_calls_bash_since_a_patch() {
+        let check =
+            |release: &str, expected: bool| assert_eq!(Profile::parse(release).unwrap().ignition_calls_bash(), expected, "{release}");
+        check("v1.13", false);
+        check("v1.14.0", false);
+        check("v1.14.1", true);
+        check("main", true);
     }
 
     #[test]

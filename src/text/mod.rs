@@ -3,6 +3,7 @@
 
 pub mod envsubst;
 pub mod go_template;
+pub mod go_url;
 pub mod go_value;
 pub mod goyaml;
 pub mod libyaml;

@@ -3,10 +3,10 @@
 use super::Config;
 use super::setting::Setting;
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::url::Url;
 use crate::clusterctl::{Refusal, dns};
 use crate::contract::ProviderType;
 use crate::text::envsubst;
+use crate::text::go_url::Url;
 use crate::text::go_value;
 
 /// The name that only the core provider may have.
@@ -139,7 +139,7 @@ fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
     if url.is_empty() {
         return Err(Refusal::new("provider URL value cannot be empty"));
     }
-    Url::parse(url).map_err(|refusal| refusal.within("error parsing provider URL"))?;
+    Url::parse(url).map_err(|fault| Refusal::new(fault).within("error parsing provider URL"))?;
     let known = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type).ok_or_else(|| {
         Refusal::new(
             "invalid provider type. Allowed values are [CoreProvider, BootstrapProvider, InfrastructureProvider, ControlPlaneProvider, \

@@ -2,12 +2,12 @@
 
 use crate::clusterctl::files::{EntryKind, FileFault, join};
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::url::Url;
 use crate::clusterctl::{Refusal, World};
 use crate::contract::parse_semantic;
 use crate::text::go_value;
 
 use super::versions::{self, Choice, Reason};
+use crate::text::go_url::Url;
 
 /// The version that stands for the latest one.
 pub(super) const LATEST: &str = "latest";

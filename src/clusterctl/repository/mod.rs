@@ -8,8 +8,8 @@ use super::config::{Config, overrides_folder};
 use super::files::{FileFault, join};
 use super::metadata::{self, METADATA_FILE, Metadata};
 use super::provider::Provider;
-use super::url::Url;
 use super::{Log, Refusal};
+use crate::text::go_url::Url;
 use crate::text::go_value;
 
 pub use explain::{Explanation, LayeredFile, Skipped, explain};

@@ -18,12 +18,13 @@ pub(super) struct Case {
     profile: String,
     exact: bool,
     normalized: Option<String>,
+    pub(super) is_ignition: bool,
     ignition_gate: bool,
     pub(super) folder: std::path::PathBuf,
     pub(super) expected: String,
 }
 
-/// The vectors of cloud-config.
+/// All vectors.
 pub(super) fn cases(root: &Path) -> Vec<Case> {
     let index: Value = serde_json::from_slice(&std::fs::read(root.join("index.json")).unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -32,12 +33,13 @@ pub(super) fn cases(root: &Path) -> Vec<Case> {
         profile: text(&case["profile"]),
         exact: case["error"]["exactText"].as_bool().unwrap_or(true),
         normalized: case["error"]["normalizedText"].as_str().map(str::to_owned),
+        is_ignition: case["format"] == "ignition",
         ignition_gate: case["featureGates"]["KubeadmBootstrapFormatIgnition"].as_bool().unwrap_or_default(),
         folder: root.join(text(&case["name"])),
         expected: text(&case["expected"]),
     };
     let cases = index["cases"].as_array().unwrap();
-    cases.iter().filter(|case| case["format"] == "cloud-config").map(of_index).collect()
+    cases.iter().map(of_index).collect()
 }
 
 /// Renders the only config of a vector as the provider would.
@@ -110,14 +112,21 @@ pub(super) fn first_difference(ours: &[u8], theirs: &[u8]) -> String {
 
 #[test]
 fn cloud_config_vectors() {
+    check_vectors(|case| !case.is_ignition, 324, 64);
+}
+
+#[test]
+fn ignition_vectors() {
+    check_vectors(|case| case.is_ignition, 96, 26);
+}
+
+/// Checks the vectors of a format, of which at least so many have data and so many an error.
+fn check_vectors(are_meant: fn(&Case) -> bool, data: usize, errors: usize) {
     let Some(root) = shared("vectors/render") else { return };
-    let cases = cases(&root);
-    let with_data = cases.iter().filter(|case| case.expected == "expected.cloud-config").count();
-    assert!(
-        with_data >= 324 && cases.len() - with_data >= 64,
-        "the shared set has become smaller: {with_data} of {}",
-        cases.len()
-    );
+    let cases: Vec<_> = cases(&root).into_iter().filter(are_meant).collect();
+    let with_error = cases.iter().filter(|case| case.expected == "expected.error.txt").count();
+    let with_data = cases.len() - with_error;
+    assert!(with_data >= data && with_error >= errors, "the shared set has become smaller: {with_data} of {}", cases.len());
     let failures: Vec<_> =
         cases.iter().filter_map(|case| check(case).err().map(|difference| format!("{}: {difference}", case.name))).collect();
     assert!(failures.is_empty(), "{} of {} vectors differ:\n{}", failures.len(), cases.len(), failures.join("\n"));

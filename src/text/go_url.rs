@@ -1,25 +1,28 @@
-//! URLs as Go's `net/url` reads them, as far as clusterctl looks into them.
+//! URLs as Go's `net/url` reads them: scheme, host and path. Users and queries are not taken apart.
 
-use super::Refusal;
-use crate::text::go_value;
+use super::go_value;
 
-/// The parts of a URL that clusterctl uses.
+/// The parts of a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Url {
+pub struct Url {
     /// In lower case; empty when there is none.
-    pub(super) scheme: String,
-    pub(super) host: String,
+    pub scheme: String,
+    /// The host, with its port.
+    pub host: String,
     /// With `%XX` decoded.
-    pub(super) path: String,
+    pub path: String,
     /// As written.
-    pub(super) escaped_path: String,
+    pub escaped_path: String,
 }
 
 impl Url {
+    /// Reads a URL.
+    ///
     /// # Errors
+    ///
     /// In Go's words, with the whole URL quoted.
-    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
-        let fault = |message: String| Refusal::new(format!("parse {}: {message}", go_value::quote(text)));
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let fault = |message: String| format!("parse {}: {message}", go_value::quote(text));
         if text.bytes().any(|b| b < b' ' || b == 0x7f) {
             return Err(fault("net/url: invalid control character in URL".to_owned()));
         }
@@ -40,7 +43,7 @@ impl Url {
         let path = if has_authority {
             let (authority, path) = rest[2..].split_at(rest[2..].find('/').unwrap_or(rest.len() - 2));
             let host = authority.rsplit('@').next().unwrap_or_default();
-            url.host = unescape(host).map_err(fault)?;
+            url.host = unescape(host).and_then(checked_host).map_err(fault)?;
             path
         } else {
             rest
@@ -49,6 +52,45 @@ impl Url {
         path.clone_into(&mut url.escaped_path);
         Ok(url)
     }
+}
+
+/// A URL as Go writes it after it read it: the scheme in lower case, and a path with characters that a URL does not hold escaped.
+///
+/// # Errors
+///
+/// As for [`Url::parse`].
+pub fn normalised(text: &str) -> Result<String, String> {
+    let url = Url::parse(text)?;
+    let rest = &text[if url.scheme.is_empty() { 0 } else { url.scheme.len() + 1 }..];
+    let scheme = if url.scheme.is_empty() { String::new() } else { format!("{}:", url.scheme) };
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*[]%".contains(&byte);
+    if url.escaped_path.bytes().all(is_valid) {
+        return Ok(format!("{scheme}{rest}"));
+    }
+    let mut escaped = String::with_capacity(url.path.len());
+    for byte in url.path.bytes() {
+        match byte {
+            _ if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) => escaped.push(char::from(byte)),
+            _ => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Ok(format!("{scheme}{}", rest.replacen(&url.escaped_path, &escaped, 1)))
+}
+
+/// The host, if its characters and its port are what Go takes.
+fn checked_host(host: String) -> Result<String, String> {
+    let refused = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c);
+    if let Some(c) = host.chars().find(refused) {
+        return Err(format!("invalid character {} in host name", go_value::quote(&c.to_string())));
+    }
+    let port = match host.rfind(']') {
+        Some(end) => &host[end + 1..],
+        None => host.find(':').map_or("", |at| &host[at..]),
+    };
+    if !port.is_empty() && !port.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err(format!("invalid port {} after host", go_value::quote(port)));
+    }
+    Ok(host)
 }
 
 /// The scheme, and what follows its colon.
@@ -110,15 +152,29 @@ mod tests {
     }
 
     #[test]
+    fn urls_are_written_as_go_writes_them() {
+        for (text, expected) in [
+            ("HTTPS://h/a%20b?x=y#z", "https://h/a%20b?x=y#z"),
+            ("http://h/a b", "http://h/a%20b"),
+            ("/ä", "/%C3%A4"),
+            ("data:,a", "data:,a"),
+        ] {
+            assert_eq!(normalised(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
     fn faults_are_in_gos_words() {
         for (text, message) in [
             ("%zz", "parse \"%zz\": invalid URL escape \"%zz\""),
             ("/a/%2", "parse \"/a/%2\": invalid URL escape \"%2\""),
             (":x", "parse \":x\": missing protocol scheme"),
             ("1:x", "parse \"1:x\": first path segment in URL cannot contain colon"),
+            ("http://h:x/", "parse \"http://h:x/\": invalid port \":x\" after host"),
+            ("http://a b/", "parse \"http://a b/\": invalid character \" \" in host name"),
             ("a\nb", "parse \"a\\nb\": net/url: invalid control character in URL"),
         ] {
-            assert_eq!(Url::parse(text), Err(Refusal::new(message)), "{text}");
+            assert_eq!(Url::parse(text), Err(message.to_owned()), "{text}");
         }
     }
 }
