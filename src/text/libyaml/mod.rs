@@ -175,7 +175,7 @@ mod tests {
         check("a: - x\n", "block sequence entries are not allowed in this context");
         check("x: 1\na: *b\n", "unknown anchor 'b' referenced");
         check("x: 1\na: |\n\tb\n", "line 2: found a tab character where an indentation space is expected");
-        check("a: 1\nb\nc: 2\n", "line 3: could not find expected ':'");
+        check("a: 1\nb\nc: 2\n", "line 2: could not find expected ':'");
         check("a: \u{1}\n", "control characters are not allowed");
         check("a: 'b\n", "line 2: found unexpected end of stream");
         check("x:\n  a: b\n c: d\n", "line 2: did not find expected key");

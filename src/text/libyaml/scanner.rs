@@ -189,7 +189,7 @@ impl Scanner {
 
     fn fetch(&mut self) -> Result<(), Fault> {
         let before = self.mark;
-        self.to_next_token();
+        self.skip_to_token();
         self.unroll(Indent::from(self.mark.column), before);
         let c = self.at(0);
         if c == '\0' {
@@ -276,7 +276,7 @@ impl Scanner {
     }
 
     /// Eats blanks, comments and line breaks.
-    fn to_next_token(&mut self) {
+    fn skip_to_token(&mut self) {
         loop {
             while self.at(0) == ' ' || (self.flow_level > 0 || !self.simple_key_allowed) && self.at(0) == '\t' {
                 self.skip();
