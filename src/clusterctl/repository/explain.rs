@@ -7,9 +7,9 @@ use super::versions::Reason;
 use super::{METADATA_FILE, overrides_of};
 use crate::clusterctl::files::{EntryKind, FileFault, join};
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::url::Url;
 use crate::clusterctl::{Config, Refusal};
 use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
+use crate::text::go_url::Url;
 
 /// A provider's local repository as clusterctl sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
