@@ -1,7 +1,8 @@
 //! Bootstrap data: the bytes of CAPI's own provider, what WindlassConfig adds, and the verb.
 
+mod additions;
 mod node;
-
+mod shells;
 mod typed;
 mod vectors;
 mod verb;
