@@ -3,10 +3,13 @@
 //! With the encoder `capi` these are the bytes that CAPI's kubeadm bootstrap provider writes: its templates put the user's texts into the
 //! document as they are, commands aside.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::content::{Carried, carried};
-use super::files::retry_script;
+use super::files::{kubeadm_documents, retry_script};
 use super::run::{Phase, RunItem, run_items};
-use super::scalar::{put_scalar, put_single_quoted};
+use super::scalar::{Block, block, put_scalar, put_single_quoted};
 use super::sections::Sections;
 use super::{Encoder, PLACEHOLDER, Paths};
 use crate::api::boot::Templating;
@@ -139,12 +142,19 @@ fn indented(out: &mut Vec<u8>, content: &[u8]) {
     }
 }
 
-/// kubeadm's file. On a control-plane join the line `---` is missing.
+/// kubeadm's file. On a control-plane join the line `---` is missing. `typed` encodes documents with line breaks that cloud-init's reader
+/// would take for the end of a line.
 fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, path: &str, kubeadm: &Kubeadm) {
     let documents = match kubeadm {
         Kubeadm::Init { cluster, init } => [Some(cluster), Some(init)],
         Kubeadm::Join { join, .. } => [Some(join), None],
     };
+    let is_carried = |document: &Sensitive<String>| block(document.expose().as_bytes()) == Block::Plain;
+    if encoder == Encoder::Typed && !documents.iter().flatten().all(|document| is_carried(document)) {
+        entry(out, encoder, &Entry { path, encoding: "base64", ..OWN });
+        put(out, "content: |\n");
+        return indented(out, STANDARD.encode(kubeadm_documents(kubeadm)).as_bytes());
+    }
     entry(out, encoder, &Entry { path, ..OWN });
     put(out, "content: |\n");
     let marker = !matches!(kubeadm, Kubeadm::Join { control_plane: true, .. });

@@ -50,14 +50,18 @@ pub fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
         content: Cow::Owned(file.content.into_inner()),
         origin: None,
     });
-    let documents = match &plan.kubeadm {
+    let paths = Paths::on(plan.platform);
+    let kubeadm = own(paths.configuration(&plan.kubeadm), kubeadm_documents(&plan.kubeadm));
+    planned.chain(script).chain([kubeadm, own(paths.placeholder, PLACEHOLDER.to_owned())]).collect()
+}
+
+/// The content of kubeadm's file. On a control-plane join the line `---` is missing.
+pub(super) fn kubeadm_documents(kubeadm: &Kubeadm) -> String {
+    match kubeadm {
         Kubeadm::Init { cluster, init } => format!("---\n{}\n---\n{}", cluster.expose(), init.expose()),
         Kubeadm::Join { join, control_plane: true, .. } => join.expose().clone(),
         Kubeadm::Join { join, .. } => format!("---\n{}", join.expose()),
-    };
-    let paths = Paths::on(plan.platform);
-    let kubeadm = own(paths.configuration(&plan.kubeadm), documents);
-    planned.chain(script).chain([kubeadm, own(paths.placeholder, PLACEHOLDER.to_owned())]).collect()
+    }
 }
 
 /// The file with the script that tries again to join.

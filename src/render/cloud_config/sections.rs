@@ -165,7 +165,11 @@ impl Sections<'_> {
             }
         }
         self.scalar("\n    device: ", device);
-        self.text("\n    partition: ", partition.as_deref().unwrap_or_default());
+        match partition.as_deref().unwrap_or_default() {
+            // cloud-init takes numbers of partitions as numbers alone.
+            number if is_number(number) => self.put(&format!("\n    partition: {number}")),
+            name => self.text("\n    partition: ", name),
+        }
         self.flag("\n    overwrite: ", *overwrite);
         self.text("\n    replace_fs: ", replace_fs.as_deref().unwrap_or_default());
         if let Some(options) = extra_opts.as_ref().filter(|options| !options.is_empty()) {
@@ -189,4 +193,10 @@ impl Sections<'_> {
             }
         }
     }
+}
+
+/// Whether a text is a number to every reader of YAML.
+fn is_number(text: &str) -> bool {
+    let digits = (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits && (text == "0" || !text.starts_with('0'))
 }

@@ -1,6 +1,7 @@
 //! Bootstrap data: the bytes of CAPI's own provider, what WindlassConfig adds, and the verb.
 
 mod additions;
+mod cloud_init;
 mod node;
 mod shells;
 mod typed;

@@ -18,7 +18,8 @@ use windlass::text::yaml;
 pub(super) fn read(data: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(data).ok()?;
     let parsed = yaml::parse(&Source::new("user-data", text), &yaml::Limits::default());
-    if parsed.report.has_errors() || parsed.documents.len() != 1 {
+    // A warning means that another reader finds something else.
+    if !parsed.report.is_empty() || parsed.documents.len() != 1 {
         return None;
     }
     let mut node = parsed.documents[0].root.to_json();
@@ -68,9 +69,10 @@ fn is_disk(disk: &Value) -> bool {
 fn is_file_system(system: &Value) -> bool {
     let options = |value: &Value| value.as_array().is_some_and(|options| options.iter().all(Value::is_string));
     let mut types: Vec<(&str, HasType)> =
-        ["label", "filesystem", "device", "partition", "replace_fs"].map(|name| (name, Value::is_string as HasType)).to_vec();
+        ["label", "filesystem", "device", "replace_fs"].map(|name| (name, Value::is_string as HasType)).to_vec();
     types.push(("overwrite", Value::is_boolean));
     types.push(("extra_opts", options));
+    types.push(("partition", |value| value.is_string() || value.is_u64()));
     has_types(system, &types)
 }
 
@@ -236,11 +238,17 @@ fn file_system(system: &windlass::api::v1beta2::Filesystem) -> Value {
         ("label", optional(&system.label)),
         ("filesystem", Some(system.filesystem.as_str().into())),
         ("device", Some(system.device.as_str().into())),
-        ("partition", optional(&system.partition)),
+        ("partition", optional(&system.partition).map(as_number)),
         ("overwrite", system.overwrite.map(Value::from)),
         ("replace_fs", optional(&system.replace_fs)),
         ("extra_opts", (!options.is_empty()).then(|| json!(options))),
     ])
+}
+
+/// The number that a text is to every reader of YAML: cloud-init takes numbers of partitions as numbers alone.
+fn as_number(text: Value) -> Value {
+    let number = text.as_str().and_then(|text| text.parse::<u32>().ok().filter(|number| number.to_string() == text));
+    number.map_or(text, Value::from)
 }
 
 /// A secret text.
