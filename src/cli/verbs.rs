@@ -111,6 +111,7 @@ pub static VERBS: &[Verb] = &[
     repository::ADD,
     repository::LIST,
     repository::DOCTOR,
+    repository::BUNDLE,
     vars::VERB,
     render::VERB,
     schema::VERB,

@@ -152,3 +152,61 @@ fn bump_adds_a_series_once_and_keeps_comments() {
     assert_eq!(unknown.status.code(), Some(1));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
 }
+
+/// Packs, carries away, unpacks: the repository at the other site holds the same releases, and its configuration names its own place.
+#[test]
+fn a_bundle_brings_a_repository_to_another_site() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    let theirs = folder.path().join("repository/clusterctl.yaml");
+    let configuration = std::fs::read_to_string(&theirs).unwrap();
+    std::fs::write(&theirs, format!("{configuration}MIRROR: example.com # ours\n")).unwrap();
+    assert_eq!(succeed(folder.path(), &["repository", "bundle", "repository", "--write-to", "b.tar"]), "b.tar\n");
+    let again = run(folder.path(), &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    assert!(text(&again.stderr).contains(", unchanged"), "{}", text(&again.stderr));
+
+    let site = tempfile::tempdir().unwrap();
+    std::fs::copy(folder.path().join("b.tar"), site.path().join("b.tar")).unwrap();
+    let command = succeed(site.path(), &["repository", "add", "b.tar", "--to", "capi"]);
+    assert!(command.contains("--bootstrap foo:v0.1.0") && command.contains("--control-plane foo:v0.1.0"), "{command}");
+    let there = std::fs::read_to_string(site.path().join("capi/clusterctl.yaml")).unwrap();
+    let place = site.path().join("capi/bootstrap-foo/latest/bootstrap-components.yaml");
+    assert!(there.contains(place.to_str().unwrap()) && there.contains("MIRROR: example.com # ours\n"), "{there}");
+    for label in ["bootstrap-foo", "control-plane-foo"] {
+        let release = format!("{label}/v0.1.0");
+        let files = |base: &Path| {
+            let found = support::files_below(&base.join(&release));
+            found.iter().map(|path| std::fs::read(path).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(files(&folder.path().join("repository")), files(&site.path().join("capi")));
+    }
+    let config = site.path().join("capi/clusterctl.yaml");
+    let described = succeed(
+        site.path(),
+        &["generate", "provider", "--bootstrap", "foo", "--describe", "--config", config.to_str().unwrap()],
+    );
+    assert!(described.contains("Version:            v0.1.0\n"), "{described}");
+    assert_eq!(succeed(site.path(), &["repository", "doctor", "capi", "-o", "github"]), "");
+    let twice = run(site.path(), &["repository", "add", "b.tar", "--to", "capi"]);
+    assert!(text(&twice.stderr).contains("unchanged"), "{}", text(&twice.stderr));
+}
+
+#[test]
+fn a_bundle_that_was_changed_on_the_way_writes_nothing() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    succeed(folder.path(), &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    let mut bytes = std::fs::read(folder.path().join("b.tar")).unwrap();
+    let at = bytes.windows(11).position(|window| window == b"kind: Names").unwrap();
+    bytes[at] = b'K';
+    std::fs::write(folder.path().join("b.tar"), &bytes).unwrap();
+    let refused = run(folder.path(), &["repository", "add", "b.tar", "--to", "other"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("error[bundle-checksum-wrong]"), "{}", text(&refused.stderr));
+    assert!(!folder.path().join("other").exists());
+    let occupied = run(folder.path(), &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    assert_eq!(occupied.status.code(), Some(2));
+    assert!(text(&occupied.stderr).contains("b.tar is there with other content"), "{}", text(&occupied.stderr));
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use semver::Version;
 
 use super::FAMILY;
 use crate::cli::context::To;
@@ -10,6 +11,7 @@ use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::release_build;
+use crate::ops::repository::bundle;
 use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Placement};
 use crate::report::Sources;
 use crate::report::text::plural;
@@ -32,7 +34,7 @@ pub(in crate::cli) const ADD: Verb = Verb {
 
 #[derive(Args)]
 struct Add {
-    /// Folders of releases, and files that together are one
+    /// Folders of releases, bundles, and files that together are one release
     #[arg(value_name = "DIR|FILE", required = true)]
     releases: Vec<String>,
     /// The repository
@@ -53,16 +55,33 @@ struct Add {
     force: bool,
 }
 
+/// Files that together are the release of one version.
+struct Release {
+    /// What the user called it.
+    shown: String,
+    files: Tree,
+    /// The version, when something says it: `--release`, or the folder of a bundle.
+    version: Option<Version>,
+}
+
+/// What the command line names.
+#[derive(Default)]
+struct Given {
+    releases: Vec<Release>,
+    /// The configuration of the first bundle that has one.
+    configuration: Option<Source>,
+    report: Report,
+}
+
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let mut report = Report::new();
-        let given = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
+        let Given { releases: given, configuration, mut report } = self.read()?;
         let mut sources = Sources::new();
         let mut releases = Vec::new();
-        for (shown, files) in self.read()? {
-            let (assets, found) = repository::release_of(&files, &shown, given.as_ref());
+        for Release { shown, files, version } in given {
+            let (assets, found) = repository::release_of(&files, &shown, version.as_ref());
             report.extend(found);
-            sources.extend(texts(&shown, &files));
+            sources.extend(super::texts(&shown, &files));
             releases.push((files, assets));
         }
         if report.has_errors() {
@@ -70,23 +89,15 @@ impl Run for Add {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        self.write(context, &releases, report, sources)
+        self.write(context, &releases, configuration, report, sources)
     }
 }
 
-/// The text files of a release, as findings name them.
-fn texts(shown: &str, files: &Tree) -> Vec<Source> {
-    let text = |(path, bytes): (&String, &Vec<u8>)| {
-        let text = std::str::from_utf8(bytes).ok()?;
-        Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))
-    };
-    files.iter().filter_map(text).collect()
-}
-
 impl Add {
-    /// The releases: each folder is one, all files together are one.
-    fn read(&self) -> Result<Vec<(String, Tree)>, Failure> {
-        let mut found = Vec::new();
+    /// The releases: each folder is one, a bundle holds several, all other files together are one.
+    fn read(&self) -> Result<Given, Failure> {
+        let mut given = Given::default();
+        let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|f| given.report.push(*f)).ok());
         let mut loose = Tree::new();
         let mut shown = ".".to_owned();
         for argument in &self.releases {
@@ -94,25 +105,32 @@ impl Add {
             if files::is_folder(path) {
                 let tree = files::read_tree(argument, Limits::default())?;
                 let flat = tree.iter().filter(|(name, _)| !name.contains('/')).map(|(name, bytes)| (name.clone(), bytes.clone()));
-                found.push((argument.clone(), flat.collect()));
+                given.releases.push(Release { shown: argument.clone(), files: flat.collect(), version: version.clone() });
+                continue;
+            }
+            let bytes = files::read_file(argument, Limits { file_bytes: bundle::MOST_BYTES, ..Limits::default() })?;
+            if bundle::is_tar(&bytes) {
+                given.unpack(&bytes, argument);
                 continue;
             }
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            loose.insert(name, files::read_file(argument, Limits::default())?);
+            loose.insert(name, bytes);
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 shown = parent.to_string_lossy().into_owned();
             }
         }
         if !loose.is_empty() {
-            found.push((shown, loose));
+            given.releases.push(Release { shown, files: loose, version });
         }
-        Ok(found)
+        Ok(given)
     }
 
+    /// Lays the releases out, extends the configuration, and says how to go on.
     fn write(
         &self,
         context: &mut Context<'_>,
         releases: &[(Tree, Vec<Assets>)],
+        bundled: Option<Source>,
         mut report: Report,
         mut sources: Sources,
     ) -> Result<Exit, Failure> {
@@ -120,12 +138,15 @@ impl Add {
         let absolute = absolute.to_string_lossy().into_owned();
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
         let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
-        let mut configuration = match files::is_file(Path::new(&config)) {
+        let existing = match files::is_file(Path::new(&config)) {
             true => Some(read_source(Path::new(&config), &config)?.0),
             false => None,
         };
-        sources.extend(configuration.clone());
-        let before = configuration.as_ref().map(|source| source.text().to_owned());
+        sources.extend(existing.clone());
+        let before = existing.as_ref().map(|source| source.text().to_owned());
+        // What people wrote here stays; a bundle's configuration is only for a repository without one.
+        let moved = |source: Source| Source::new(config.as_str(), repository::rebase(&source, &base));
+        let mut configuration = existing.or_else(|| bundled.map(moved));
         let mut placements = Vec::new();
         for (files, assets) in releases {
             let Added { placements: added, configuration: text, report: found } =
@@ -188,5 +209,19 @@ impl Add {
     fn is_in_repository(&self, name: &str) -> bool {
         let label = name.replace(' ', "-");
         files::is_folder(&Path::new(&self.to).join(label))
+    }
+}
+
+impl Given {
+    fn unpack(&mut self, bytes: &[u8], shown: &str) {
+        let (unpacked, found) = bundle::unpack(bytes, shown);
+        self.report.extend(found);
+        self.configuration = self.configuration.take().or(unpacked.configuration);
+        let releases = unpacked.releases.into_iter();
+        self.releases.extend(releases.map(|(folder, version, files)| Release {
+            shown: format!("{shown}/{folder}"),
+            files,
+            version: Some(version),
+        }));
     }
 }

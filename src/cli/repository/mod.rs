@@ -1,12 +1,26 @@
 //! `repository …`: local repositories of clusterctl.
 
 mod add;
+mod bundle;
 mod doctor;
 mod list;
 
 pub(super) use add::ADD;
+pub(super) use bundle::BUNDLE;
 pub(super) use doctor::{DOCTOR, DoctorReport};
 pub(super) use list::{LIST, ListReport};
 
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
 /// What the overview says of all these verbs.
 const FAMILY: &str = "fill, show, explain and pack a local repository, say how to go on with clusterctl";
+
+/// The text files of a release, as findings name them.
+fn texts(shown: &str, files: &Tree) -> Vec<Source> {
+    let text = |(path, bytes): (&String, &Vec<u8>)| {
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))
+    };
+    files.iter().filter_map(text).collect()
+}

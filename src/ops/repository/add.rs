@@ -42,7 +42,7 @@ pub struct Added {
 /// Lays out a release. Each provider gets all files but the components files of the others.
 pub fn add(files: &Tree, providers: &[Assets], to: Destination<'_>) -> Added {
     let placements: Vec<Placement> = providers.iter().map(|assets| placement(files, providers, assets)).collect();
-    let entries: Vec<Entry> = providers.iter().map(|assets| entry(assets, to.base)).collect();
+    let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, to.base)).collect();
     let (configuration, report) = merge(to.configuration, &entries);
     Added { placements, configuration, report }
 }
@@ -51,11 +51,6 @@ fn placement(files: &Tree, providers: &[Assets], assets: &Assets) -> Placement {
     let foreign = |path: &str| providers.iter().any(|other| other.components == path && other.label != assets.label);
     let own = files.iter().filter(|(path, _)| !foreign(path)).map(|(path, bytes)| (path.clone(), bytes.clone()));
     Placement { assets: assets.clone(), folder: format!("{}/v{}", assets.label, assets.version), files: own.collect() }
-}
-
-fn entry(assets: &Assets, base: &str) -> Entry {
-    let url = format!("{}/{}/latest/{}", base.trim_end_matches('/'), assets.label, assets.components);
-    Entry { name: assets.name.clone(), provider_type: assets.provider_type, url }
 }
 
 /// The arguments of `clusterctl init` for some providers: `--bootstrap windlass:v0.1.0`.

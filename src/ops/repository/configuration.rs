@@ -1,5 +1,6 @@
 //! The `clusterctl.yaml` that belongs to a local repository: entries are added, nothing that people wrote is changed.
 
+use super::assets::Assets;
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::text::source::{LineIndex, Source};
@@ -28,6 +29,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry of a release in a repository whose urls begin with `base`.
+    pub fn of(assets: &Assets, base: &str) -> Self {
+        let url = format!("{}/{}/latest/{}", base.trim_end_matches('/'), assets.label, assets.components);
+        Entry { name: assets.name.clone(), provider_type: assets.provider_type, url }
+    }
+
     fn lines(&self, indent: &str) -> Vec<String> {
         vec![
             format!("{indent}- name: {}", self.name),
@@ -65,6 +72,38 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, R
             (None, report)
         }
     }
+}
+
+/// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
+/// url of each local provider. All else stays as it is.
+pub fn rebase(source: &Source, base: &str) -> String {
+    let parsed = yaml::parse(source, &Limits::default());
+    let root = parsed.documents.first().map(|document| &document.root);
+    let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
+    let mut text = source.text().to_owned();
+    // From the last to the first, so that places stay true.
+    for item in providers.unwrap_or_default().iter().rev() {
+        let field = |name: &str| item.at(&FieldPath::root().field(name));
+        let Some(url) = field("url") else { continue };
+        let written = field("name").and_then(Node::as_str).zip(field("type").and_then(Node::as_str)).zip(url.as_str());
+        if let Some(((name, provider_type), written)) = written
+            && let Some(rest) = below_base(written, name, provider_type)
+        {
+            let moved = quoted(&format!("{}{rest}", base.trim_end_matches('/')));
+            text.replace_range(url.span.start.offset..url.span.end.offset, &moved);
+        }
+    }
+    text
+}
+
+/// `/{label}/{version}/{file}` at the end of the url of a local repository.
+fn below_base<'u>(url: &'u str, name: &str, provider_type: &str) -> Option<&'u str> {
+    let provider_type = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type)?;
+    if url.starts_with("https://") {
+        return None;
+    }
+    let (file, _) = url.rmatch_indices('/').nth(2)?;
+    url[file..].starts_with(&format!("/{}/", provider_type.label(name))).then(|| &url[file..])
 }
 
 fn fresh(entries: &[Entry]) -> String {

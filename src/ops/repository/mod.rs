@@ -1,13 +1,14 @@
-//! `repository add|list|doctor`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! `repository add|list|doctor|bundle`: clusterctl local repositories, `{repository}/{label}/{version}/…`
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
 mod assets;
+pub mod bundle;
 mod configuration;
 pub mod doctor;
 mod list;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments};
 pub use assets::{Assets, release_of};
-pub use configuration::{CONFIGURATION_FILE, Entry, merge};
+pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 pub use list::{Listed, list, table};

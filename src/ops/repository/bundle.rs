@@ -1,0 +1,411 @@
+//! `repository bundle`: a local repository as one tar for a site without a network, the same bytes whoever packs it; and the way back,
+//! which trusts nothing in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Cursor, Read};
+
+use semver::Version;
+use sha2::{Digest, Sha256};
+use tar::{Archive, Builder, EntryType, Header};
+
+use super::assets::{Assets, release_of};
+use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
+use crate::contract::parse_semantic;
+use crate::diag::{Diagnostic, Place, Report, RuleId};
+use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
+use crate::emit::images::images;
+use crate::emit::release::IMAGES_FILE;
+use crate::text::envsubst;
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+use crate::text::yaml::{self, Limits};
+
+/// a repository holds no release that could be packed.
+const EMPTY: RuleId = RuleId::new("bundle-release-missing");
+/// a bundle is no tar, is cut off, or holds more than we read.
+const UNREADABLE: RuleId = RuleId::new("bundle-unreadable");
+/// a bundle holds something else than files below it: a link, a device, a path that leads out.
+const ENTRY_REFUSED: RuleId = RuleId::new("bundle-entry-refused");
+/// a file of a bundle is not the one of its checksums.
+const CHECKSUM_WRONG: RuleId = RuleId::new("bundle-checksum-wrong");
+
+/// What urls in a bundle's configuration begin with, so that it does not depend on the place where it was packed.
+pub const BASE_VARIABLE: &str = "${WINDLASS_REPOSITORY}";
+
+/// How much a bundle may hold: entries, and bytes of all files together.
+const MOST_ENTRIES: usize = 10_000;
+/// See [`MOST_ENTRIES`].
+pub const MOST_BYTES: u64 = 512 << 20;
+/// Bytes of one file.
+const MOST_FILE_BYTES: u64 = 64 << 20;
+/// Bytes of a path.
+const LONGEST_PATH: usize = 512;
+
+/// A packed repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// The tar.
+    pub bytes: Vec<u8>,
+    /// The releases in it.
+    pub providers: Vec<Assets>,
+    /// How many files it holds.
+    pub files: usize,
+    /// How many images its releases run.
+    pub images: usize,
+}
+
+/// A bundle that was read.
+#[derive(Debug, Clone, Default)]
+pub struct Unpacked {
+    /// The releases: the folder in the bundle, the version that it names, and the files.
+    pub releases: Vec<(String, Version, Tree)>,
+    /// The configuration, with urls that begin with [`BASE_VARIABLE`].
+    pub configuration: Option<Source>,
+}
+
+/// Packs the releases of a repository with its configuration. `None` when something is wrong with one of them; the report says what.
+pub fn pack(repository: &Tree, shown: &str) -> (Option<Bundle>, Report) {
+    let mut report = Report::new();
+    let mut files = Tree::new();
+    let mut providers = Vec::new();
+    let mut names = BTreeSet::new();
+    for (folder, version, release) in releases(repository) {
+        let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version));
+        report.extend(found);
+        for provider in &assets {
+            names.extend(images_of(release.get(&provider.components).unwrap_or_default()));
+        }
+        providers.extend(assets);
+        files_into(&mut files, &folder, &release);
+    }
+    if providers.is_empty() && !report.has_errors() {
+        let finding = Diagnostic::error(EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        report.push(finding.help(format!("lay one in: `windlass repository add DIR --to {shown}`")));
+    }
+    let configuration = configuration(repository, shown, &providers, &mut report);
+    if report.has_errors() {
+        return (None, report);
+    }
+    files.insert(CONFIGURATION_FILE, configuration.unwrap_or_default());
+    let lines: String = names.iter().map(|image| format!("{image}\n")).collect();
+    files.insert(IMAGES_FILE, lines);
+    let sums = checksums(&files);
+    files.insert(CHECKSUMS_FILE, sums);
+    let bundle = Bundle { bytes: tar(&files), providers, files: files.len(), images: names.len() };
+    (Some(bundle), report)
+}
+
+/// The folders `{label}/{version}` with their versions and files.
+fn releases(repository: &Tree) -> Vec<(String, Version, Tree)> {
+    let mut found: BTreeMap<String, Version> = BTreeMap::new();
+    for path in repository.paths() {
+        let mut parts = path.splitn(3, '/');
+        if let (Some(label), Some(version), Some(_)) = (parts.next(), parts.next(), parts.next())
+            && let Ok(number) = parse_semantic(version)
+        {
+            found.insert(format!("{label}/{version}"), number);
+        }
+    }
+    found
+        .into_iter()
+        .map(|(folder, version)| {
+            let files = repository.subtree(&folder);
+            (folder, version, files)
+        })
+        .collect()
+}
+
+fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
+    for (path, bytes) in release {
+        files.insert(format!("{folder}/{path}"), bytes.clone());
+    }
+}
+
+/// The images that the components run with the defaults of their variables.
+fn images_of(components: &[u8]) -> BTreeSet<String> {
+    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>));
+    let bytes = substituted.map_or_else(|_| components.to_vec(), |done| done.bytes);
+    let source = Source::new("", String::from_utf8_lossy(&bytes).into_owned());
+    let documents = yaml::parse(&source, &Limits::default()).documents;
+    let objects: Vec<serde_json::Value> = documents.into_iter().map(|document| document.root.into_json()).collect();
+    images(&objects)
+}
+
+/// The repository's configuration with urls that can be moved; one that names the releases when it has none.
+fn configuration(repository: &Tree, shown: &str, providers: &[Assets], report: &mut Report) -> Option<String> {
+    let name = format!("{shown}/{CONFIGURATION_FILE}");
+    let existing = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let existing = existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE));
+    let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, BASE_VARIABLE)).collect();
+    let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries);
+    report.extend(found);
+    text
+}
+
+/// The tar: sorted, without times, owners and other traces of the machine.
+fn tar(files: &Tree) -> Vec<u8> {
+    let mut builder = Builder::new(Vec::new());
+    for (path, bytes) in files {
+        let mut header = Header::new_ustar();
+        header.set_entry_type(EntryType::Regular);
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_mtime(0);
+        header.set_uid(0);
+        header.set_gid(0);
+        builder
+            .append_data(&mut header, path, bytes.as_slice())
+            .expect("internal error: memory can be written, and paths are those of files");
+    }
+    builder.into_inner().expect("internal error: memory can be written")
+}
+
+/// The checksum of a bundle, for those who send it.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Whether bytes begin like a tar.
+pub fn is_tar(bytes: &[u8]) -> bool {
+    bytes.get(257..262) == Some(b"ustar")
+}
+
+/// Reads a bundle and holds every file against its checksums.
+pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
+    let (files, mut report) = read(bytes, shown);
+    if report.has_errors() {
+        return (Unpacked::default(), report);
+    }
+    report.extend(wrong_sums(&files, shown));
+    let configuration = files.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let configuration = configuration.map(|text| Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text));
+    let releases = releases(&files);
+    if releases.is_empty() && !report.has_errors() {
+        let finding = Diagnostic::error(EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        report.push(finding.help("pack one: `windlass repository bundle REPOSITORY --write-to FILE`"));
+    }
+    (Unpacked { releases, configuration }, report)
+}
+
+fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
+    let mut files = Tree::new();
+    let mut report = Report::new();
+    let unreadable = |what: String| {
+        let finding = Diagnostic::error(UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
+        finding.help("fetch the bundle again, or pack it with `windlass repository bundle`")
+    };
+    let mut archive = Archive::new(Cursor::new(bytes));
+    let entries = match archive.entries() {
+        Ok(entries) => entries,
+        Err(error) => return (files, [unreadable(error.to_string())].into_iter().collect()),
+    };
+    let mut total = 0;
+    for (count, entry) in entries.enumerate() {
+        let mut entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                report.push(unreadable(error.to_string()));
+                break;
+            }
+        };
+        total += entry.size();
+        if count == MOST_ENTRIES || total > MOST_BYTES || entry.size() > MOST_FILE_BYTES {
+            let bound = format!("more than {MOST_ENTRIES} entries, {} MiB, or {} MiB in one file", MOST_BYTES >> 20, MOST_FILE_BYTES >> 20);
+            report.push(unreadable(bound));
+            break;
+        }
+        let kind = entry.header().entry_type();
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if kind.is_dir() && is_below(path.trim_end_matches('/')) {
+            continue;
+        }
+        if let Some(why) = refusal(&path, kind, &files) {
+            let finding = Diagnostic::error(ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
+            report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
+            continue;
+        }
+        let mut content = Vec::new();
+        match entry.read_to_end(&mut content) {
+            Ok(read) if read as u64 == entry.size() => {
+                files.insert(path, content);
+            }
+            Ok(_) => report.push(unreadable(format!("{path} is cut off"))),
+            Err(error) => report.push(unreadable(error.to_string())),
+        }
+    }
+    (files, report)
+}
+
+/// Why an entry is not taken.
+fn refusal(path: &str, kind: EntryType, files: &Tree) -> Option<&'static str> {
+    match kind {
+        EntryType::Regular => {}
+        EntryType::Symlink | EntryType::Link => return Some("is a link"),
+        _ => return Some("is neither a file nor a folder"),
+    }
+    if !is_below(path) {
+        return Some("leads out of the bundle");
+    }
+    files.get(path).is_some().then_some("is there twice")
+}
+
+/// Whether a path is made of plain names, so that it stays below wherever it is laid.
+fn is_below(path: &str) -> bool {
+    let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.chars().any(|c| c.is_control() || c == '\\' || c == ':');
+    path.len() <= LONGEST_PATH && path.split('/').all(is_plain)
+}
+
+fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
+    let wrong = |message: String| {
+        let finding = Diagnostic::error(CHECKSUM_WRONG, message).at(Place::file(shown));
+        finding.help("fetch the bundle again, and compare its own checksum with that of the sender")
+    };
+    let Some(listed) = files.get(CHECKSUMS_FILE) else { return vec![wrong(format!("{shown} holds no {CHECKSUMS_FILE}"))] };
+    let listed = String::from_utf8_lossy(listed);
+    let listed = sums_of(&listed);
+    let others = files.iter().filter(|(path, _)| *path != CHECKSUMS_FILE).map(|(path, bytes)| (path.clone(), bytes.clone()));
+    let computed = checksums(&others.collect());
+    let actual = sums_of(&computed);
+    let differs = actual.iter().filter(|(path, sum)| listed.get(*path) != Some(sum)).map(|(path, _)| match listed.contains_key(path) {
+        true => wrong(format!("{path} of {shown} is not the file of its checksum")),
+        false => wrong(format!("{path} of {shown} has no checksum")),
+    });
+    let gone = listed
+        .keys()
+        .filter(|path| !actual.contains_key(*path))
+        .map(|path| wrong(format!("{shown} lacks {path}, which its checksums name")));
+    differs.chain(gone).collect()
+}
+
+/// The sums of a text in the format of `sha256sum`, by path.
+fn sums_of(text: &str) -> BTreeMap<&str, &str> {
+    text.lines().filter_map(|line| line.split_once("  ")).map(|(sum, path)| (path, sum)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METADATA: &str =
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+    const COMPONENTS: &str = "kind: Deployment\nmetadata: {name: m, labels: {cluster.x-k8s.io/provider: bootstrap-foo}}\nspec: {template: {spec: {containers: [{image: \"${I:=ghcr.io/a/b:v1}\"}]}}}\n";
+
+    fn repository(configuration: &str) -> Tree {
+        [
+            ("bootstrap-foo/v0.1.0/bootstrap-components.yaml", COMPONENTS),
+            ("bootstrap-foo/v0.1.0/metadata.yaml", METADATA),
+            ("bootstrap-foo/notes", "x"),
+            ("clusterctl.yaml", configuration),
+        ]
+        .into_iter()
+        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+        .collect()
+    }
+
+    fn packed(configuration: &str) -> Vec<u8> {
+        let (bundle, report) = pack(&repository(configuration), "r");
+        assert!(!report.has_errors(), "{report:?}");
+        bundle.unwrap().bytes
+    }
+
+    const THEIRS: &str = "providers:\n- name: foo\n  type: BootstrapProvider\n  url: /srv/capi/bootstrap-foo/latest/bootstrap-components.yaml # here\nVAR: x\n";
+
+    #[test]
+    fn a_bundle_does_not_depend_on_the_place_where_it_is_packed() {
+        let bytes = packed(THEIRS);
+        assert_eq!(bytes, packed(&THEIRS.replace("/srv/capi", "/home/u/repository")));
+        let (unpacked, report) = unpack(&bytes, "b.tar");
+        assert!(report.is_empty(), "{report:?}");
+        let configuration = unpacked.configuration.unwrap();
+        let url = "url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/bootstrap-components.yaml\" # here";
+        assert!(configuration.text().contains(url), "{}", configuration.text());
+        assert!(configuration.text().contains("\nVAR: x\n"));
+        let [(folder, version, files)] = unpacked.releases.as_slice() else { panic!("{:?}", unpacked.releases) };
+        assert_eq!((folder.as_str(), version.to_string().as_str(), files.len()), ("bootstrap-foo/v0.1.0", "0.1.0", 2));
+    }
+
+    #[test]
+    fn headers_hold_no_trace_of_the_machine() {
+        let bytes = packed(THEIRS);
+        let mut archive = Archive::new(bytes.as_slice());
+        let entries: Vec<_> = archive.entries().unwrap().map(Result::unwrap).collect();
+        let mut paths = Vec::new();
+        for entry in &entries {
+            let header = entry.header();
+            assert_eq!(
+                (header.mtime().unwrap(), header.uid().unwrap(), header.gid().unwrap(), header.mode().unwrap()),
+                (0, 0, 0, 0o644)
+            );
+            assert_eq!((header.username(), header.groupname()), (Ok(Some("")), Ok(Some(""))));
+            paths.push(String::from_utf8(entry.path_bytes().into_owned()).unwrap());
+        }
+        let expected = [
+            "SHA256SUMS",
+            "bootstrap-foo/v0.1.0/bootstrap-components.yaml",
+            "bootstrap-foo/v0.1.0/metadata.yaml",
+            "clusterctl.yaml",
+            "images.txt",
+        ];
+        assert_eq!(paths, expected);
+        let (files, _) = read(&bytes, "b");
+        assert_eq!(files.get("images.txt"), Some(&b"ghcr.io/a/b:v1\n"[..]));
+    }
+
+    /// A tar of one entry with any path and type.
+    fn hostile(path: &str, kind: EntryType, size: u64) -> Vec<u8> {
+        let mut header = Header::new_ustar();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let mut bytes = header.as_bytes().to_vec();
+        bytes.resize(bytes.len() + 1024, 0);
+        bytes
+    }
+
+    fn check_refused(bytes: &[u8], rule: &str) {
+        let (unpacked, report) = unpack(bytes, "b.tar");
+        assert_eq!(report.findings().first().map(|finding| finding.rule.as_str()), Some(rule), "{report:?}");
+        assert!(unpacked.releases.is_empty());
+    }
+
+    #[test]
+    fn hostile_entries_are_refused() {
+        for path in ["../a", "/etc/passwd", "a/../../b", "a//b", "./a", "a\\b", "C:x", "a/"] {
+            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+        }
+        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
+            check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
+        }
+        check_refused(&hostile("a", EntryType::Regular, 65 << 20), "bundle-unreadable");
+        check_refused(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
+        check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
+        check_refused(b"no tar at all", "bundle-unreadable");
+        check_refused(&[0; 4096], "bundle-checksum-wrong");
+        let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
+        check_refused(&twice, "bundle-entry-refused");
+    }
+
+    #[test]
+    fn files_are_held_against_their_checksums() {
+        let bytes = packed(THEIRS);
+        let at = bytes.windows(5).position(|window| window == b"VAR: ").unwrap();
+        let mut changed = bytes.clone();
+        changed[at] = b'W';
+        let (_, report) = unpack(&changed, "b.tar");
+        assert_eq!(report.findings()[0].rule, CHECKSUM_WRONG);
+        assert!(report.findings()[0].message.starts_with("clusterctl.yaml of b.tar"), "{report:?}");
+    }
+
+    #[test]
+    fn a_release_that_clusterctl_would_refuse_is_not_packed() {
+        let mut tree = repository(THEIRS);
+        tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
+        let (bundle, report) = pack(&tree, "r");
+        assert!(bundle.is_none());
+        assert_eq!(report.findings()[0].rule.as_str(), "release-asset-metadata-missing");
+        let (bundle, report) = pack(&Tree::new(), "r");
+        assert!(bundle.is_none() && report.findings()[0].rule == EMPTY);
+    }
+}
