@@ -24,7 +24,7 @@ fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
     ];
     let tree: Tree = files.into_iter().collect();
     let environment = |name: &str| (name == "A").then(|| "value".to_owned());
-    let world = World { files: &tree, environment: &environment };
+    let world = World { files: &tree, environment: &environment, network: None };
     if let Ok(config) = Config::load(world, &format!("/{name}")) {
         let _ = config.providers();
         if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false).and_then(|template| template.to_yaml()) {

@@ -1,10 +1,12 @@
 //! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
 
 use super::{Context, Exit, Failure};
+use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
 use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
 use crate::shell::environment::Environment;
+use crate::shell::network::{Bounds, Client, Visible};
 use crate::shell::{files, input};
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
@@ -43,14 +45,35 @@ pub(super) fn environment_of(environment: &Environment) -> impl Fn(&str) -> Opti
     |name| environment.get(name).map(str::to_owned)
 }
 
+/// Whether the network may be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
+pub(super) struct Network {
+    /// Fetch releases and files from the network
+    ///
+    /// From GitHub's and GitLab's APIs, with the tokens GITHUB_TOKEN and GITLAB_ACCESS_TOKEN. Files of releases are kept in the folder
+    /// windlass of $XDG_CACHE_HOME.
+    #[arg(long)]
+    pub(super) allow_network: bool,
+}
+
+/// The network as a person, or a script, looks on.
+fn client(context: &Context<'_>) -> Client {
+    let is_ci = context.environment.non_empty("CI").is_some();
+    let hosts = !context.global.quiet;
+    let visible = Visible { hosts, progress: hosts && !is_ci && context.stdio.stderr.is_terminal() };
+    Client::new(context.environment, Bounds::default(), visible)
+}
+
 /// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.
 pub(super) fn run(
     context: &mut Context<'_>,
+    network: Network,
     write_to: Option<&str>,
     verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Refusal>,
 ) -> Result<Exit, Failure> {
     let environment = environment_of(context.environment);
-    let world = World { files: &Disk, environment: &environment };
+    let client = network.allow_network.then(|| client(context));
+    let world = World { files: &Disk, environment: &environment, network: client.as_ref().map(|client| client as &dyn engine::Network) };
     let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
     let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
         Ok(Ok(verbosity)) => verbosity,

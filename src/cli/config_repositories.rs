@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::clusterctl;
+use super::clusterctl::{self, Network};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::config_repositories::{self, Output};
@@ -23,12 +23,14 @@ struct Arguments {
     /// Output format: yaml, text
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: String,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         match Output::parse(&self.output) {
-            Ok(output) => clusterctl::run(context, None, |_, config, _| config_repositories::run(&config, output)),
+            Ok(output) => clusterctl::run(context, self.network, None, |_, config, _| config_repositories::run(&config, output)),
             Err(refusal) => Ok(clusterctl::refuse(context, &refusal)),
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::clusterctl::{self, boolean, integer};
+use super::clusterctl::{self, Network, boolean, integer};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::clusterctl::{ClusterOptions, ClusterSource};
@@ -67,6 +67,8 @@ struct Arguments {
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     write_to: String,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Run for Arguments {
@@ -93,6 +95,6 @@ impl Run for Arguments {
         };
         // A list is always printed; clusterctl does not look at the file then.
         let write_to = Some(self.write_to.as_str()).filter(|_| !options.list_variables);
-        clusterctl::run(context, write_to, |world, config, log| generate_cluster::run(world, config, &options, log))
+        clusterctl::run(context, self.network, write_to, |world, config, log| generate_cluster::run(world, config, &options, log))
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::clusterctl::{self, boolean};
+use super::clusterctl::{self, Network, boolean};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::contract::ProviderType;
@@ -59,6 +59,8 @@ struct Arguments {
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     write_to: String,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Run for Arguments {
@@ -82,7 +84,7 @@ impl Run for Arguments {
             (false, true) => (Shown::Raw, Some(self.write_to.as_str())),
             (false, false) => (Shown::Yaml, Some(self.write_to.as_str())),
         };
-        clusterctl::run(context, write_to, |_, config, log| {
+        clusterctl::run(context, self.network, write_to, |_, config, log| {
             generate_provider::run(&config, wanted, &self.target_namespace, shown, log)
         })
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::clusterctl::{self, boolean};
+use super::clusterctl::{self, Network, boolean};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::generate_yaml;
@@ -29,6 +29,8 @@ struct Arguments {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true",
           hide_default_value = true, value_parser = boolean)]
     list_variables: bool,
+    #[command(flatten)]
+    network: Network,
     /// clusterctl takes arguments here and does not look at them.
     #[arg(hide = true)]
     ignored: Vec<String>,
@@ -37,6 +39,6 @@ struct Arguments {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let source = clusterctl::template_source(context, &self.from)?;
-        clusterctl::run(context, None, |_, config, _| generate_yaml::run(&config, &source, self.list_variables))
+        clusterctl::run(context, self.network, None, |_, config, _| generate_yaml::run(&config, &source, self.list_variables))
     }
 }

@@ -90,7 +90,7 @@ pub fn generate_cluster(mut config: Config<'_>, options: &ClusterOptions, log: &
             TemplateSource::Url(url) if url.is_empty() => {
                 return Err(Refusal::new("invalid GetFromURL operation: missing templateURL value"));
             }
-            from => from.read(config.world())?,
+            from => from.read(&config)?,
         };
         return template::process(&config, from.shown(), &text, &namespace, options.list_variables);
     }

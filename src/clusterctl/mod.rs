@@ -1,4 +1,4 @@
-//! clusterctl's semantics without a cluster, a network or a file: configuration, repositories, components and templates, with the results
+//! clusterctl's semantics without a cluster, and without a network or a file of its own: configuration, repositories, components and templates, with the results
 //! and the words of clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list of providers).
 //!
 //! What is read of the world comes through [`World`]; what clusterctl would refuse is a [`Refusal`].
@@ -10,11 +10,13 @@ mod dns;
 mod documents;
 mod files;
 mod generate_cluster;
+mod github;
 mod judge;
 mod kubeconfig;
 mod log;
 mod metadata;
 mod namespaces;
+mod network;
 mod object;
 mod provider;
 mod refusal;
@@ -31,6 +33,7 @@ pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
 pub use judge::{components_refusal, dropped_fields, gets_namespace, version_refusal};
 pub use log::{Log, LogLine};
+pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;
 pub use refusal::Refusal;
 pub use repository::{Explanation, LayeredFile, Reason, Skipped, explain};
@@ -50,6 +53,8 @@ pub struct World<'w> {
     pub files: &'w dyn Files,
     /// The value of an environment variable; `Some("")` when it is set to nothing.
     pub environment: &'w dyn Fn(&str) -> Option<String>,
+    /// The network, when the user allowed it.
+    pub network: Option<&'w dyn Network>,
 }
 
 impl World<'_> {
@@ -74,7 +79,7 @@ pub fn generate_yaml(config: &Config<'_>, source: &TemplateSource, list_only: bo
         TemplateSource::Url(url) if url.is_empty() => {
             return Err(Refusal::new("unable to read custom template. Please specify a template source"));
         }
-        source => source.read(config.world())?,
+        source => source.read(config)?,
     };
     template::process(config, source.shown(), &text, "", list_only)
 }

@@ -1,7 +1,9 @@
 //! Where `--from` leads.
 
 use super::files::FileFault;
-use super::{Refusal, World};
+use super::github::{self, GitHub};
+use super::network::{NetworkFault, Request};
+use super::{Config, Refusal};
 use crate::text::go_url::Url;
 use crate::text::go_value;
 
@@ -26,23 +28,23 @@ impl TemplateSource {
     /// The text of the template.
     ///
     /// # Errors
-    /// In clusterctl's words; also for what lies on the network.
-    pub(super) fn read(&self, world: World<'_>) -> Result<Vec<u8>, Refusal> {
+    /// In clusterctl's words; also for what lies on the network, unless the user allowed it.
+    pub(super) fn read(&self, config: &Config<'_>) -> Result<Vec<u8>, Refusal> {
         match self {
             TemplateSource::Stdin(bytes) => Ok(bytes.clone()),
-            TemplateSource::Url(url) => read(world, url).map_err(|refusal| refusal.within("invalid GetFromURL operation")),
+            TemplateSource::Url(url) => read(config, url).map_err(|refusal| refusal.within("invalid GetFromURL operation")),
         }
     }
 }
 
-fn read(world: World<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
+fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
     let url = Url::parse(text).map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", go_value::quote(text))))?;
     match url.scheme.as_str() {
-        "https" => Err(remote(text, &url)),
+        "https" => remote(config, text, &url),
         "file" | "" => {
             let shown = go_value::quote(&url.path);
             // Go opens no empty path.
-            let found = if url.path.is_empty() { Err(FileFault::Missing) } else { world.files.read(&url.path) };
+            let found = if url.path.is_empty() { Err(FileFault::Missing) } else { config.world().files.read(&url.path) };
             found.map_err(|fault| match fault {
                 FileFault::Missing => Refusal::new(format!("failed to read file {shown}")),
                 FileFault::IsFolder => Refusal::new(format!("invalid path: file {shown} is actually a directory")),
@@ -58,22 +60,34 @@ fn read(world: World<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
     }
 }
 
-fn remote(text: &str, url: &Url) -> Refusal {
-    let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
-    if url.host == "github.com" {
-        if parts.len() < 5 {
-            return Refusal::new(format!(
-                "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
-                 - https://github.com/{{owner}}/{{repository}}/blob/{{branch}}/{{path-to-file}}\n\
-                 - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
-                go_value::quote(text)
-            ));
-        }
-        let is_asset = parts[2] == "releases" && parts.len() >= 6 && parts[3] == "download";
-        if parts[2] != "blob" && !is_asset {
-            return Refusal::new(format!("unknown github URL: {text}"));
-        }
+fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal> {
+    let allowed = || {
+        config.world().network.ok_or_else(|| {
+            Refusal::new(format!("{text} is on the network, which this program uses only with --allow-network"))
+                .note("pass `--allow-network`, or download the file and pass its path with `--from`")
+        })
+    };
+    if url.host != github::HOST {
+        return allowed()?.get(&Request::new(text)).map_err(|fault| match fault {
+            NetworkFault::Status(status) => Refusal::new(format!("failed to get file, got {status}")),
+            fault => Refusal::new(fault.to_string()).within("failed to get file"),
+        });
     }
-    Refusal::new(format!("{text} is on the network, which this program does not use"))
-        .note("download the file and pass its path with `--from`")
+    let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
+    let client = |owner, repository| Ok(GitHub::new(allowed()?, config.variable(github::TOKEN_VARIABLE), owner, repository));
+    match parts.as_slice() {
+        [] | [_] | [_, _] | [_, _, _] | [_, _, _, _] => Err(Refusal::new(format!(
+            "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
+             - https://github.com/{{owner}}/{{repository}}/blob/{{branch}}/{{path-to-file}}\n\
+             - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
+            go_value::quote(text)
+        ))),
+        [owner, repository, "blob", branch, path @ ..] => client(owner, repository)?.content(branch, &path.join("/")),
+        [owner, repository, "releases", "download", tag, asset @ ..] if !asset.is_empty() => {
+            let name = asset.join("/");
+            let missing = || Refusal::new(format!("failed to get file {} from {} release", go_value::quote(&name), go_value::quote(tag)));
+            client(owner, repository)?.asset(tag, &name)?.ok_or_else(missing)
+        }
+        _ => Err(Refusal::new(format!("unknown github URL: {text}"))),
+    }
 }

@@ -119,6 +119,25 @@ fn as_a_plugin_the_program_speaks_of_itself_as_one() {
         "error: unknown flag `--zzz` for `clusterctl windlass schema`\n  help: `clusterctl windlass schema -h` lists all flags\n"
     );
     assert!(stderr(&run(&["foo"])).contains("Run 'clusterctl windlass --help' for usage."));
+    assert!(stdout(&run(&["repository"])).starts_with("Usage: clusterctl windlass repository COMMAND [FLAGS]\n"));
+    assert!(stdout(&run(&["generate", "provider", "-h"])).contains("Usage: clusterctl windlass generate provider [FLAGS]\n"));
+    assert!(stdout(&run(&["vars", "--help"])).contains("  clusterctl windlass vars templates\n"));
+}
+
+/// Found on the path by the name that clusterctl looks for, as a file of its own and not a link.
+#[cfg(unix)]
+#[test]
+fn a_copy_that_is_installed_as_a_plugin_works() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_windlass"), folder.path().join("clusterctl-windlass")).unwrap();
+    std::fs::write(folder.path().join("t.yaml"), "a: ${B:=c}\n").unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "clusterctl-windlass generate yaml --from t.yaml && clusterctl-windlass repository doctor"]);
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let output = command.current_dir(folder.path()).env_clear().env("PATH", path).output().unwrap();
+    assert_eq!(stdout(&output), "a: c\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("name a repository, or a configuration with `--config FILE`"), "{}", stderr(&output));
 }
 
 /// Whether the error of a faulty command line is coloured; standard error is a pipe.

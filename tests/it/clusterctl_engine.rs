@@ -55,7 +55,7 @@ fn tree(more: &[(&str, &str)]) -> Tree {
 fn with<T>(tree: &Tree, environment: &[(&str, &str)], run: impl FnOnce(Config<'_>) -> Result<T, Refusal>) -> Result<T, String> {
     let environment: BTreeMap<&str, &str> = environment.iter().copied().collect();
     let lookup = |name: &str| environment.get(name).map(|value| (*value).to_owned());
-    let world = World { files: tree, environment: &lookup };
+    let world = World { files: tree, environment: &lookup, network: None };
     Config::load(world, "/clusterctl.yaml").and_then(run).map_err(|refusal| refusal.message().to_owned())
 }
 
@@ -144,7 +144,7 @@ fn providers_are_refused_in_clusterctls_words() {
         "invalid provider metadata: version v0.9.0 for the provider foo does not match any release series"
     );
     let network = refused(&plain, "aws", false);
-    assert!(network.contains("is on the network, which this program does not use"), "{network}");
+    assert!(network.contains("is on the network, which this program uses only with --allow-network"), "{network}");
 }
 
 #[test]

@@ -223,3 +223,20 @@ fn templates_of_an_infrastructure_provider_are_judged() {
     let names: Vec<&str> = report["providers"][0]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["metadata.yaml", file, "cluster-template-a.yaml", "clusterclass-b.yaml"]);
 }
+
+#[test]
+fn image_tags_want_pinned_versions() {
+    let folder = repository(COMPONENTS, METADATA);
+    let file = folder.path().join("clusterctl.yaml");
+    let plain = fs::read_to_string(&file).unwrap();
+    let check = |images: &str, url: &str, expected: &[&str]| {
+        fs::write(&file, format!("{}images:\n  {images}\n", plain.replace("/latest/", url))).unwrap();
+        assert_eq!(rules(&doctor(folder.path(), 0)), expected.iter().copied().collect(), "{images} {url}");
+    };
+    let unpinned = ["configuration-image-tag-unpinned"];
+    check("all: {tag: v1}", "/latest/", &unpinned);
+    check("bootstrap-foo/m: {tag: v1}", "/latest/", &unpinned);
+    check("bootstrap-foo: {tag: v1}", "/v0.1.0/", &[]);
+    check("bootstrap-foo: {repository: mirror.example.com}", "/latest/", &[]);
+    check("cert-manager: {tag: v1}", "/latest/", &[]);
+}

@@ -20,6 +20,8 @@ mod docs;
 mod doctor;
 mod envsubst;
 mod examples;
+mod network;
+mod no_cluster;
 mod release;
 mod render;
 mod repository;

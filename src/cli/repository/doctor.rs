@@ -107,7 +107,7 @@ impl Doctor {
             None => (None, Report::new()),
         };
         let environment = clusterctl::environment_of(context.environment);
-        let world = World { files: &Disk, environment: &environment };
+        let world = World { files: &Disk, environment: &environment, network: None };
         let loaded = config.as_ref().map_or_else(|| Ok(Config::empty(world)), |config| Config::load(world, config));
         let loaded = match loaded {
             Ok(loaded) => loaded,

@@ -9,6 +9,7 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
+use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
 use setting::Setting;
 
@@ -34,11 +35,10 @@ impl<'w> Config<'w> {
         let file = if flag.is_empty() { discovery::file(&world) } else { Some(flag.to_owned()) };
         let Some(file) = file else { return Ok(Config::empty(world)) };
         if flag.starts_with("https://") || flag.starts_with("http://") {
-            return Err(Refusal::new(format!(
-                "failed to download the clusterctl config file from {flag}: this program does not use the network"
-            ))
-            .within(step)
-            .note("download the file and pass its path"));
+            let bytes = download(world, flag).map_err(|refusal| refusal.within(step))?;
+            // clusterctl stores it as clusterctl-download.yaml, whatever it is called.
+            let file = formats::parse("clusterctl-download.yaml", &bytes).map_err(|refusal| refusal.within(step))?;
+            return Ok(Config { world, explicit: BTreeMap::new(), file });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
             let missing = format!("stat {file}: {}", fault.reason());
@@ -99,4 +99,17 @@ impl<'w> Config<'w> {
         }
         self.file.get(name).cloned()
     }
+}
+
+/// The configuration at a URL.
+fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
+    let step = format!("failed to download the clusterctl config file from {url}");
+    let network = world.network.ok_or_else(|| {
+        let refusal = Refusal::new(format!("{step}: this program uses the network only with --allow-network"));
+        refusal.note("pass `--allow-network`, or download the file and pass its path")
+    })?;
+    network.get(&Request::new(url)).map_err(|fault| match fault {
+        NetworkFault::Status(status) => Refusal::new(format!("{step} got {status}")),
+        fault => Refusal::new(fault.to_string()).within(step),
+    })
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::local::LocalRepository;
-use super::versions::Reason;
-use super::{METADATA_FILE, overrides_of};
+use super::versions::{Reason, Releases};
+use super::{HTTPS, METADATA_FILE, overrides_of, url_of};
 use crate::clusterctl::files::{EntryKind, FileFault, join};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Config, Refusal};
 use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
-use crate::text::go_url::Url;
 
 /// A provider's local repository as clusterctl sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +55,10 @@ pub struct LayeredFile {
 pub fn explain(config: &Config<'_>, provider: Provider) -> Explanation {
     let mut explained =
         Explanation { provider, folder: None, found: Vec::new(), skipped: Vec::new(), picked: Err(Refusal::new("")), files: Vec::new() };
-    let located =
-        super::local_url(&explained.provider).and_then(|url: Url| LocalRepository::locate(config.world(), &explained.provider, &url));
+    let located = url_of(&explained.provider).and_then(|url| match url.scheme == HTTPS {
+        true => Err(Refusal::new("it is on the network")),
+        false => LocalRepository::locate(config.world(), &explained.provider, &url),
+    });
     let repository = match located {
         Ok(repository) => repository,
         Err(refusal) => return Explanation { picked: Err(refusal), ..explained },
@@ -115,7 +116,7 @@ mod tests {
     fn explained(files: &[(&str, &str)], url: &str) -> Explanation {
         let tree: Tree = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
         let environment = |name: &str| (name == "HOME").then(|| "/home/u".to_owned());
-        let config = Config::load(World { files: &tree, environment: &environment }, "").unwrap();
+        let config = Config::load(World { files: &tree, environment: &environment, network: None }, "").unwrap();
         let provider = Provider { name: "foo".to_owned(), provider_type: ProviderType::BootstrapProvider, url: url.to_owned() };
         explain(&config, provider)
     }
@@ -144,5 +145,18 @@ mod tests {
         let found = explained(&[("r/bootstrap-foo/v0.1.0/metadata.yaml", AHEAD)], "/r/bootstrap-foo/v0.3.0/c.yaml");
         assert_eq!(found.picked, Ok(("v0.3.0".to_owned(), Reason::Pinned)));
         assert!(found.files.iter().all(|file| file.content == Err(FileFault::Missing)));
+    }
+
+    /// Book, clusterctl configuration, "Overrides Layer": overrides replace files and add no versions.
+    #[test]
+    fn overrides_add_no_versions() {
+        let files = [
+            ("r/bootstrap-foo/v0.1.0/metadata.yaml", AHEAD),
+            ("r/bootstrap-foo/v0.2.0/metadata.yaml", AHEAD),
+            ("home/u/.config/cluster-api/overrides/bootstrap-foo/v0.3.0/metadata.yaml", AHEAD),
+        ];
+        let found = explained(&files, "/r/bootstrap-foo/latest/c.yaml");
+        assert_eq!(found.found, ["v0.1.0", "v0.2.0"]);
+        assert_eq!(found.picked, Ok(("v0.2.0".to_owned(), Reason::Newest)));
     }
 }

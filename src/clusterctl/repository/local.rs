@@ -6,11 +6,8 @@ use crate::clusterctl::{Refusal, World};
 use crate::contract::parse_semantic;
 use crate::text::go_value;
 
-use super::versions::{self, Choice, Reason};
+use super::versions::{self, Choice, FileRefusal, LATEST, Reason, Releases};
 use crate::text::go_url::Url;
-
-/// The version that stands for the latest one.
-pub(super) const LATEST: &str = "latest";
 
 /// A local repository of one provider.
 #[derive(Debug, Clone)]
@@ -81,48 +78,45 @@ impl<'w> LocalRepository<'w> {
     pub(super) fn folder(&self) -> &str {
         &self.folder
     }
+}
 
-    /// The version in the URL, or what `latest` stands for.
-    pub(super) fn default_version(&self) -> &str {
+impl Releases for LocalRepository<'_> {
+    fn default_version(&self) -> &str {
         &self.default_version
     }
 
-    /// The last part of the URL.
-    pub(super) fn components_file(&self) -> &str {
+    fn components_file(&self) -> &str {
         &self.components_file
     }
 
-    /// The bytes of a file of a version.
-    ///
-    /// # Errors
-    /// When it is not there, or is a folder.
-    pub(super) fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
-        let version = if version == LATEST {
-            versions::latest(self).map_err(|refusal| refusal.within("failed to get the latest release"))?
-        } else {
-            version.to_owned()
-        };
-        let path = join(&[&self.folder, &version, name]);
-        let shown = go_value::quote(&path);
-        self.world.files.read(&path).map_err(|fault| match fault {
-            FileFault::IsFolder => Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go_value::quote(name))),
-            fault => {
-                let verb = if fault == FileFault::Missing { "stat" } else { "open" };
-                Refusal::new(format!("{verb} {path}: {}", fault.reason()))
-                    .within(format!("failed to read file {shown} from local release {version}"))
-            }
-        })
-    }
-
     /// The folders whose names are semantic versions. Links do not count.
-    ///
-    /// # Errors
-    /// When the provider's folder cannot be read.
-    pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
+    fn versions(&self) -> Result<Vec<String>, Refusal> {
         let entries = self.world.files.entries(&self.folder).map_err(|fault| {
             Refusal::new(format!("open {}: {}", self.folder, fault.reason())).within("failed to list release directories")
         })?;
         let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.name);
         Ok(folders.filter(|name| parse_semantic(name).is_ok()).collect())
+    }
+
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
+        let version = if version == LATEST {
+            versions::latest(self).map_err(|refusal| FileRefusal::of(refusal.within("failed to get the latest release")))?
+        } else {
+            version.to_owned()
+        };
+        let path = join(&[&self.folder, &version, name]);
+        let shown = go_value::quote(&path);
+        self.world.files.read(&path).map_err(|fault| {
+            FileRefusal::of(match fault {
+                FileFault::IsFolder => {
+                    Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go_value::quote(name)))
+                }
+                fault => {
+                    let verb = if fault == FileFault::Missing { "stat" } else { "open" };
+                    Refusal::new(format!("{verb} {path}: {}", fault.reason()))
+                        .within(format!("failed to read file {shown} from local release {version}"))
+                }
+            })
+        })
     }
 }

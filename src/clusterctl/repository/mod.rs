@@ -2,6 +2,7 @@
 
 mod explain;
 mod local;
+mod remote;
 mod versions;
 
 use super::config::{Config, overrides_folder};
@@ -14,24 +15,29 @@ use crate::text::go_value;
 
 pub use explain::{Explanation, LayeredFile, Skipped, explain};
 use local::LocalRepository;
+use remote::RemoteRepository;
 pub use versions::Reason;
+use versions::{FileRefusal, Releases};
+
+/// The scheme of repositories on the network.
+const HTTPS: &str = "https";
 
 /// A provider's repository, as one run uses it.
 pub(super) struct Repository<'c, 'w> {
     config: &'c Config<'w>,
     provider: Provider,
-    local: LocalRepository<'w>,
+    releases: Box<dyn Releases + 'w>,
 }
 
 impl<'c, 'w> Repository<'c, 'w> {
     /// # Errors
     /// When the URL leads nowhere that this program goes.
     pub(super) fn open(config: &'c Config<'w>, provider: Provider) -> Result<Self, Refusal> {
-        let local = local_repository(config, &provider).map_err(|refusal| {
+        let releases = releases(config, &provider).map_err(|refusal| {
             let step = format!("failed to get repository client for the {} with name {}", provider.provider_type.as_str(), provider.name);
             refusal.within(step)
         })?;
-        Ok(Repository { config, provider, local })
+        Ok(Repository { config, provider, releases })
     }
 
     pub(super) fn provider(&self) -> &Provider {
@@ -39,7 +45,7 @@ impl<'c, 'w> Repository<'c, 'w> {
     }
 
     pub(super) fn default_version(&self) -> &str {
-        self.local.default_version()
+        self.releases.default_version()
     }
 
     /// The metadata of a version, checked.
@@ -50,7 +56,7 @@ impl<'c, 'w> Repository<'c, 'w> {
                 log.using_override(1, METADATA_FILE, &label, version);
                 bytes
             }
-            None => self.local.file(version, METADATA_FILE).map_err(|refusal| {
+            None => self.releases.file(version, METADATA_FILE).map_err(|FileRefusal { refusal, .. }| {
                 refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go_value::quote(&label)))
             })?,
         };
@@ -62,7 +68,7 @@ impl<'c, 'w> Repository<'c, 'w> {
 
     /// The components file of a version, and its name.
     pub(super) fn components(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
-        self.file(version, self.local.components_file(), 0, log)
+        self.file(version, self.releases.components_file(), 0, log)
     }
 
     /// A template or ClusterClass of a version.
@@ -76,7 +82,7 @@ impl<'c, 'w> Repository<'c, 'w> {
             log.using_override(level, name, &label, version);
             return Ok(bytes);
         }
-        self.local.file(version, name).map_err(|refusal| {
+        self.releases.file(version, name).map_err(|FileRefusal { refusal, .. }| {
             let step = format!("failed to read {} from provider's repository {}", go_value::quote(name), go_value::quote(&label));
             refusal.within(step)
         })
@@ -108,54 +114,29 @@ fn overrides_of(config: &Config<'_>, provider: &Provider, version: &str) -> Resu
     Ok(join(&[&folder, &provider.label(), version]))
 }
 
-fn local_repository<'w>(config: &Config<'w>, provider: &Provider) -> Result<LocalRepository<'w>, Refusal> {
-    let url = local_url(provider)?;
-    LocalRepository::open(config.world(), provider, &url)
-        .map_err(|refusal| refusal.within("error creating the local filesystem repository client"))
+/// The repository that a provider's URL names.
+fn releases<'w>(config: &Config<'w>, provider: &Provider) -> Result<Box<dyn Releases + 'w>, Refusal> {
+    match url_of(provider)? {
+        url if url.scheme == HTTPS => Ok(Box::new(RemoteRepository::open(config, provider, &url)?)),
+        url => {
+            let local = LocalRepository::open(config.world(), provider, &url);
+            Ok(Box::new(local.map_err(|refusal| refusal.within("error creating the local filesystem repository client"))?))
+        }
+    }
 }
 
-/// The URL of a provider whose repository is a folder.
+/// The URL of a provider, on the network or in a folder.
 ///
 /// # Errors
 /// When it is no URL, or leads elsewhere.
-fn local_url(provider: &Provider) -> Result<Url, Refusal> {
+fn url_of(provider: &Provider) -> Result<Url, Refusal> {
     let parse = || format!("failed to parse repository url {}", go_value::quote(&provider.url));
     let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
     match url.scheme.as_str() {
-        "https" => Err(remote(provider, &url)),
-        "file" | "" => Ok(url),
+        HTTPS | "file" | "" => Ok(url),
         scheme => Err(Refusal::new(format!(
             "invalid provider url. there are no provider implementation for {} schema",
             go_value::quote(scheme)
         ))),
     }
-}
-
-/// What is wrong with an `https` URL; of a good one, that the network is not used.
-fn remote(provider: &Provider, url: &Url) -> Refusal {
-    let path: Vec<&str> = url.path.trim_matches('/').split('/').collect();
-    if url.host == "github.com" {
-        let is_release = path.len() >= 5 && path[2] == "releases";
-        let refusal = if is_release {
-            offline(provider)
-        } else {
-            Refusal::new(
-                "invalid url: a GitHub repository url should be in the form \
-                 https://github.com/{owner}/{Repository}/releases/{latest|version-tag}/{componentsClient.yaml}",
-            )
-        };
-        return refusal.within("error creating the GitHub repository client");
-    }
-    if url.host.starts_with("gitlab.") && url.escaped_path.starts_with("/api/v4/projects/") {
-        return offline(provider).within("error creating the GitLab repository client");
-    }
-    Refusal::new("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema")
-}
-
-fn offline(provider: &Provider) -> Refusal {
-    Refusal::new(format!("{} is on the network, which this program does not use", provider.url)).note(format!(
-        "put the release into a folder `{{base}}/{}/{{version}}/` and give its components file as `url` in the configuration, or pass the \
-         template with `--from`",
-        provider.label()
-    ))
 }

@@ -2,10 +2,50 @@
 
 use semver::Version;
 
-use super::local::LocalRepository;
 use crate::clusterctl::Refusal;
 use crate::clusterctl::metadata::{self, METADATA_FILE};
 use crate::contract::{ContractVersion, parse_semantic};
+
+/// The version that stands for the latest one.
+pub(super) const LATEST: &str = "latest";
+
+/// A repository of one provider, wherever it is.
+pub(super) trait Releases {
+    /// The version in the URL, or what `latest` stands for.
+    fn default_version(&self) -> &str;
+
+    /// The last part of the URL.
+    fn components_file(&self) -> &str;
+
+    /// All versions that are semantic ones.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    fn versions(&self) -> Result<Vec<String>, Refusal>;
+
+    /// The bytes of a file of a version.
+    ///
+    /// # Errors
+    /// When it is not there, or cannot be read.
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal>;
+}
+
+/// Why a file of a release cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileRefusal {
+    pub(super) refusal: Refusal,
+    /// Whether the network says that there is none. Then an older release is tried; a file that a folder lacks ends the search.
+    pub(super) is_not_found: bool,
+}
+
+impl FileRefusal {
+    pub(super) fn of(refusal: Refusal) -> Self {
+        FileRefusal { refusal, is_not_found: false }
+    }
+}
+
+/// How many of the newest releases are tried for metadata.
+const MOST_TRIED: usize = 5;
 
 /// A version, and why it is the one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +71,13 @@ pub enum Reason {
 }
 
 /// The newest release.
-pub(super) fn latest(repository: &LocalRepository<'_>) -> Result<String, Refusal> {
+pub(super) fn latest(repository: &dyn Releases) -> Result<String, Refusal> {
     latest_among(repository, |_| true)
 }
 
 /// The newest release of the newest series that fulfils the current contract, as the metadata of the newest release tells; the newest
 /// release when that tells nothing.
-pub(super) fn latest_of_contract(repository: &LocalRepository<'_>) -> Result<Choice, Refusal> {
+pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Refusal> {
     let newest = latest(repository)?;
     let metadata = repository.file(&newest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes).ok());
     let series = metadata.as_ref().and_then(|metadata| metadata.series_of_contract(ContractVersion::V1Beta2.as_str()));
@@ -51,18 +91,21 @@ pub(super) fn latest_of_contract(repository: &LocalRepository<'_>) -> Result<Cho
 }
 
 /// Releases come before pre-releases, whatever their numbers. The winner must have metadata.
-fn latest_among(repository: &LocalRepository<'_>, wanted: impl Fn(&Version) -> bool) -> Result<String, Refusal> {
+fn latest_among(repository: &dyn Releases, wanted: impl Fn(&Version) -> bool) -> Result<String, Refusal> {
     let versions = repository.versions().map_err(|refusal| refusal.within("failed to get repository versions"))?;
     let versions = versions.iter().filter_map(|name| parse_semantic(name).ok());
     let mut versions: Vec<Version> = versions.filter(wanted).collect();
     versions.sort_by(|a, b| a.pre.is_empty().cmp(&b.pre.is_empty()).reverse().then_with(|| b.cmp_precedence(a)));
-    match versions.first() {
-        // On the network the reference tries five; a file that a folder lacks ends its search.
-        Some(newest) => {
-            let name = format!("v{newest}");
-            repository.file(&name, METADATA_FILE)?;
-            Ok(name)
-        }
-        None => Err(Refusal::new("failed to find releases tagged with a valid semantic version number")),
+    if versions.is_empty() {
+        return Err(Refusal::new("failed to find releases tagged with a valid semantic version number"));
     }
+    for version in versions.iter().take(MOST_TRIED) {
+        let name = format!("v{version}");
+        match repository.file(&name, METADATA_FILE) {
+            Ok(_) => return Ok(name),
+            Err(FileRefusal { is_not_found: true, .. }) => {}
+            Err(FileRefusal { refusal, .. }) => return Err(refusal),
+        }
+    }
+    Err(Refusal::new("failed to find releases tagged with a valid semantic version number"))
 }

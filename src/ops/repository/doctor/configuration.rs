@@ -18,6 +18,8 @@ const ENTRY_REFUSED: RuleId = RuleId::new("configuration-provider-refused");
 const VARIABLE_UNSET: RuleId = RuleId::new("configuration-variable-unset");
 /// clusterctl waits a minute in each call for the newest version of itself where there is no network.
 const VERSION_CHECK_ON: RuleId = RuleId::new("configuration-version-check-on");
+/// an image gets a fixed tag, while its provider moves on with `latest`.
+const IMAGE_TAG_UNPINNED: RuleId = RuleId::new("configuration-image-tag-unpinned");
 /// a repository has no clusterctl.yaml, so that clusterctl does not find it.
 const CONFIGURATION_MISSING: RuleId = RuleId::new("repository-configuration-missing");
 /// a repository holds a provider that its clusterctl.yaml does not name.
@@ -45,6 +47,9 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
         let finding =
             Diagnostic::info(VERSION_CHECK_ON, format!("{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"));
         report.push(finding.at(place).help(format!("add `{VERSION_CHECK}: \"true\"`, or set it in the environment")));
+    }
+    if let (Some(source), Some(root)) = (subject.source, root) {
+        report.extend(unpinned_tags(source, root, &entries));
     }
     let Some((shown, folder)) = subject.repository else { return entries };
     if subject.source.is_none() {
@@ -120,6 +125,29 @@ fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagno
             .note("clusterctl takes it for empty, and looks elsewhere; variables of clusterctl.yaml do not count in urls")
     };
     unset.map(finding).collect()
+}
+
+/// Book, clusterctl configuration, "Image overrides": a tag goes together with an explicit version of the provider.
+fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnostic> {
+    let images = FieldPath::root().field("images");
+    let overrides = root.at(&images).and_then(Node::as_mapping).into_iter().flatten();
+    let moves = |entry: &Entry| entry.provider.url.rsplit('/').nth(1) == Some("latest");
+    let finding = |image: &yaml::Entry| {
+        let component = image.key.split('/').next().unwrap_or_default();
+        let moving = entries.iter().find(|entry| moves(entry) && (component == "all" || entry.provider.label() == component))?;
+        let tag = image.value.at(&FieldPath::root().field("tag"))?;
+        let label = moving.provider.label();
+        let message = format!("images of {label} get a fixed tag, but its url takes the latest version");
+        let place = source.place().in_document(1).at_path(images.key(&image.key).field("tag")).at_span(tag.span);
+        let help = "name the version in the url instead of `latest`, or remove the tag";
+        Some(
+            Diagnostic::warning(IMAGE_TAG_UNPINNED, message)
+                .at(place)
+                .help(help)
+                .note("newer components meet an older image, whose flags are others"),
+        )
+    };
+    overrides.filter_map(finding).collect()
 }
 
 /// The providers of a folder by its layout, `{label}/{version}/…`.

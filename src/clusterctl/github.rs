@@ -1,0 +1,138 @@
+//! GitHub as clusterctl uses it without a Go module proxy: releases, their assets, and files of a repository.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use serde_json::Value;
+
+use super::Refusal;
+use super::network::{Network, NetworkFault, Request, Token, escaped};
+use crate::contract::parse_semantic;
+use crate::text::go_value;
+
+/// The host of provider URLs.
+pub(super) const HOST: &str = "github.com";
+const API: &str = "https://api.github.com";
+/// Releases on a page of the list.
+const PER_PAGE: usize = 100;
+/// Pages of the list that are read.
+const MOST_PAGES: usize = 50;
+/// The variable that holds the token; in the environment `GITHUB_TOKEN`.
+pub(super) const TOKEN_VARIABLE: &str = "github-token";
+
+/// A GitHub repository.
+pub(super) struct GitHub<'w> {
+    network: &'w dyn Network,
+    token: Option<String>,
+    owner: String,
+    repository: String,
+    /// The assets of releases that were looked up.
+    releases: RefCell<BTreeMap<String, BTreeMap<String, u64>>>,
+}
+
+impl<'w> GitHub<'w> {
+    pub(super) fn new(network: &'w dyn Network, token: Option<String>, owner: &str, repository: &str) -> Self {
+        let token = token.filter(|token| !token.is_empty());
+        GitHub { network, token, owner: owner.to_owned(), repository: repository.to_owned(), releases: RefCell::default() }
+    }
+
+    /// The tags of all releases that are semantic versions.
+    ///
+    /// # Errors
+    /// In clusterctl's words.
+    pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
+        let mut versions = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let answer = self
+                .json(&format!("releases?per_page={PER_PAGE}&page={page}"))
+                .map_err(|fault| refusal(&fault, "failed to get the list of releases".to_owned()))?;
+            let releases = answer.as_array().map(Vec::as_slice).unwrap_or_default();
+            let tags = releases.iter().filter_map(|release| release["tag_name"].as_str());
+            versions.extend(tags.filter(|tag| parse_semantic(tag).is_ok()).map(str::to_owned));
+            if releases.len() < PER_PAGE {
+                break;
+            }
+        }
+        Ok(versions)
+    }
+
+    /// An asset of a release; `None` when there is no such release, or it has no such asset.
+    ///
+    /// # Errors
+    /// In clusterctl's words.
+    pub(super) fn asset(&self, tag: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let key = format!("https://{HOST}/{}/{}/releases/download/{tag}/{name}", self.owner, self.repository);
+        if let Some(bytes) = self.network.kept(&key) {
+            return Ok(Some(bytes));
+        }
+        let Some(id) = self.assets(tag)?.and_then(|assets| assets.get(name).copied()) else { return Ok(None) };
+        let url = self.url(&format!("releases/assets/{id}"));
+        let request = Request { accept: Some("application/octet-stream"), token: self.token(), keep_as: Some(&key), ..Request::new(&url) };
+        let step = || format!("failed to download file {} from {} release", go_value::quote(name), go_value::quote(tag));
+        self.network.get(&request).map(Some).map_err(|fault| refusal(&fault, step()))
+    }
+
+    /// A file of a branch, through the contents API.
+    ///
+    /// # Errors
+    /// In clusterctl's words.
+    pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Refusal> {
+        let shown = go_value::quote(&format!("/{}/{}/blob/{branch}/{path}", self.owner, self.repository));
+        let parts: Vec<String> = path.split('/').map(escaped).collect();
+        let answer = self
+            .json(&format!("contents/{}?ref={}", parts.join("/"), escaped(branch)))
+            .map_err(|fault| refusal(&fault, format!("failed to get {shown}")))?;
+        let Some(content) = answer["content"].as_str() else {
+            return Err(Refusal::new(format!("{shown} does not return a valid file content")));
+        };
+        if answer["encoding"] != "base64" {
+            return Err(Refusal::new(format!("invalid encoding detected for {shown}. Only base64 encoding supported")));
+        }
+        let packed: String = content.split_ascii_whitespace().collect();
+        let decoded = base64::engine::general_purpose::STANDARD.decode(packed);
+        decoded.map_err(|error| Refusal::new(error.to_string()).within(format!("failed to decode file {shown}")))
+    }
+
+    /// The ids of a release's assets by name; `None` when there is no such release.
+    fn assets(&self, tag: &str) -> Result<Option<BTreeMap<String, u64>>, Refusal> {
+        if let Some(known) = self.releases.borrow().get(tag) {
+            return Ok(Some(known.clone()));
+        }
+        let release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
+            Ok(release) => release,
+            Err(NetworkFault::Status(404)) => return Ok(None),
+            Err(fault) => return Err(refusal(&fault, format!("failed to read release {}", go_value::quote(tag)))),
+        };
+        let assets = release["assets"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let named = assets.iter().filter_map(|asset| Some((asset["name"].as_str()?.to_owned(), asset["id"].as_u64()?)));
+        let assets: BTreeMap<String, u64> = named.collect();
+        self.releases.borrow_mut().insert(tag.to_owned(), assets.clone());
+        Ok(Some(assets))
+    }
+
+    fn json(&self, path: &str) -> Result<Value, NetworkFault> {
+        let url = self.url(path);
+        let request = Request { accept: Some("application/vnd.github+json"), token: self.token(), ..Request::new(&url) };
+        let bytes = self.network.get(&request)?;
+        serde_json::from_slice(&bytes).map_err(|error| NetworkFault::Failed(format!("the answer is no JSON: {error}")))
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{API}/repos/{}/{}/{path}", escaped(&self.owner), escaped(&self.repository))
+    }
+
+    fn token(&self) -> Option<Token<'_>> {
+        self.token.as_deref().map(Token)
+    }
+}
+
+fn refusal(fault: &NetworkFault, step: String) -> Refusal {
+    match fault {
+        NetworkFault::RateLimited => Refusal::new(
+            "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the GITHUB_TOKEN \
+             environment variable",
+        ),
+        fault => Refusal::new(fault.to_string()).within(step),
+    }
+}

@@ -1,0 +1,154 @@
+//! Repositories on the network: releases of GitHub, packages of GitLab. Only with the user's permission.
+
+use super::versions::{self, FileRefusal, LATEST, Releases};
+use crate::clusterctl::github::{self, GitHub};
+use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped};
+use crate::clusterctl::provider::Provider;
+use crate::clusterctl::{Config, Refusal};
+use crate::text::go_url::Url;
+use crate::text::go_value;
+
+/// The variable that holds GitLab's token; in the environment `GITLAB_ACCESS_TOKEN`.
+const GITLAB_TOKEN_VARIABLE: &str = "gitlab-access-token";
+
+/// A repository on the network.
+pub(super) struct RemoteRepository<'w> {
+    host: Host<'w>,
+    default_version: String,
+    components_file: String,
+}
+
+enum Host<'w> {
+    GitHub {
+        client: GitHub<'w>,
+        /// What stands before the names of all assets: empty, or a path that ends with `/`.
+        prefix: String,
+    },
+    GitLab {
+        network: &'w dyn Network,
+        token: Option<String>,
+        /// Up to the version.
+        package: String,
+    },
+}
+
+impl<'w> RemoteRepository<'w> {
+    /// Finds the repository that an `https` URL names.
+    ///
+    /// # Errors
+    /// When the URL has another form, the network is not allowed, or `latest` stands for nothing.
+    pub(super) fn open(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+        if url.host == github::HOST {
+            return Self::github(config, provider, url).map_err(|refusal| refusal.within("error creating the GitHub repository client"));
+        }
+        if url.host.starts_with("gitlab.") && url.escaped_path.starts_with("/api/v4/projects/") {
+            return Self::gitlab(config, provider, url).map_err(|refusal| refusal.within("error creating the GitLab repository client"));
+        }
+        Err(Refusal::new("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema"))
+    }
+
+    fn github(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+        let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
+        let [owner, name, "releases", version, file @ ..] = parts.as_slice() else { return Err(not_github()) };
+        let Some((components, folders)) = file.split_last() else { return Err(not_github()) };
+        let client = GitHub::new(allowed(config, provider)?, config.variable(github::TOKEN_VARIABLE), owner, name);
+        let prefix = folders.iter().map(|folder| format!("{folder}/")).collect();
+        let host = Host::GitHub { client, prefix };
+        let mut repository = RemoteRepository { host, default_version: (*version).to_owned(), components_file: (*components).to_owned() };
+        if *version == LATEST {
+            let latest = versions::latest_of_contract(&repository).map_err(|refusal| refusal.within("failed to get latest version"))?;
+            repository.default_version = latest.version;
+        }
+        Ok(repository)
+    }
+
+    fn gitlab(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+        let parts: Vec<&str> = url.escaped_path.trim_start_matches('/').split('/').collect();
+        let ["api", "v4", "projects", project, "packages", "generic", package, version, file] = parts.as_slice() else {
+            return Err(Refusal::new(
+                "invalid url: a GitLab repository url should be in the form https://{host}/api/v4/projects/{projectSlug}/packages/generic/\
+                 {packageName}/{defaultVersion}/{componentsPath}",
+            ));
+        };
+        let host = Host::GitLab {
+            network: allowed(config, provider)?,
+            token: config.variable(GITLAB_TOKEN_VARIABLE).filter(|token| !token.is_empty()),
+            package: format!("https://{}/api/v4/projects/{project}/packages/generic/{package}", url.host),
+        };
+        Ok(RemoteRepository { host, default_version: (*version).to_owned(), components_file: (*file).to_owned() })
+    }
+}
+
+fn not_github() -> Refusal {
+    Refusal::new(
+        "invalid url: a GitHub repository url should be in the form \
+         https://github.com/{owner}/{Repository}/releases/{latest|version-tag}/{componentsClient.yaml}",
+    )
+}
+
+/// The network, when the user allowed it.
+fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Network, Refusal> {
+    config.world().network.ok_or_else(|| {
+        Refusal::new(format!("{} is on the network, which this program uses only with --allow-network", provider.url)).note(format!(
+            "pass `--allow-network`; or download the release of {} and run `windlass repository add DIR --to REPOSITORY`; or pass a template \
+             with `--from`",
+            provider.label()
+        ))
+    })
+}
+
+impl Releases for RemoteRepository<'_> {
+    fn default_version(&self) -> &str {
+        &self.default_version
+    }
+
+    fn components_file(&self) -> &str {
+        &self.components_file
+    }
+
+    fn versions(&self) -> Result<Vec<String>, Refusal> {
+        match &self.host {
+            Host::GitHub { client, .. } => client.versions(),
+            Host::GitLab { .. } => Ok(vec![self.default_version.clone()]),
+        }
+    }
+
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
+        match &self.host {
+            Host::GitHub { client, prefix } => {
+                let found = client.asset(version, &format!("{prefix}{name}")).map_err(FileRefusal::of)?;
+                found.ok_or_else(|| {
+                    let message =
+                        format!("failed to get file {} from {} release: 404 Not Found", go_value::quote(name), go_value::quote(version));
+                    FileRefusal { refusal: Refusal::new(message), is_not_found: true }
+                })
+            }
+            Host::GitLab { network, token, package } => {
+                // The version in the URL is escaped already; one of the command line is not.
+                let version = if version == self.default_version { version.to_owned() } else { escaped(version) };
+                gitlab_file(*network, token.as_deref(), package, &version, name).map_err(FileRefusal::of)
+            }
+        }
+    }
+}
+
+fn gitlab_file(network: &dyn Network, token: Option<&str>, package: &str, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
+    let url = format!("{package}/{version}/{name}");
+    if let Some(bytes) = network.kept(&url) {
+        return Ok(bytes);
+    }
+    let request = Request { token: token.map(Token), keep_as: Some(&url), ..Request::new(&url) };
+    network.get(&request).map_err(|fault| {
+        let step = format!(
+            "failed to get file {} with version {} from {}",
+            go_value::quote(name),
+            go_value::quote(version),
+            go_value::quote(&url)
+        );
+        match fault {
+            NetworkFault::Status(401) => Refusal::new("unauthorized access, please check your credentials").within(step),
+            NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),
+            fault => Refusal::new(fault.to_string()).within(step),
+        }
+    })
+}

@@ -1,0 +1,305 @@
+//! `--allow-network` against a server of this test that plays GitHub and GitLab: which requests are made, what is refused, what is kept.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::support::windlass;
+
+/// What a path is answered with.
+#[derive(Clone)]
+struct Answer {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+fn ok(body: impl Into<Vec<u8>>) -> Answer {
+    Answer { status: 200, headers: Vec::new(), body: body.into() }
+}
+
+fn status(status: u16) -> Answer {
+    Answer { status, headers: Vec::new(), body: Vec::new() }
+}
+
+fn redirect(to: &str) -> Answer {
+    Answer { status: 302, headers: vec![("Location".to_owned(), to.to_owned())], body: Vec::new() }
+}
+
+/// A request that came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asked {
+    path: String,
+    authorization: Option<String>,
+    accept: Option<String>,
+}
+
+/// A server on this machine: `/HOST/PATH` is what `https://HOST/PATH` would answer.
+struct Server {
+    port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Server {
+    fn start(answers: Vec<(&str, Answer)>) -> Self {
+        let answers: BTreeMap<String, Answer> = answers.into_iter().map(|(path, answer)| (format!("/{path}"), answer)).collect();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        // Ends with the process of the test.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (answers, log) = (answers.clone(), Arc::clone(&log));
+                std::thread::spawn(move || serve(stream.unwrap(), &answers, &log));
+            }
+        });
+        Server { port, asked }
+    }
+
+    fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.path).collect()
+    }
+
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = windlass(folder);
+        command.env("HOME", folder).env("WINDLASS_TEST_SERVER", format!("http://127.0.0.1:{}", self.port));
+        command
+    }
+}
+
+fn serve(stream: TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex<Vec<Asked>>) {
+    let mut writer = stream.try_clone().unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    while let Some(first) = lines.next() {
+        let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+        let headers: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+        let header = |name: &str| {
+            let found = headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.to_owned())
+        };
+        log.lock().unwrap().push(Asked { path: path.clone(), authorization: header("authorization"), accept: header("accept") });
+        let answer = answers.get(&path).cloned().unwrap_or_else(|| status(404));
+        let mut text = format!("HTTP/1.1 {} X\r\n", answer.status);
+        if !answer.headers.iter().any(|(name, _)| name == "Content-Length") {
+            text.push_str(&format!("Content-Length: {}\r\n", answer.body.len()));
+        }
+        answer.headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
+        text.push_str("\r\n");
+        if writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(&answer.body)).is_err() {
+            return;
+        }
+        if answer.headers.iter().any(|(name, _)| name == "Content-Length") {
+            // A length that was promised and not kept: the connection ends.
+            let _ = writer.shutdown(std::net::Shutdown::Both);
+            return;
+        }
+    }
+}
+
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n\
+                        - {major: 1, minor: 0, contract: v1beta1}\n- {major: 1, minor: 1, contract: v1beta2}\n";
+const COMPONENTS: &str = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo-system\n";
+const URL: &str = "https://github.com/o/r/releases/latest/infrastructure-components.yaml";
+const REPO: &str = "api.github.com/repos/o/r";
+
+fn configured(url: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("providers:\n- name: foo\n  url: {url}\n  type: InfrastructureProvider\n");
+    fs::write(folder.path().join("clusterctl.yaml"), text).unwrap();
+    folder
+}
+
+/// Two pages of releases; the newest that has metadata is v1.1.1; its assets lie on another host.
+fn github() -> Vec<(&'static str, Answer)> {
+    let mut first: Vec<_> = (0..98).map(|n| json!({"tag_name": format!("nightly-{n}")})).collect();
+    first.extend([json!({"tag_name": "v1.2.0"}), json!({"tag_name": "v2.0.0-rc.1"})]);
+    let asset = |id: u64, name: &str| json!({"id": id, "name": name});
+    let release =
+        json!({"assets": [asset(1, "metadata.yaml"), asset(2, "infrastructure-components.yaml"), asset(3, "cluster-template.yaml")]});
+    vec![
+        ("api.github.com/repos/o/r/releases?per_page=100&page=1", ok(json!(first).to_string())),
+        (
+            "api.github.com/repos/o/r/releases?per_page=100&page=2",
+            ok(json!([{"tag_name": "v1.1.1"}, {"tag_name": "v1.0.0"}]).to_string()),
+        ),
+        // Tagged, and nothing released yet.
+        ("api.github.com/repos/o/r/releases/tags/v1.2.0", ok(json!({"assets": []}).to_string())),
+        ("api.github.com/repos/o/r/releases/tags/v1.1.1", ok(release.to_string())),
+        ("api.github.com/repos/o/r/releases/assets/1", ok(METADATA)),
+        ("api.github.com/repos/o/r/releases/assets/2", redirect("https://objects.example.com/2?signature=x")),
+        ("api.github.com/repos/o/r/releases/assets/3", ok("name: ${CLUSTER_NAME}\n")),
+        ("objects.example.com/2?signature=x", ok(COMPONENTS)),
+        (
+            "api.github.com/repos/o/r/contents/t/a%20b.yaml?ref=main",
+            ok(json!({"encoding": "base64", "content": "YTogJHtCfQ\n==\n"}).to_string()),
+        ),
+        ("example.com/t.yaml", ok("a: 1\n")),
+    ]
+}
+
+fn run(server: &Server, folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = server.command(folder).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+const PROVIDER: &[&str] = &["generate", "provider", "-i", "foo", "--config", "clusterctl.yaml", "--allow-network"];
+
+#[test]
+fn without_the_flag_nothing_is_asked() {
+    let (server, folder) = (Server::start(github()), configured(URL));
+    let (code, stdout, stderr) = run(&server, folder.path(), &PROVIDER[..PROVIDER.len() - 1], &[]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(
+        stderr.starts_with("Error: failed to get repository client for the InfrastructureProvider with name foo: "),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("--allow-network") && stderr.contains("repository add DIR") && stderr.contains("`--from`"),
+        "{stderr}"
+    );
+    for url in ["https://example.com/t.yaml", "https://github.com/o/r/blob/main/t.yaml"] {
+        let (code, _, stderr) = run(&server, folder.path(), &["generate", "yaml", "--from", url], &[]);
+        assert!(code == 1 && stderr.contains("--allow-network"), "{stderr}");
+    }
+    assert_eq!(server.paths(), Vec::<String>::new());
+}
+
+#[test]
+fn latest_comes_from_the_release_api_and_assets_are_kept() {
+    let (server, folder) = (Server::start(github()), configured(URL));
+    let token = [("GITHUB_TOKEN", "ghp_secret")];
+    let (code, stdout, stderr) = run(&server, folder.path(), PROVIDER, &token);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("cluster.x-k8s.io/provider: infrastructure-foo"), "{stdout}");
+    assert_eq!(stderr, "fetching from api.github.com\nfetching from objects.example.com\n");
+    let expected = [
+        format!("/{REPO}/releases?per_page=100&page=1"),
+        format!("/{REPO}/releases?per_page=100&page=2"),
+        format!("/{REPO}/releases/tags/v1.2.0"),
+        format!("/{REPO}/releases/tags/v1.1.1"),
+        format!("/{REPO}/releases/assets/1"),
+        format!("/{REPO}/releases/assets/2"),
+        "/objects.example.com/2?signature=x".to_owned(),
+    ];
+    assert_eq!(server.paths(), expected);
+    for asked in server.asked() {
+        let wanted = asked.path.starts_with("/api.github.com/").then(|| "Bearer ghp_secret".to_owned());
+        assert_eq!(asked.authorization, wanted, "a token does not follow redirects: {asked:?}");
+        if asked.path.contains("/assets/") {
+            assert_eq!(asked.accept.as_deref(), Some("application/octet-stream"));
+        }
+    }
+    // A version that is named needs nothing from the network any more.
+    let pinned = configured("https://github.com/o/r/releases/v1.1.1/infrastructure-components.yaml");
+    fs::rename(folder.path().join(".cache"), pinned.path().join(".cache")).unwrap();
+    let before = server.paths().len();
+    let (code, again, stderr) = run(&server, pinned.path(), PROVIDER, &[]);
+    assert_eq!((code, again.as_str(), stderr.as_str()), (0, stdout.as_str(), ""));
+    assert_eq!(server.paths().len(), before);
+    #[cfg(unix)]
+    for file in crate::support::files_below(&pinned.path().join(".cache")) {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777;
+        assert_eq!(mode, 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn templates_and_configurations_are_fetched() {
+    let (server, folder) = (Server::start(github()), configured(URL));
+    let cluster = ["generate", "cluster", "c", "-n", "d", "-i", "foo:v1.1.1", "--config", "clusterctl.yaml", "--allow-network"];
+    let (code, stdout, stderr) = run(&server, folder.path(), &cluster, &[]);
+    assert_eq!((code, stdout.as_str()), (0, "metadata:\n  namespace: d\nname: c\n"), "{stderr}");
+    let yaml = |url: &str| run(&server, folder.path(), &["generate", "yaml", "--allow-network", "--from", url], &[("B", "x")]);
+    assert_eq!(yaml("https://example.com/t.yaml").1, "a: 1\n");
+    assert_eq!(yaml("https://github.com/o/r/blob/main/t/a%20b.yaml").1, "a: x\n");
+    assert_eq!(
+        yaml("https://github.com/o/r/releases/download/v1.1.1/cluster-template.yaml").0,
+        1,
+        "CLUSTER_NAME has no value"
+    );
+    let (code, _, stderr) = yaml("https://example.com/none.yaml");
+    assert_eq!((code, stderr.lines().last()), (1, Some("Error: invalid GetFromURL operation: failed to get file, got 404")));
+    let (code, _, stderr) = yaml("http://example.com/t.yaml");
+    assert!(code == 1 && stderr.contains("unable to read content from \"http://example.com/t.yaml\""), "{stderr}");
+
+    let mut answers = github();
+    answers.push(("example.com/clusterctl.yaml", ok(fs::read(folder.path().join("clusterctl.yaml")).unwrap())));
+    let server = Server::start(answers);
+    let list = ["config", "repositories", "--config", "https://example.com/clusterctl.yaml"];
+    let (code, _, stderr) = run(&server, folder.path(), &list, &[]);
+    assert!(code == 1 && stderr.contains("--allow-network"), "{stderr}");
+    let (code, stdout, stderr) = run(&server, folder.path(), &[&list[..], &["--allow-network"]].concat(), &[]);
+    assert!(code == 0 && stdout.contains("https://github.com/o/r/releases/latest/"), "{stdout}{stderr}");
+}
+
+#[test]
+fn gitlab_packages_are_fetched_with_gitlabs_token() {
+    let url = "https://gitlab.example.com/api/v4/projects/group%2Fproject/packages/generic/pkg/v1.1.1/infrastructure-components.yaml";
+    let path = |file: &str| format!("gitlab.example.com/api/v4/projects/group%2Fproject/packages/generic/pkg/v1.1.1/{file}");
+    let (metadata, components) = (path("metadata.yaml"), path("infrastructure-components.yaml"));
+    let server = Server::start(vec![(&metadata, ok(METADATA)), (&components, ok(COMPONENTS))]);
+    let tokens = [("GITLAB_ACCESS_TOKEN", "glpat_secret"), ("GITHUB_TOKEN", "ghp_secret")];
+    let (code, stdout, stderr) = run(&server, configured(url).path(), PROVIDER, &tokens);
+    assert!(code == 0 && stdout.contains("infrastructure-foo"), "{stderr}");
+    assert!(
+        server.asked().iter().all(|asked| asked.authorization.as_deref() == Some("Bearer glpat_secret")),
+        "{:?}",
+        server.asked()
+    );
+    assert_eq!(server.paths(), [format!("/{metadata}"), format!("/{components}")]);
+
+    let server = Server::start(vec![(&metadata, status(401))]);
+    let (code, _, stderr) = run(&server, configured(url).path(), PROVIDER, &tokens);
+    assert!(code == 1 && stderr.contains("unauthorized access, please check your credentials"), "{stderr}");
+    assert!(!stderr.contains("secret"), "{stderr}");
+}
+
+/// What is refused, with the words on standard error; nothing of it may be kept.
+fn check_refused(answers: Vec<(&str, Answer)>, expected: &str) {
+    let (server, folder) = (Server::start(answers), configured("https://github.com/o/r/releases/v1.1.1/infrastructure-components.yaml"));
+    let (code, stdout, stderr) = run(&server, folder.path(), PROVIDER, &[("GITHUB_TOKEN", "ghp_secret")]);
+    assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+    assert!(stderr.contains(expected) && !stderr.contains("secret"), "{stderr}");
+    assert!(!folder.path().join(".cache").exists(), "nothing is kept");
+}
+
+#[test]
+fn bad_answers_are_refused() {
+    let tag = "api.github.com/repos/o/r/releases/tags/v1.1.1";
+    let asset = "api.github.com/repos/o/r/releases/assets/1";
+    let release = || (tag, ok(json!({"assets": [{"id": 1, "name": "metadata.yaml"}]}).to_string()));
+    check_refused(vec![], "failed to get file \"metadata.yaml\" from \"v1.1.1\" release: 404 Not Found");
+    check_refused(vec![(tag, ok("<html>"))], "the answer is no JSON");
+    check_refused(vec![(tag, status(500))], "failed to read release \"v1.1.1\": got 500");
+    let limited = Answer { headers: vec![("x-ratelimit-remaining".to_owned(), "0".to_owned())], ..status(403) };
+    check_refused(vec![(tag, limited)], "rate limit for github api has been reached.");
+    check_refused(vec![release(), (asset, redirect("http://example.com/x"))], "redirects to what is no https URL");
+    check_refused(
+        vec![release(), (asset, redirect("https://api.github.com/repos/o/r/releases/assets/1"))],
+        "more than 5 redirects",
+    );
+    let promised = |bytes: &str| Answer { headers: vec![("Content-Length".to_owned(), bytes.to_owned())], ..ok("abc") };
+    check_refused(vec![release(), (asset, promised("1000000000"))], "larger than 64 MiB");
+    check_refused(vec![release(), (asset, promised("10"))], "https://api.github.com/repos/o/r/releases/assets/1");
+}
+
+#[test]
+fn only_a_server_on_this_machine_may_play_the_network() {
+    let folder = configured(URL);
+    let mut command = windlass(folder.path());
+    let output = command.args(PROVIDER).env("WINDLASS_TEST_SERVER", "http://192.0.2.1:80").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("which is not http://127.0.0.1:PORT"));
+}
