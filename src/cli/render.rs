@@ -239,8 +239,10 @@ impl Arguments {
                 self.write(context, folder, &tree)?;
             }
             (None, Some(folder)) => {
-                let tree: Tree =
-                    machines.iter().map(|(machine, rendered)| (self.file_name(machine), self.bytes(machine, rendered, request))).collect();
+                let tree: Tree = machines
+                    .iter()
+                    .map(|(machine, rendered)| (self.file_name(machine, rendered), self.bytes(machine, rendered, request)))
+                    .collect();
                 self.write(context, folder, &tree)?;
             }
             (None, None) => self.print(context, &machines, request),
@@ -269,8 +271,8 @@ impl Arguments {
         }
     }
 
-    fn file_name(&self, machine: &Machine<'_>) -> String {
-        let name = machine.file_name();
+    fn file_name(&self, machine: &Machine<'_>, rendered: &Rendered) -> String {
+        let name = machine.file_name(rendered);
         if self.output == Format::Secret { format!("{name}.yaml") } else { name }
     }
 

@@ -138,8 +138,8 @@ fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
 
 impl Machine<'_> {
     /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`.
-    pub fn file_name(&self) -> String {
-        format!("{}.{}.cloud-config", self.target.config.name().replace('/', "_"), self.role)
+    pub fn file_name(&self, rendered: &Rendered) -> String {
+        format!("{}.{}.{}", self.target.config.name().replace('/', "_"), self.role, rendered.format)
     }
 
     /// The Secret that the provider would write, as YAML.

@@ -116,3 +116,20 @@ fn json_is_printed_on_a_fault_too() {
     assert_eq!((code, &report["machines"][0]["data"]), (1, &Value::Null));
     assert_eq!(report["findings"][0]["rule"], "config-field-unknown");
 }
+
+#[test]
+fn files_of_machines_are_named_after_object_role_and_format() {
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/templates/cluster-template-ignition.yaml");
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("nodes");
+    let variables =
+        ["CLUSTER_NAME=c", "NAMESPACE=n", "KUBERNETES_VERSION=v1.34.0", "CONTROL_PLANE_MACHINE_COUNT=1", "WORKER_MACHINE_COUNT=1"];
+    let mut arguments = vec!["render", template, "--template", "--all", "--to", to.to_str().unwrap()];
+    arguments.extend(variables.iter().flat_map(|variable| ["--var", variable]));
+    let (code, _, talk) = render_text("", &arguments);
+    assert_eq!(code, 0, "{talk}");
+    let mut names: Vec<_> = std::fs::read_dir(to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let expected = ["c-control-plane.control-plane-join.cloud-config", "c-control-plane.init.cloud-config", "c-md-0.worker-join.ignition"];
+    assert_eq!(names, expected);
+}
