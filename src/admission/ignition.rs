@@ -9,6 +9,9 @@ use crate::schema::{Violation, ViolationKind};
 
 const NOT_WITH_IGNITION: &str = "not supported when spec.format is set to: \"ignition\"";
 
+/// Why upstream refuses Ignition unless it runs with the feature gate.
+pub const GATE_CLOSED: &str = "can be set only if the KubeadmBootstrapFormatIgnition feature gate is enabled";
+
 /// The versions of Ignition configs that a reader of 3.4 merges.
 const MERGEABLE: [&str; 5] = ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0"];
 
@@ -20,9 +23,8 @@ impl Judge {
             out.extend(self.additional_config(spec));
         }
         if let Rules::Kubeadm { ignition_gate: false } | Rules::KubeadmControlPlane { ignition_gate: false } = self.rules {
-            let detail = "can be set only if the KubeadmBootstrapFormatIgnition feature gate is enabled";
             let set = [("format", is_ignition), ("ignition", has_section)].into_iter().filter(|(_, set)| *set);
-            out.extend(set.map(|(field, _)| Violation::forbidden(self.path.field(field), detail)));
+            out.extend(set.map(|(field, _)| Violation::forbidden(self.path.field(field), GATE_CLOSED)));
         } else if is_ignition {
             self.not_with_ignition(spec, out);
         } else if has_section {

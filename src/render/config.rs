@@ -231,7 +231,11 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         // Upstream names this field as no document spells it.
         let path: FieldPath = violation.path.segments().iter().cloned().map(as_written).collect();
         let finding = Diagnostic::error(ADMISSION_REFUSED, format!("{path}: {}", violation.detail)).at(config.place(&path));
-        notes.report.push(finding.help("change the fields so that the rule holds").upstream(upstream.clone()));
+        let help = match violation.detail.as_str() {
+            admission::GATE_CLOSED => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
+            _ => "change the fields so that the rule holds",
+        };
+        notes.report.push(finding.help(help).upstream(upstream.clone()));
     }
     None
 }

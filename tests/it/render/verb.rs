@@ -133,3 +133,16 @@ fn files_of_machines_are_named_after_object_role_and_format() {
     let expected = ["c-control-plane.control-plane-join.cloud-config", "c-control-plane.init.cloud-config", "c-md-0.worker-join.ignition"];
     assert_eq!(names, expected);
 }
+
+#[test]
+fn a_closed_feature_gate_is_opened_by_what_the_finding_says() {
+    let text = WORKER.replace("spec:\n", "spec:\n  format: ignition\n").replace("content: x", "content: x, permissions: \"0644\"");
+    let (code, _, talk) = render_text(&text, &["render", "-"]);
+    assert_eq!(code, 1, "{talk}");
+    let flag = "--feature-gates KubeadmBootstrapFormatIgnition=true";
+    assert!(talk.contains(&format!("= help: add `{flag}`")), "{talk}");
+    let opened = ["render", "-"].into_iter().chain(flag.split(' ')).collect::<Vec<_>>();
+    let (code, data, talk) = render_text(&text, &opened);
+    assert_eq!(code, 0, "{talk}");
+    assert!(data.starts_with("{\"ignition\":"), "{data}");
+}
