@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::components::{self, ComponentsOptions};
 use super::provider::Provider;
-use super::{Config, Refusal, namespaces, object, typed};
+use super::{Config, Refusal, metadata, namespaces, object, typed};
 use crate::diag::FieldPath;
 use crate::text::envsubst;
 
@@ -40,6 +40,11 @@ pub fn components_refusal(config: &Config<'_>, provider: &Provider, version: &st
     }
     let options = ComponentsOptions { namespace: String::new(), raw };
     components::process(&config, provider.clone(), version, text, &options).err()
+}
+
+/// What clusterctl says of a metadata.yaml, if it refuses it.
+pub fn metadata_refusal(label: &str, bytes: &[u8]) -> Option<Refusal> {
+    metadata::decode(bytes).and_then(|metadata| metadata.check(label)).err()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub use components::{Components, ComponentsOptions};
 pub use config::Config;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
-pub use judge::{components_refusal, dropped_fields, gets_namespace, version_refusal};
+pub use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, version_refusal};
 pub use log::{Log, LogLine};
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;

@@ -23,6 +23,11 @@ impl FieldPath {
         FieldPath(Vec::new())
     }
 
+    /// The path of fields whose names hold no dots: `spec.topology.version`.
+    pub fn of_fields(dotted: &str) -> Self {
+        dotted.split('.').map(|name| Segment::Field(name.to_owned())).collect()
+    }
+
     /// Whether this is the root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
@@ -114,6 +119,7 @@ mod tests {
         let label = FieldPath::root().field("metadata").field("labels").key("cluster.x-k8s.io/provider");
         assert_eq!(label.to_string(), "metadata.labels[cluster.x-k8s.io/provider]");
         assert_eq!(FieldPath::root().to_string(), "");
+        assert_eq!(FieldPath::of_fields("spec.files"), FieldPath::root().field("spec").field("files"));
     }
 
     #[test]

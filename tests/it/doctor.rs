@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{root, windlass};
+use crate::support::{root, shared, windlass};
 
 const METADATA: &str =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
@@ -239,4 +239,37 @@ fn image_tags_want_pinned_versions() {
     check("bootstrap-foo: {tag: v1}", "/v0.1.0/", &[]);
     check("bootstrap-foo: {repository: mirror.example.com}", "/latest/", &[]);
     check("cert-manager: {tag: v1}", "/latest/", &[]);
+}
+
+/// clusterctl takes a metadata.yaml without a kind, and refuses one of another version of the format.
+#[test]
+fn metadata_is_judged_as_clusterctl_does() {
+    let judged = |from: &str, to: &str, code: i32| {
+        let report = doctor(repository(COMPONENTS, &METADATA.replace(from, to)).path(), code);
+        report["findings"].as_array().unwrap().iter().map(|f| format!("{} {}", f["severity"], f["rule"])).collect::<Vec<_>>()
+    };
+    assert_eq!(judged("kind: Metadata\n", "", 0), ["\"warning\" \"metadata-field-missing\""]);
+    assert_eq!(judged("v1alpha3", "v1alpha2", 1), ["\"error\" \"metadata-api-version-wrong\""]);
+}
+
+/// What clusterctl installs every day: the releases of the corpus are not said to be refused.
+#[test]
+fn published_releases_are_not_refused() {
+    let Some(corpus) = shared("corpus") else { return };
+    let release = |file: &str, label: &str, provider_type: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let published = corpus.join("published/kubernetes-sigs+cluster-api@v1.12.0");
+        let text = fs::read_to_string(published.join(file)).unwrap();
+        let metadata = fs::read_to_string(corpus.join("kubernetes-sigs+cluster-api@v1.12.0/metadata.yaml")).unwrap();
+        let name = if label == "cluster-api" { label } else { "kubeadm" };
+        let config = configuration(folder.path(), provider_type, label, file).replace("name: foo", &format!("name: {name}"));
+        write(folder.path(), "clusterctl.yaml", &config);
+        write(folder.path(), &format!("{label}/v1.12.0/{file}"), &text);
+        write(folder.path(), &format!("{label}/v1.12.0/metadata.yaml"), &metadata);
+        let report = doctor(folder.path(), 0);
+        rules(&report).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(release("core-components.yaml", "cluster-api", "CoreProvider"), ["components-role-left-behind"]);
+    let found = release("bootstrap-components.yaml", "bootstrap-kubeadm", "BootstrapProvider");
+    assert_eq!(found, ["components-role-left-behind", "crd-text-substituted"]);
 }

@@ -134,6 +134,26 @@ impl Add {
         mut report: Report,
         mut sources: Sources,
     ) -> Result<Exit, Failure> {
+        let target = self.target()?;
+        sources.extend(target.existing.clone());
+        let (placements, configuration) = target.lay_out(releases, bundled, &mut report);
+        context.findings(&report, &sources, To::Stderr);
+        if report.has_errors() {
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        self.store(context, &placements)?;
+        let unchanged = target.existing.as_ref().is_some_and(|existing| existing.text() == configuration);
+        if !unchanged {
+            files::write_file(&target.config, configuration.as_bytes(), Privacy::Public)?;
+        }
+        let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
+        self.go_on(context, &providers, &target.absolute, unchanged);
+        Ok(Exit::Clean)
+    }
+
+    /// The repository as it is.
+    fn target(&self) -> Result<Target, Failure> {
         let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
         let absolute = absolute.to_string_lossy().into_owned();
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
@@ -142,32 +162,7 @@ impl Add {
             true => Some(read_source(Path::new(&config), &config)?.0),
             false => None,
         };
-        sources.extend(existing.clone());
-        let before = existing.as_ref().map(|source| source.text().to_owned());
-        // What people wrote here stays; a bundle's configuration is only for a repository without one.
-        let moved = |source: Source| Source::new(config.as_str(), repository::rebase(&source, &base));
-        let mut configuration = existing.or_else(|| bundled.map(moved));
-        let mut placements = Vec::new();
-        for (files, assets) in releases {
-            let Added { placements: added, configuration: text, report: found } =
-                repository::add(files, assets, Destination { base: &base, configuration: configuration.as_ref() });
-            report.extend(found);
-            placements.extend(added);
-            configuration = text.map(|text| Source::new(config.as_str(), text)).or(configuration);
-        }
-        context.findings(&report, &sources, To::Stderr);
-        if report.has_errors() {
-            context.summary("", &report, "nothing written", To::Stderr);
-            return Ok(Exit::Findings);
-        }
-        self.store(context, &placements)?;
-        let text = configuration.map(|source| source.text().to_owned()).unwrap_or_default();
-        if before.as_deref() != Some(text.as_str()) {
-            files::write_file(&config, text.as_bytes(), Privacy::Public)?;
-        }
-        let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
-        self.go_on(context, &providers, &absolute, before.as_deref() == Some(text.as_str()));
-        Ok(Exit::Clean)
+        Ok(Target { absolute, base, config, existing })
     }
 
     /// Writes the folders; none if one of them is occupied.
@@ -212,7 +207,36 @@ impl Add {
     }
 }
 
+/// The repository to which releases are added.
+struct Target {
+    absolute: String,
+    /// What urls in its configuration begin with.
+    base: String,
+    /// Its configuration file.
+    config: String,
+    existing: Option<Source>,
+}
+
+impl Target {
+    /// The folders of all providers, and the text of the configuration that names them.
+    fn lay_out(&self, releases: &[(Tree, Vec<Assets>)], bundled: Option<Source>, report: &mut Report) -> (Vec<Placement>, String) {
+        // What people wrote here stays; a bundle's configuration is only for a repository without one.
+        let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base));
+        let mut configuration = self.existing.clone().or_else(|| bundled.map(moved));
+        let mut placements = Vec::new();
+        for (files, assets) in releases {
+            let Added { placements: added, configuration: text, report: found } =
+                repository::add(files, assets, Destination { base: &self.base, configuration: configuration.as_ref() });
+            report.extend(found);
+            placements.extend(added);
+            configuration = text.map(|text| Source::new(self.config.as_str(), text)).or(configuration);
+        }
+        (placements, configuration.map(|source| source.text().to_owned()).unwrap_or_default())
+    }
+}
+
 impl Given {
+    /// Adds what a bundle holds.
     fn unpack(&mut self, bytes: &[u8], shown: &str) {
         let (unpacked, found) = bundle::unpack(bytes, shown);
         self.report.extend(found);

@@ -53,10 +53,11 @@ fn placement(files: &Tree, providers: &[Assets], assets: &Assets) -> Placement {
     Placement { assets: assets.clone(), folder: format!("{}/v{}", assets.label, assets.version), files: own.collect() }
 }
 
-/// The arguments of `clusterctl init` for some providers: `--bootstrap windlass:v0.1.0`.
+/// The arguments of `clusterctl init` for some providers: `--bootstrap windlass:v0.1.0`. Of several versions of one provider the newest.
 pub fn init_arguments(providers: &[Assets]) -> String {
+    let is_newest = |one: &&Assets| !providers.iter().any(|other| other.label == one.label && other.version > one.version);
     let flag = |assets: &Assets| format!("--{} {}:v{}", assets.provider_type.word(), assets.name, assets.version);
-    providers.iter().map(flag).collect::<Vec<_>>().join(" ")
+    providers.iter().filter(is_newest).map(flag).collect::<Vec<_>>().join(" ")
 }
 
 /// What `clusterctl init` also installs, unless it is told otherwise, and takes from GitHub when the repository lacks it.
@@ -71,4 +72,23 @@ pub fn also_installed(providers: &[Assets]) -> Vec<&'static str> {
     .filter(|(provider_type, _)| !has(*provider_type))
     .map(|(_, name)| name)
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn init_takes_each_provider_once() {
+        let assets = |name: &str, version: &str| Assets {
+            label: format!("bootstrap-{name}"),
+            name: name.to_owned(),
+            provider_type: ProviderType::BootstrapProvider,
+            components: "bootstrap-components.yaml".to_owned(),
+            version: version.parse().unwrap(),
+            contract: "v1beta2".to_owned(),
+        };
+        let providers = [assets("a", "0.9.0"), assets("a", "0.10.0"), assets("b", "1.0.0")];
+        assert_eq!(init_arguments(&providers), "--bootstrap a:v0.10.0 --bootstrap b:v1.0.0");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{definitions, names, scalars};
 use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
+use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
@@ -35,10 +36,11 @@ pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Sourc
     };
     let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
     let (texts, origins, mut report) = Origins::substitute(vec![source.clone()], &sample);
+    let is_core = explained.provider.provider_type == ProviderType::CoreProvider;
     for text in &texts {
         let (objects, unreadable) = object::read(text, &Limits::default());
         report.extend(unreadable);
-        report.extend(check_objects(&objects, metadata));
+        report.extend(check_objects(&objects, metadata, is_core));
     }
     let mut report = origins.restore(report);
     report.extend(scalars::check(source));
@@ -47,11 +49,11 @@ pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Sourc
     report
 }
 
-fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>) -> Report {
+fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>, is_core: bool) -> Report {
     let mut report = check_images(objects);
     report.extend(check_manager(objects));
     report.extend(names::check(objects));
-    report.extend(definitions::check(objects, metadata));
+    report.extend(definitions::check(objects, metadata, is_core));
     for object in objects {
         report.extend(unknown_version(object));
         report.extend(dropped(object));

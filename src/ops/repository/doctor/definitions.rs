@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::emit::definitions;
 use crate::emit::metadata::MetadataFile;
 use crate::emit::object::Object;
+use crate::report::text::plural;
 use crate::text::envsubst;
 use crate::text::source::{LineIndex, Source};
 use crate::text::yaml::{self, Limits, Node};
@@ -18,12 +19,12 @@ const LABEL_VERSION_UNKNOWN: RuleId = RuleId::new("crd-contract-label-version-un
 /// clusterctl replaces variables in the description of a CRD.
 const SUBSTITUTED: RuleId = RuleId::new("crd-text-substituted");
 
-/// Judges the CRDs among the objects.
-pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>) -> Report {
+/// Judges the CRDs among the objects; the core has no contract labels of its own.
+pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, is_core: bool) -> Report {
     let crds: Vec<&Object> = objects.iter().filter(|object| object.kind() == "CustomResourceDefinition").collect();
     let mut report: Report = crds.iter().filter_map(|crd| definitions::name(crd)).collect();
     crds.iter().for_each(|crd| report.extend(unknown_versions(crd)));
-    report.extend(metadata.and_then(|metadata| unlabelled(&crds, metadata)));
+    report.extend(metadata.filter(|_| !is_core).and_then(|metadata| unlabelled(&crds, metadata)));
     report
 }
 
@@ -82,15 +83,20 @@ pub(super) fn substituted(source: &Source) -> Report {
         let after = described.partition_point(|span| span.start <= offset);
         after.checked_sub(1).is_some_and(|at| described[at].contains(&offset))
     };
-    for used in template.uses().iter().filter(|used| is_within(used.span.start)) {
-        let place = source.place().at_span(lines.span(used.span.clone()));
-        let finding = Diagnostic::warning(SUBSTITUTED, format!("clusterctl replaces variable {} in a description", used.name)).at(place);
-        report.push(finding.help("write `$$` for `$` in descriptions"));
+    let uses = template.uses();
+    let variables: Vec<_> = uses.iter().filter(|used| is_within(used.span.start)).collect();
+    if let Some(first) = variables.first() {
+        let names: BTreeSet<&str> = variables.iter().map(|used| used.name).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let message = format!("clusterctl replaces variables in descriptions: {}", names.join(", "));
+        let place = source.place().at_span(lines.span(first.span.clone()));
+        report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$` for `$` in descriptions"));
     }
-    for (at, _) in source.text().match_indices("$$(").filter(|(at, _)| is_within(*at)) {
-        let place = source.place().at_span(lines.span(at..at + 2));
-        let finding = Diagnostic::warning(SUBSTITUTED, "clusterctl makes one `$` of `$$` in a description").at(place);
-        report.push(finding.help("write `$$$$(`"));
+    let escapes: Vec<usize> = source.text().match_indices("$$(").map(|(at, _)| at).filter(|at| is_within(*at)).collect();
+    if let Some(first) = escapes.first() {
+        let message = format!("clusterctl makes one `$` of `$$` in descriptions, {}", plural(escapes.len(), "time"));
+        let place = source.place().at_span(lines.span(*first..first + 2));
+        report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$$$(` for `$$(`"));
     }
     report
 }
@@ -128,7 +134,7 @@ mod tests {
         let found: Vec<_> = report.findings().iter().map(|f| (f.message.as_str(), f.place.span.unwrap().start.line)).collect();
         assert_eq!(
             found,
-            [("clusterctl replaces variable NAME in a description", 3), ("clusterctl makes one `$` of `$$` in a description", 3)]
+            [("clusterctl replaces variables in descriptions: NAME", 3), ("clusterctl makes one `$` of `$$` in descriptions, 1 time", 3)]
         );
     }
 

@@ -120,6 +120,7 @@ pub fn examine(subject: Subject<'_>) -> Examination {
 }
 
 impl Examination {
+    /// Adds one provider, and what is wrong with it.
     fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::clusterctl::gets_namespace;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
 use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
 use crate::emit::object::Object;
 use crate::emit::stamp::is_namespaced;
@@ -25,7 +25,7 @@ pub(super) fn check(objects: &[Object]) -> Report {
     let namespaces: Vec<&Object> = objects.iter().filter(|object| object.kind() == "Namespace").collect();
     for extra in namespaces.iter().skip(1) {
         let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
-        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&path("metadata.name")));
+        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&FieldPath::of_fields("metadata.name")));
         report.push(finding.help("remove one of the two").note("clusterctl aborts on a second one"));
     }
     let Some(namespace) = namespaces.first() else {
@@ -38,20 +38,16 @@ pub(super) fn check(objects: &[Object]) -> Report {
         report.extend(namespace_of(object, namespace.name()));
         report.extend(subjects(object, namespace.name()));
         report.extend(certificate(object));
-        report.extend(left_behind(object, namespace.name()));
     }
+    report.extend(left_behind(objects, namespace.name()));
     report
-}
-
-fn path(dotted: &str) -> FieldPath {
-    dotted.split('.').map(|field| Segment::Field(field.to_owned())).collect()
 }
 
 fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
     if !is_namespaced(object.kind()) {
         return gets_namespace(object.kind()).then(|| {
             let message = format!("clusterctl gives {} a namespace, although {} has none", object.title(), object.kind());
-            let finding = Diagnostic::warning(CLUSTER_WIDE_MOVED, message).at(object.place(&path("kind")));
+            let finding = Diagnostic::warning(CLUSTER_WIDE_MOVED, message).at(object.place(&FieldPath::of_fields("kind")));
             finding.help("install the object in another way, such as from the controller")
         });
     }
@@ -59,7 +55,7 @@ fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
     // Without a namespace the object was meant to follow.
     (!found.is_empty() && found != target).then(|| {
         let message = format!("{} is in namespace {found}, and clusterctl moves it into {target}", object.title());
-        let finding = Diagnostic::warning(NAMESPACE_FOREIGN, message).at(object.place(&path("metadata.namespace")));
+        let finding = Diagnostic::warning(NAMESPACE_FOREIGN, message).at(object.place(&FieldPath::of_fields("metadata.namespace")));
         finding.help(format!("write `namespace: {target}`, or install the object in another way"))
     })
 }
@@ -89,11 +85,11 @@ fn certificate(object: &Object) -> Vec<Diagnostic> {
     if namespace.is_empty() {
         let finding =
             Diagnostic::warning(CERTIFICATE_NAMESPACE, format!("{} has no namespace, so its DNS names stay as they are", object.title()));
-        return vec![finding.at(object.place(&path("metadata"))).help("write the namespace of the components")];
+        return vec![finding.at(object.place(&FieldPath::of_fields("metadata"))).help("write the namespace of the components")];
     }
     let foreign = names().filter(|(_, name)| name.contains(".svc") && !name.contains(&format!(".{namespace}.")));
     let finding = |(at, name): (usize, &str)| {
-        let path = path("spec.dnsNames").index(at);
+        let path = FieldPath::of_fields("spec.dnsNames").index(at);
         Diagnostic::warning(CERTIFICATE_NAME, format!("DNS name {name} of {} does not contain .{namespace}.", object.title()))
             .at(object.place(&path))
             .help(format!("write SERVICE.{namespace}.svc"))
@@ -102,11 +98,15 @@ fn certificate(object: &Object) -> Vec<Diagnostic> {
     foreign.map(finding).collect()
 }
 
-fn left_behind(object: &Object, namespace: &str) -> Option<Diagnostic> {
-    let is_role = matches!(object.kind(), "ClusterRole" | "ClusterRoleBinding");
-    (is_role && !object.name().starts_with(&format!("{namespace}-"))).then(|| {
-        let finding = Diagnostic::info(ROLE_LEFT_BEHIND, format!("`clusterctl delete` leaves {} behind", object.title()));
-        let help = format!("call it {namespace}-{}", object.name());
-        finding.at(object.place(&path("metadata.name"))).help(help)
-    })
+/// `clusterctl delete` takes cluster-wide roles by the beginning of their names.
+fn left_behind(objects: &[Object], namespace: &str) -> Option<Diagnostic> {
+    let is_role = |object: &&Object| matches!(object.kind(), "ClusterRole" | "ClusterRoleBinding");
+    let stays = |object: &&Object| !object.name().starts_with(&format!("{namespace}-"));
+    let left: Vec<&Object> = objects.iter().filter(is_role).filter(stays).collect();
+    let (first, others) = left.split_first()?;
+    let titles: Vec<String> = left.iter().map(|object| object.title()).collect();
+    let name = FieldPath::of_fields("metadata.name");
+    let finding = Diagnostic::info(ROLE_LEFT_BEHIND, format!("`clusterctl delete` leaves {} behind", titles.join(", ")));
+    let finding = finding.at(first.place(&name)).help(format!("begin their names with {namespace}-"));
+    Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&name), "")))
 }

@@ -98,21 +98,22 @@ fn clusters(source: &Source) -> Report {
     // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
     for document in &yaml::parse(source, &Limits::default()).documents {
         let root = &document.root;
-        let text = |path: &str| root.at(&fields(path)).and_then(Node::as_str);
+        let text = |path: &str| root.at(&FieldPath::of_fields(path)).and_then(Node::as_str);
         let is_cluster =
             text("kind") == Some("Cluster") && text("apiVersion").is_some_and(|version| version.starts_with("cluster.x-k8s.io/"));
         if !is_cluster {
             continue;
         }
-        let place = |node: &Node, path: &str| source.place().in_document(document.index).at_path(fields(path)).at_span(node.span);
-        if let Some(version) = root.at(&fields("spec.topology.version"))
+        let place =
+            |node: &Node, path: &str| source.place().in_document(document.index).at_path(FieldPath::of_fields(path)).at_span(node.span);
+        if let Some(version) = root.at(&FieldPath::of_fields("spec.topology.version"))
             && matches!(version.value, yaml::Value::Number(_))
         {
             let finding = Diagnostic::error(VERSION_UNQUOTED, "spec.topology.version is a number, and clusterctl wants a text");
             report.push(finding.at(place(version, "spec.topology.version")).help("write the whole version, such as \"v1.34.2\""));
         }
         for path in ["spec.topology.class", "spec.topology.classRef.name"] {
-            let Some(class) = root.at(&fields(path)) else { continue };
+            let Some(class) = root.at(&FieldPath::of_fields(path)) else { continue };
             if let Some(name) = class.as_str().filter(|name| !classes.insert((*name).to_owned())) {
                 let finding =
                     Diagnostic::warning(CLASS_REPEATED, format!("a second Cluster uses class {name}: clusterctl prints the class twice"));
@@ -121,10 +122,6 @@ fn clusters(source: &Source) -> Report {
         }
     }
     report
-}
-
-fn fields(dotted: &str) -> FieldPath {
-    dotted.split('.').fold(FieldPath::root(), |path, field| path.field(field))
 }
 
 #[cfg(test)]

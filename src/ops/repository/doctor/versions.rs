@@ -2,9 +2,9 @@
 
 use semver::Version;
 
-use crate::clusterctl::{Explanation, FileFault, Reason, Skipped};
+use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusal};
 use crate::contract::{METADATA_FILE, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Severity};
 use crate::emit::metadata::{self, MetadataFile};
 use crate::text::source::Source;
 
@@ -16,6 +16,8 @@ const VERSION_LINKED: RuleId = RuleId::new("repository-version-linked");
 const VERSION_UNPREFIXED: RuleId = RuleId::new("repository-version-unprefixed");
 /// a file that clusterctl needs is not there.
 const FILE_MISSING: RuleId = RuleId::new("repository-file-missing");
+/// clusterctl refuses a metadata.yaml.
+const METADATA_REFUSED: RuleId = RuleId::new("metadata-refused");
 /// metadata.yaml names a series that has no release yet, so that `latest` gives a pre-release or nothing.
 const SERIES_AHEAD: RuleId = RuleId::new("metadata-series-ahead");
 /// the newest metadata.yaml does not name the series of an older version, which clusterctl then cannot upgrade.
@@ -83,7 +85,16 @@ fn series_ahead(explained: &Explanation, version: &str, newest: &str, (major, mi
 /// Reads the metadata of the picked version and holds it against the versions that are there.
 pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &mut Report) -> Option<MetadataFile> {
     let (file, found) = metadata::parse(source);
-    report.extend(found);
+    let refusal = metadata_refusal(&explained.provider.label(), source.text().as_bytes());
+    report.extend(match &refusal {
+        Some(_) => found,
+        None => found.into_findings().into_iter().map(milder).collect(),
+    });
+    if let Some(refusal) = refusal.filter(|_| !report.has_errors()) {
+        let finding = Diagnostic::error(METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
+        let finding = finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}"));
+        report.push(finding.upstream(refusal.message()));
+    }
     let file = file?;
     let versions: Vec<Version> = explained.found.iter().filter_map(|name| parse_semantic(name).ok()).collect();
     let picked = explained.picked.as_ref().ok().and_then(|(version, _)| parse_semantic(version).ok())?;
@@ -113,6 +124,11 @@ pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &
         report.push(finding.help("lay its release in, or list a series only from its first release on"));
     }
     Some(file)
+}
+
+/// What clusterctl takes is at most a warning.
+fn milder(finding: Diagnostic) -> Diagnostic {
+    Diagnostic { severity: finding.severity.max(Severity::Warning), ..finding }
 }
 
 fn is_of(series: &crate::contract::ReleaseSeries, version: &Version) -> bool {

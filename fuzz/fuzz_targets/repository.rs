@@ -1,0 +1,56 @@
+//! A repository of foreign bytes: doctor, list, vars, bundles and the configuration of a repository never panic, and what is packed comes
+//! out again as it went in.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use windlass::clusterctl::{Config, World};
+use windlass::ops::repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
+use windlass::ops::vars;
+use windlass::text::source::Source;
+use windlass::text::tree::Tree;
+
+fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
+    let (configuration, metadata, components, template, tar) = input;
+    let folder = "infrastructure-foo/v0.2.0";
+    let files = [
+        (CONFIGURATION_FILE.to_owned(), configuration.as_bytes().to_vec()),
+        (format!("{folder}/metadata.yaml"), metadata.to_vec()),
+        (format!("{folder}/infrastructure-components.yaml"), components.to_vec()),
+        (format!("{folder}/cluster-template.yaml"), template.as_bytes().to_vec()),
+    ];
+    let tree: Tree = files.into_iter().collect();
+    examine(&tree, configuration);
+    examine(
+        &tree,
+        "providers: [{name: foo, type: InfrastructureProvider, url: /infrastructure-foo/latest/infrastructure-components.yaml}]\n",
+    );
+    let _ = list(&tree);
+    let _ = vars::text(&vars::list(&[Source::new("t", template)]).0);
+    let source = Source::new("c", configuration);
+    let _ = rebase(&source, "/r");
+    if let (Some(merged), _) = merge(Some(&source), &[]) {
+        assert!(merged.starts_with(configuration.trim_end()), "what people wrote stays");
+    }
+    if let (Some(packed), _) = bundle::pack(&tree, "r") {
+        let (unpacked, report) = bundle::unpack(&packed.bytes, "b");
+        assert!(!report.has_errors(), "{report:?}");
+        assert_eq!(unpacked.releases[0].2, tree.subtree(folder));
+    }
+    let _ = bundle::unpack(tar, "b");
+});
+
+fn examine(tree: &Tree, configuration: &str) {
+    let environment = |_: &str| None;
+    let source = Source::new("/c.yaml", configuration);
+    let file: Tree = [("c.yaml".to_owned(), configuration.as_bytes().to_vec())].into_iter().collect();
+    let world = World { files: &file, environment: &environment, network: None };
+    if Config::load(world, "/c.yaml").is_ok() {
+        let mut files = tree.clone();
+        files.insert("c.yaml", configuration.as_bytes());
+        let world = World { files: &files, ..world };
+        let config = Config::load(world, "/c.yaml").expect("it was read before");
+        let found =
+            doctor::examine(doctor::Subject { config: &config, source: Some(&source), repository: Some((".", "/")), files: &files });
+        let _ = doctor::text(&found.providers);
+    }
+}
