@@ -16,12 +16,14 @@ use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
 use crate::render::cloud_config::Encoder;
 use crate::render::cluster::Endpoint;
+use crate::render::content::{CONFIG_MAP_MISSING, SECRET_MISSING};
 use crate::render::profile::UnknownRelease;
 use crate::render::{FeatureGates, Origins, Pool, Profile, Rendered, Request, Role};
 use crate::report::text::plural;
 use crate::report::{Sources, json};
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
+use crate::text::nearest::nearest;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -157,6 +159,8 @@ impl Run for Arguments {
         let unusable = report.has_errors() && pool.objects().is_empty();
         let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
         report.extend(std::mem::take(&mut rendering.report));
+        let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
+        rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
         let mut report = origins.restore(report);
         report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
         let verdict = levels.judge(report);
@@ -171,6 +175,7 @@ impl Arguments {
         Ok(Request {
             profile,
             stand_ins: !given.no_stand_ins,
+            content_stand_ins: self.allows_missing_content(),
             role: given.role.as_deref().and_then(Role::parse),
             cluster_name: given.cluster_name.clone(),
             endpoint: given.endpoint.as_deref().map(endpoint).transpose()?,
@@ -182,6 +187,12 @@ impl Arguments {
             feature_gates: feature_gates(&given.feature_gates)?,
             show_secrets: self.show_secrets,
         })
+    }
+
+    /// Whether content that no file holds is filled in: its finding is left out.
+    fn allows_missing_content(&self) -> bool {
+        let rules = [SECRET_MISSING.as_str(), CONFIG_MAP_MISSING.as_str()];
+        !self.surroundings.no_stand_ins && self.levels.allow.iter().any(|rule| rules.contains(&rule.as_str()))
     }
 
     fn selection(&self) -> Selection {
@@ -223,10 +234,11 @@ impl Arguments {
         if self.output == Format::Json {
             let machines = rendering.machines.iter().map(|machine| render::machine_report(machine, request, redact)).collect();
             context.out(&json::render("Render", RenderReport { machines }, report));
-            return Ok(Exit::failing(fails));
+            return Ok(Exit::failing(fails || rendering.machines.iter().any(|machine| machine.rendered.is_none())));
         }
         context.findings(report, sources, To::Stderr);
-        if fails {
+        let incomplete = rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        if fails || incomplete || rendering.machines.is_empty() {
             context.summary("", report, "no data written", To::Stderr);
             return Ok(Exit::Findings);
         }
@@ -363,8 +375,15 @@ fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
         match value {
             Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
             Some(("MachinePool", on)) => gates.machine_pool = on,
-            // Other gates of CAPI have no effect on bootstrap data.
-            Some(_) => {}
+            Some((name, _)) if FeatureGates::WITHOUT_EFFECT.contains(&name) => {}
+            Some((name, _)) => {
+                let known = FeatureGates::WITHOUT_EFFECT.into_iter().chain(["KubeadmBootstrapFormatIgnition", "MachinePool"]);
+                let help = match nearest(name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "the gates with an effect are KubeadmBootstrapFormatIgnition and MachinePool".to_owned(),
+                };
+                return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
+            }
             None => {
                 return Err(Failure::usage(
                     format!("`--feature-gates {gate}` is not NAME=true or NAME=false"),

@@ -193,7 +193,8 @@ pub fn extract(rendered: &Rendered) -> Tree {
         let path = path.join("/");
         let is_folder = tree.paths().any(|known| known.starts_with(&format!("{path}/")) || path.starts_with(&format!("{known}/")));
         if !is_folder {
-            tree.insert(path, content_on_node(file));
+            let before = if file.append { tree.get(&path).map(<[u8]>::to_vec) } else { None };
+            tree.insert(path, [before.unwrap_or_default(), content_on_node(file)].concat());
         }
     }
     tree.insert(".windlass/user-data", rendered.data.expose().clone());

@@ -36,6 +36,8 @@ pub struct ClusterFacts {
     pub services: String,
     /// `spec.clusterNetwork.pods.cidrBlocks`, all of them, with commas between.
     pub pods: String,
+    /// `spec.topology.version`.
+    pub topology_version: String,
     /// `spec.controlPlaneRef`.
     pub control_plane: Option<Reference>,
     /// Whether the infrastructure is there: `status.initialization.infrastructureProvisioned`, before v1beta2 `status.infrastructureReady`.
@@ -87,6 +89,7 @@ impl ClusterFacts {
             service_domain: text_at(network, &["serviceDomain"]).to_owned(),
             services: joined(&network["services"]["cidrBlocks"]),
             pods: joined(&network["pods"]["cidrBlocks"]),
+            topology_version: text_at(spec, &["topology", "version"]).to_owned(),
             control_plane: Reference::read(&spec["controlPlaneRef"]),
             infrastructure_provisioned: provisioned.as_bool().unwrap_or_default(),
             control_plane_initialized: is_true(conditions, "ControlPlaneInitialized"),

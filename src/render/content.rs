@@ -7,6 +7,7 @@ use super::plan::{PlannedFile, PlannedUser};
 use super::pool::Pool;
 use super::profile::Profile;
 use super::secret::{ConfigMap, Secret};
+use super::stand_in;
 use crate::api::boot::Platform;
 use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference};
 use crate::api::secret::Sensitive;
@@ -46,6 +47,8 @@ pub struct Contents<'a> {
     pub profile: &'a Profile,
     /// What templates see.
     pub template_data: &'a go_template::Value,
+    /// Whether what no file holds is filled in.
+    pub stand_ins: bool,
     /// Owner and permissions of files that name none.
     pub defaults: &'a FileDefaults,
 }
@@ -171,9 +174,10 @@ impl Contents<'_> {
         let path = source.field("secret");
         let Some(secret) = Secret::find(self.pool, namespace, name) else {
             let finding = Diagnostic::error(SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
-            let finding = finding.at(self.config.place(&path.field("name"))).help(format!("add the file of Secret {namespace}/{name}"));
+            let finding = finding.at(self.config.place(&path.field("name"))).help(self.how_to_go_on("Secret", name, SECRET_MISSING));
             let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
-            return notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+            notes.report.push(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+            return self.content_stand_in("secret", name, key, notes);
         };
         match secret.get(key) {
             Ok(Some(value)) => {
@@ -192,6 +196,16 @@ impl Contents<'_> {
         }
     }
 
+    fn how_to_go_on(&self, kind: &str, name: &str, rule: RuleId) -> String {
+        format!("add the file of {kind} {}/{name}, or render without it: `--allow {}`", self.config.namespace(), rule.as_str())
+    }
+
+    /// A text in place of a content that nobody has; `None` when the user did not ask for one.
+    fn content_stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let stand_in = stand_in::content(kind, self.config.namespace(), name, key);
+        self.stand_ins.then(|| Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes()))
+    }
+
     /// The value of a key of a ConfigMap.
     fn config_map(&self, reference: &ConfigMapKeyReference, source: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let ConfigMapKeyReference { name, key } = reference;
@@ -201,7 +215,8 @@ impl Contents<'_> {
         let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
             let finding = Diagnostic::error(CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
             let finding = finding.at(self.config.place(&path.field("name")));
-            return notes.refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
+            notes.report.push(finding.help(self.how_to_go_on("ConfigMap", name, CONFIG_MAP_MISSING)));
+            return self.content_stand_in("configmap", name, key, notes);
         };
         match map.get(key) {
             Ok(Some(value)) => Some(Sensitive::new(value)),

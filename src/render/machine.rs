@@ -10,7 +10,7 @@ use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
 use super::target::{ConfigKind, Target};
-use super::{gzip, ignition, quirks, size};
+use super::{cluster_class, gzip, ignition, quirks, size};
 use crate::api::boot::{Compression, Format, IgnitionVersion, OnFailure, Platform};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::WindlassConfigSpec;
@@ -47,6 +47,7 @@ pub struct Rendered {
 pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Rendered> {
     let config = config::prove(target, request, notes);
     let surroundings = Surroundings::of(pool, target, request, notes);
+    notes.report.extend(cluster_class::unapplied_patches(pool, target));
     let (config, surroundings) = (config?, surroundings?);
     refuse_unsupported(target, &config, notes)?;
     refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;

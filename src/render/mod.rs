@@ -9,6 +9,7 @@
 pub mod certificate;
 pub mod cloud_config;
 pub mod cluster;
+pub mod cluster_class;
 pub mod config;
 pub mod content;
 pub mod discovery;

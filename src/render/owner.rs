@@ -3,6 +3,7 @@
 use super::cluster::Reference;
 use super::object::Object;
 use super::pool::{CORE_GROUP, Pool};
+use super::request::FeatureGates;
 use crate::contract::labels;
 
 /// The kinds that a config of a machine can be for.
@@ -10,6 +11,11 @@ pub(super) const OWNER_KINDS: [&str; 2] = ["Machine", "MachinePool"];
 
 /// The kinds that make machines of a template.
 const SET_KINDS: [&str; 2] = ["MachineDeployment", "MachineSet"];
+
+/// Whether a config can be for that kind; MachinePools have a feature gate.
+fn is_owner_kind(kind: &str, gates: FeatureGates) -> bool {
+    OWNER_KINDS.contains(&kind) && (gates.machine_pool || kind != "MachinePool")
+}
 
 /// The object that says what machine it is.
 #[derive(Debug, Clone, Copy)]
@@ -20,23 +26,23 @@ pub(super) struct Owner<'a> {
 
 impl<'a> Owner<'a> {
     /// The Machine or MachinePool of the first owner reference that names one: kind and name, and the object when it is there.
-    pub(super) fn of_reference(pool: &'a Pool, config: &'a Object) -> Option<(Reference, Option<Self>)> {
+    pub(super) fn of_reference(pool: &'a Pool, config: &'a Object, gates: FeatureGates) -> Option<(Reference, Option<Self>)> {
         let references = config.value["metadata"]["ownerReferences"].as_array()?;
         let reference = references
             .iter()
             .filter_map(Reference::read)
-            .find(|reference| reference.group == CORE_GROUP && OWNER_KINDS.contains(&reference.kind.as_str()))?;
+            .find(|reference| reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates))?;
         let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
         Some((reference, owner.map(|object| Owner { object })))
     }
 
     /// The object whose `configRef` names the config or template.
-    pub(super) fn by_config_ref(pool: &'a Pool, config: &Object) -> Option<Self> {
+    pub(super) fn by_config_ref(pool: &'a Pool, config: &Object, gates: FeatureGates) -> Option<Self> {
         let names_it = |object: &&Object| {
             object.group() == CORE_GROUP && object.namespace() == config.namespace() && {
                 let kind = object.kind();
                 let spec = if kind == "Machine" { &object.value["spec"] } else { &object.value["spec"]["template"]["spec"] };
-                (OWNER_KINDS.contains(&kind) || SET_KINDS.contains(&kind))
+                (is_owner_kind(kind, gates) || SET_KINDS.contains(&kind))
                     && Reference::read(&spec["bootstrap"]["configRef"])
                         .is_some_and(|reference| reference.kind == config.kind() && reference.name == config.name())
             }

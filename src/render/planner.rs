@@ -58,6 +58,7 @@ impl Planner<'_> {
             spec_path: &self.target.spec_path(),
             profile: &self.request.profile,
             template_data: &template_data,
+            stand_ins: self.request.content_stand_ins,
             defaults: &spec.file_defaults.take().unwrap_or_default(),
         };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);

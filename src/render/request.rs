@@ -15,6 +15,8 @@ pub struct Request {
     pub profile: Profile,
     /// Whether what is missing is filled in; if not it is a finding.
     pub stand_ins: bool,
+    /// Whether a Secret or ConfigMap with content that no file holds is filled in too.
+    pub content_stand_ins: bool,
     /// The role, whatever the objects say.
     pub role: Option<Role>,
     /// The name of the cluster.
@@ -43,6 +45,7 @@ impl Request {
         Request {
             profile: Profile::NEWEST,
             stand_ins: true,
+            content_stand_ins: false,
             role: None,
             cluster_name: None,
             endpoint: None,
@@ -70,6 +73,21 @@ pub struct FeatureGates {
     pub ignition: bool,
     /// `MachinePool`, on by default.
     pub machine_pool: bool,
+}
+
+impl FeatureGates {
+    /// Gates of CAPI v1.10 to main that have no effect on bootstrap data (`feature/feature.go`).
+    pub const WITHOUT_EFFECT: [&str; 9] = [
+        "ClusterResourceSet",
+        "ClusterTopology",
+        "InPlaceUpdates",
+        "MachineSetPreflightChecks",
+        "MachineTaintPropagation",
+        "MachineWaitForVolumeDetachConsiderVolumeAttachments",
+        "PriorityQueue",
+        "ReconcilerRateLimiting",
+        "RuntimeSDK",
+    ];
 }
 
 impl Default for FeatureGates {

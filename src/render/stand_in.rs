@@ -70,6 +70,11 @@ pub fn certificates() -> StandIn {
     StandIn { name: "certificates", value: "dummies of real length".to_owned(), flag: "--certs-dir" }
 }
 
+/// The content that a key of a Secret or ConfigMap gives.
+pub fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
+    StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), flag: "FILE" }
+}
+
 /// A role that nothing in the input says.
 pub fn role(role: super::Role) -> StandIn {
     StandIn { name: "role", value: role.to_string(), flag: "--role" }

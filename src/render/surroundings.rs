@@ -6,8 +6,8 @@ use super::owner::{Owner, with_v};
 use super::pool::{CORE_GROUP, Pool};
 use super::request::Request;
 use super::role::Role;
-use super::stand_in;
 use super::target::Target;
+use super::{cluster_class, stand_in};
 use crate::contract::labels;
 use crate::diag::{Diagnostic, FieldPath, Place, RuleId};
 
@@ -42,14 +42,14 @@ impl Surroundings {
     pub fn of(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Self> {
         let owner = owner(pool, target, request, notes)?;
         let (cluster, cluster_place) = cluster(pool, target, owner, request, notes)?;
-        let role = role(target, owner, &cluster, request, notes)?;
+        let role = role(pool, target, owner, &cluster, request, notes)?;
         // A joining machine is not told the name.
         if role == Role::Init && cluster_is_stand_in(&cluster, owner, target, request) {
             notes.stand_in(stand_in::cluster_name());
         }
         let config_place = target.config.place(&FieldPath::root());
         let version_place = owner.map_or(config_place, |owner| owner.object.place(&owner.version_path()));
-        let kubernetes_version = kubernetes_version(owner, request, notes);
+        let kubernetes_version = kubernetes_version(owner, &cluster, request, notes);
         Some(Surroundings { role, cluster, kubernetes_version, version_place, cluster_place })
     }
 }
@@ -61,7 +61,7 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
     }
     let config = target.config;
     let place = || config.key_place(&FieldPath::root().field("metadata").field("ownerReferences"));
-    match Owner::of_reference(pool, config) {
+    match Owner::of_reference(pool, config, request.feature_gates) {
         Some((_, Some(owner))) => return Some(Some(owner)),
         Some((reference, None)) if !request.stand_ins => {
             let message = format!("{} belongs to {} {}, which no file holds", config.title(), reference.kind, reference.name);
@@ -70,7 +70,7 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
         }
         _ => {}
     }
-    let found = Owner::by_config_ref(pool, config);
+    let found = Owner::by_config_ref(pool, config, request.feature_gates);
     if found.is_none() && !request.stand_ins {
         let message = format!("{} belongs to no Machine or MachinePool, so the provider leaves it alone", config.title());
         return notes.refuse(
@@ -151,7 +151,14 @@ fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&
     }
 }
 
-fn role(target: &Target<'_>, owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> Option<Role> {
+fn role(
+    pool: &Pool,
+    target: &Target<'_>,
+    owner: Option<Owner<'_>>,
+    cluster: &ClusterFacts,
+    request: &Request,
+    notes: &mut Notes,
+) -> Option<Role> {
     if let Some(role) = target.role.or(request.role) {
         return Some(role);
     }
@@ -174,6 +181,7 @@ fn role(target: &Target<'_>, owner: Option<Owner<'_>>, cluster: &ClusterFacts, r
         Some(owner) if owner.is_control_plane_machine() => target.likely_control_plane_role(),
         Some(owner) if owner.is_machine_pool() => Role::MachinePool,
         Some(_) => Role::WorkerJoin,
+        None if target.is_template() && cluster_class::is_for_machine_pools(pool, target) => Role::MachinePool,
         None if target.is_template() => Role::WorkerJoin,
         None => {
             let role = target.likely_role();
@@ -183,10 +191,12 @@ fn role(target: &Target<'_>, owner: Option<Owner<'_>>, cluster: &ClusterFacts, r
     })
 }
 
-fn kubernetes_version(owner: Option<Owner<'_>>, request: &Request, notes: &mut Notes) -> String {
+fn kubernetes_version(owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> String {
     if let Some(version) = &request.kubernetes_version {
         return with_v(version);
     }
     let said = owner.map(|owner| owner.kubernetes_version()).unwrap_or_default();
+    // A template of a ClusterClass is for the version that the Cluster asks for.
+    let said = if said.is_empty() && request.stand_ins { with_v(&cluster.topology_version) } else { said };
     if said.is_empty() && request.stand_ins { notes.stand_in(stand_in::kubernetes_version()) } else { said }
 }

@@ -195,12 +195,25 @@ fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy) -> io:
         return Ok(());
     }
     for path in paths {
+        if let Some(link) = link_on_the_way(target, path) {
+            return Err(io::Error::other(format!("`{}` is a link, which leads out of the folder", link.display())));
+        }
         fs::create_dir_all(parent(&target.join(path)))?;
     }
     for path in paths {
         fs::rename(staging.path().join(path), target.join(path))?;
     }
     Ok(())
+}
+
+/// The first folder of a path below the target that is a link.
+fn link_on_the_way(target: &Path, path: &str) -> Option<PathBuf> {
+    let mut folder = target.to_owned();
+    let (folders, _) = path.rsplit_once('/')?;
+    folders.split('/').find_map(|name| {
+        folder.push(name);
+        fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()).then(|| folder.clone())
+    })
 }
 
 /// Whether a path of a tree is what it should be: names with `/` between them, and no way up.

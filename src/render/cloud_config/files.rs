@@ -21,6 +21,8 @@ pub struct NodeFile<'a> {
     pub encoding: &'a str,
     /// The content as the document carries it. Secret.
     pub content: Cow<'a, [u8]>,
+    /// Whether the content is added to what the file holds.
+    pub append: bool,
     /// The field of the config that it comes from.
     pub origin: Option<&'a FieldPath>,
 }
@@ -35,12 +37,13 @@ pub fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
             permissions: &file.permissions,
             encoding: carried.encoding,
             content: carried.bytes,
+            append: file.append.unwrap_or_default(),
             origin: file.origin.as_ref(),
         }
     });
     let own = |path, content: String| {
         let content = Cow::Owned(content.into_bytes());
-        NodeFile { path, owner: "root:root", permissions: "0640", encoding: "", content, origin: None }
+        NodeFile { path, owner: "root:root", permissions: "0640", encoding: "", content, append: false, origin: None }
     };
     let script = retry_script(plan).map(|file| NodeFile {
         path: retry_join::PATH,
@@ -48,6 +51,7 @@ pub fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
         permissions: "0755",
         encoding: "",
         content: Cow::Owned(file.content.into_inner()),
+        append: false,
         origin: None,
     });
     let paths = Paths::on(plan.platform);

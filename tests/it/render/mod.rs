@@ -4,6 +4,7 @@ mod additions;
 mod cloud_init;
 mod node;
 mod shells;
+mod surroundings;
 mod typed;
 mod vectors;
 mod verb;

@@ -146,3 +146,30 @@ fn a_closed_feature_gate_is_opened_by_what_the_finding_says() {
     assert_eq!(code, 0, "{talk}");
     assert!(data.starts_with("{\"ignition\":"), "{data}");
 }
+
+#[test]
+fn extracted_files_never_follow_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (node, outside) = (folder.path().join("node"), folder.path().join("outside"));
+    std::fs::create_dir_all(&node).unwrap();
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, node.join("etc")).unwrap();
+    let (code, _, talk) = render_text(WORKER, &["render", "-", "--extract", node.to_str().unwrap(), "--force"]);
+    assert_eq!(code, 2, "{talk}");
+    assert!(talk.contains("is a link, which leads out of the folder"), "{talk}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn extracted_files_are_decoded_and_appended() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = folder.path().join("node");
+    let files = "  - {path: /etc/a, content: one}\n  - {path: /etc//a, append: true, content: two}\n  - {path: /etc/b, encoding: base64, content: aGVsbG8=}\n";
+    let text = WORKER.replace("  - {path: /etc/a, content: x}\n", files);
+    let (code, _, talk) = render_text(&text, &["render", "-", "--extract", node.to_str().unwrap()]);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(std::fs::read_to_string(node.join("etc/a")).unwrap(), "one\ntwo\n");
+    assert_eq!(std::fs::read_to_string(node.join("etc/b")).unwrap(), "hello");
+    let commands = std::fs::read_to_string(node.join(".windlass/commands")).unwrap();
+    assert!(commands.starts_with("1\tkubeadm\t-\t\"kubeadm join --config "), "{commands}");
+}
