@@ -260,7 +260,7 @@ fn published_releases_are_not_refused() {
         let folder = tempfile::tempdir().unwrap();
         let published = corpus.join("published/kubernetes-sigs+cluster-api@v1.12.0");
         let text = fs::read_to_string(published.join(file)).unwrap();
-        let metadata = fs::read_to_string(corpus.join("kubernetes-sigs+cluster-api@v1.12.0/metadata.yaml")).unwrap();
+        let metadata = fs::read_to_string(published.join("metadata.yaml")).unwrap();
         let name = if label == "cluster-api" { label } else { "kubeadm" };
         let config = configuration(folder.path(), provider_type, label, file).replace("name: foo", &format!("name: {name}"));
         write(folder.path(), "clusterctl.yaml", &config);
