@@ -1,19 +1,24 @@
-//! Documents of foreign bytes to bootstrap data: nothing panics, and what the encoder `typed` writes is YAML.
+//! Documents of foreign bytes to bootstrap data: nothing panics, what the encoder `typed` writes is YAML, and Ignition 3.4 is what its
+//! specification allows.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use windlass::api::boot::{Format, IgnitionVersion};
 use windlass::render::cloud_config::Encoder;
-use windlass::render::{self, Notes, Pool, Profile, Request};
+use windlass::render::ignition::v3;
+use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass::text::source::Source;
 use windlass::text::yaml::{Limits, parse};
 
 const RELEASES: [&str; 6] = ["v1.10", "v1.11", "v1.12", "v1.13", "v1.14", "main"];
 
-fuzz_target!(|input: (u8, bool, &str)| {
-    let (release, typed, text) = input;
+fuzz_target!(|input: (u8, bool, bool, &str)| {
+    let (release, typed, newest, text) = input;
     let encoder = if typed { Encoder::Typed } else { Encoder::Capi };
     let profile = Profile::parse(RELEASES[usize::from(release) % RELEASES.len()]).expect("the release is known");
-    let request = Request { profile, encoder: Some(encoder), ..Request::new() };
+    let feature_gates = FeatureGates { ignition: true, machine_pool: true };
+    let ignition = newest.then_some(IgnitionVersion::V3_4);
+    let request = Request { profile, encoder: Some(encoder), ignition, feature_gates, ..Request::new() };
     let (pool, _) = Pool::read(&[Source::new("input", text)]);
     for target in render::targets(&pool) {
         let mut notes = Notes::default();
@@ -21,7 +26,11 @@ fuzz_target!(|input: (u8, bool, &str)| {
             assert!(notes.report.has_errors(), "a refusal says why");
             continue;
         };
-        if rendered.encoder == Encoder::Typed {
+        if rendered.format == Format::Ignition {
+            let config = serde_json::from_slice(rendered.data.expose()).expect("Ignition is JSON");
+            let is_newest = rendered.ignition == Some(IgnitionVersion::V3_4);
+            assert!(!is_newest || v3::check(&config).is_empty(), "{:?}", v3::check(&config));
+        } else if rendered.encoder == Encoder::Typed {
             let data = String::from_utf8(rendered.data.into_inner()).expect("typed writes text");
             let parsed = parse(&Source::new("user-data", data), &Limits::default());
             assert!(!parsed.report.has_errors(), "{:?}", parsed.report);

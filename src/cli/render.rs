@@ -11,6 +11,7 @@ use super::context::To;
 use super::flags::LevelFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
+use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
@@ -94,6 +95,11 @@ struct Arguments {
     /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
     #[arg(long, value_name = "ENCODER", value_parser = ["capi", "typed"], hide_short_help = true)]
     encoder: Option<String>,
+    /// The version of Ignition, for configs of that format
+    ///
+    /// 2.3 is what CAPI writes; 3.4 is read by Flatcar and Fedora CoreOS today.
+    #[arg(long, value_name = "VERSION", value_parser = ["2.3", "3.4"], hide_short_help = true)]
+    ignition: Option<String>,
     /// Show secrets where reports would hide them
     #[arg(long, hide_short_help = true)]
     show_secrets: bool,
@@ -183,6 +189,10 @@ impl Arguments {
             token: given.token.clone().map(Sensitive::new),
             ca_cert_hashes: given.ca_cert_hash.clone(),
             certificates: given.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+            ignition: self
+                .ignition
+                .as_deref()
+                .and_then(|text| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text)),
             encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
             feature_gates: feature_gates(&given.feature_gates)?,
             show_secrets: self.show_secrets,

@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::api::boot::IgnitionVersion;
 use crate::api::names::Version;
 use crate::contract::labels;
 use crate::diag::{Diagnostic, Report, RuleId};
-use crate::render::cloud_config::{NodeFile, RunItem, node_files, run_items};
+use crate::render::cloud_config::{NodeFile, RunItem};
 use crate::render::gzip;
 use crate::render::target::ConfigKind;
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
@@ -176,14 +177,18 @@ impl Machine<'_> {
     /// The line that says what was rendered.
     pub fn headline(&self, rendered: &Rendered, request: &Request) -> String {
         let (title, bytes) = (self.target.config.title(), rendered.data.expose().len());
-        format!("{title}: {}, {} as CAPI {} writes it, {bytes} bytes", self.role, rendered.format, request.profile.version())
+        let format = match rendered.ignition {
+            Some(IgnitionVersion::V3_4) => "Ignition 3.4".to_owned(),
+            _ => format!("{} as CAPI {} writes it", rendered.format, request.profile.version()),
+        };
+        format!("{title}: {}, {format}, {bytes} bytes", self.role)
     }
 }
 
 /// The files of a machine as they will be on the node, with lists of files and commands in `.windlass`.
 pub fn extract(rendered: &Rendered) -> Tree {
     let mut tree = Tree::new();
-    let files = node_files(&rendered.plan, rendered.encoder);
+    let files = rendered.node_files();
     for file in &files {
         let path: Vec<_> = file.path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "..")).collect();
         if path.is_empty() || path[0] == ".windlass" {
@@ -206,8 +211,11 @@ pub fn extract(rendered: &Rendered) -> Tree {
     tree
 }
 
-/// What cloud-init writes: what is encoded is decoded, and a block of text ends with exactly one line break.
+/// What the node gets; cloud-init decodes what is encoded, and a block of text ends with exactly one line break.
 fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
+    if file.is_exact {
+        return file.content.to_vec();
+    }
     let from_base64 = || {
         let compact: Vec<u8> = file.content.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         STANDARD.decode(compact).ok()
@@ -228,7 +236,7 @@ fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
 fn line_of_file(file: &NodeFile<'_>) -> String {
     let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let origin = file.origin.map_or_else(|| "-".to_owned(), ToString::to_string);
-    let said = [or_dash(file.permissions), or_dash(file.owner), or_dash(file.encoding)].join("\t");
+    let said = [or_dash(&file.permissions), or_dash(&file.owner), or_dash(file.encoding)].join("\t");
     format!("{}\t{said}\t{}\t{origin}\n", file.path, file.content.len())
 }
 
@@ -252,6 +260,8 @@ pub struct MachineReport {
     kubernetes_version: Option<String>,
     /// The format of the data.
     format: Option<&'static str>,
+    /// The version of Ignition, when that is the format.
+    ignition_version: Option<&'static str>,
     /// How texts are written: `capi` or `typed`.
     encoder: Option<&'static str>,
     /// What was filled in.
@@ -331,7 +341,7 @@ fn commands(rendered: &Rendered) -> Vec<CommandReport> {
         command: command.expose().clone(),
         from: Some(rendered.spec_path.field("bootCommands").index(index).to_string()),
     });
-    let run = run_items(&rendered.plan).into_iter().map(|item: RunItem<'_>| CommandReport {
+    let run = rendered.run_items().into_iter().map(|item: RunItem<'_>| CommandReport {
         phase: item.phase.as_str(),
         from: item.origin(&rendered.spec_path).map(|path| path.to_string()),
         command: item.command.into_owned(),
@@ -357,6 +367,7 @@ pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool) ->
         capi_version: request.profile.version(),
         kubernetes_version: rendered.map(|rendered| rendered.kubernetes_version.clone()),
         format: rendered.map(|rendered| rendered.format.as_str()),
+        ignition_version: rendered.and_then(|rendered| rendered.ignition).map(IgnitionVersion::as_str),
         encoder: rendered.map(|rendered| rendered.encoder.as_str()),
         stand_ins: machine.stand_ins.iter().map(stand_in).collect(),
         data_encoding: text.as_ref().map(|(_, encoding)| *encoding),
@@ -370,9 +381,9 @@ pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool) ->
 fn plan_report(rendered: &Rendered) -> PlanReport {
     let or_none = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let file = |file: NodeFile<'_>| FileReport {
-        path: file.path.to_owned(),
-        owner: or_none(file.owner),
-        mode: or_none(file.permissions),
+        path: file.path.to_string(),
+        owner: or_none(&file.owner),
+        mode: or_none(&file.permissions),
         bytes: file.content.len(),
         from: file.origin.map(ToString::to_string),
     };
@@ -382,7 +393,7 @@ fn plan_report(rendered: &Rendered) -> PlanReport {
         from: Some(rendered.spec_path.field("users").index(index).to_string()),
     };
     PlanReport {
-        files: node_files(&rendered.plan, rendered.encoder).into_iter().map(file).collect(),
+        files: rendered.node_files().into_iter().map(file).collect(),
         commands: commands(rendered),
         users: users.map(user).collect(),
     }

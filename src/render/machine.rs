@@ -1,6 +1,6 @@
 //! From a config to the data of one machine: prove, look around, plan, encode.
 
-use super::cloud_config::{self, Encoder};
+use super::cloud_config::{self, Encoder, NodeFile, RunItem};
 use super::config::{self, Config};
 use super::outcome::Notes;
 use super::plan::NodePlan;
@@ -33,6 +33,8 @@ pub struct Rendered {
     pub kubernetes_version: String,
     /// The format of the data.
     pub format: Format,
+    /// The version of Ignition, when that is the format.
+    pub ignition: Option<IgnitionVersion>,
     /// How the user's texts are written.
     pub encoder: Encoder,
     /// Where the spec is in the user's object.
@@ -41,6 +43,24 @@ pub struct Rendered {
     pub plan: NodePlan,
     /// The data.
     pub data: Sensitive<Vec<u8>>,
+}
+
+impl Rendered {
+    /// The files that the node gets, in the order in which they are written.
+    pub fn node_files(&self) -> Vec<NodeFile<'_>> {
+        match self.format {
+            Format::CloudConfig => cloud_config::node_files(&self.plan, self.encoder),
+            Format::Ignition => ignition::node_files(self.data.expose(), &self.plan),
+        }
+    }
+
+    /// What the node runs, in this order.
+    pub fn run_items(&self) -> Vec<RunItem<'_>> {
+        match self.format {
+            Format::CloudConfig => cloud_config::run_items(&self.plan),
+            Format::Ignition => ignition::run_items(&self.plan),
+        }
+    }
 }
 
 /// Renders a machine. What is wrong or filled in is in the notes.
@@ -61,6 +81,8 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
         _ => request.encoder.unwrap_or(Encoder::Capi),
     };
     let spec_path = target.spec_path();
+    let of_spec = ignition.as_ref().and_then(|ignition| ignition.version);
+    let version = request.ignition.or(of_spec).unwrap_or(IgnitionVersion::V2_3);
     let data = match format {
         Format::CloudConfig => {
             quirks::check(&plan, target.config, &spec_path, encoder, notes)?;
@@ -73,10 +95,20 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
         Format::Ignition => {
             let profile = &request.profile;
             let context = ignition::Context { config: target.config, spec_path: &spec_path, profile, show_secrets: request.show_secrets };
-            ignition::encode(&plan, ignition.as_ref(), &context, notes)?
+            ignition::encode(&plan, ignition.as_ref(), version, &context, notes)?
         }
     };
-    let rendered = Rendered { role, cluster_name, kubernetes_version, format, encoder, spec_path, plan, data };
+    let rendered = Rendered {
+        role,
+        cluster_name,
+        kubernetes_version,
+        format,
+        ignition: (format == Format::Ignition).then_some(version),
+        encoder,
+        spec_path,
+        plan,
+        data,
+    };
     size::check(target, &rendered, max_data_bytes, notes)?;
     Some(rendered)
 }
@@ -85,10 +117,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
 fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -> Option<()> {
     let spec = &config.spec;
     let windows = spec.platform == Some(Platform::Windows);
-    let unsupported = [
-        ("ignition", spec.ignition.as_ref().is_some_and(|ignition| ignition.version == Some(IgnitionVersion::V3_4))),
-        ("onFailure", windows && spec.on_failure.is_some_and(|action| action != OnFailure::Continue)),
-    ];
+    let unsupported = [("onFailure", windows && spec.on_failure.is_some_and(|action| action != OnFailure::Continue))];
     let mut all_known = true;
     for (name, _) in unsupported.into_iter().filter(|(_, is_set)| *is_set) {
         all_known = false;

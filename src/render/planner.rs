@@ -15,7 +15,7 @@ use super::request::Request;
 use super::role::Role;
 use super::surroundings::Surroundings;
 use super::target::Target;
-use crate::api::boot::{Compression, OnFailure, Platform, Templating};
+use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
@@ -52,6 +52,11 @@ impl Planner<'_> {
         let pairs = self.certificates(&spec, notes);
         let has_templates = spec.files.iter().flatten().any(|file| file.content_format == Some(ContentFormat::Template));
         let template_data = if has_templates { self.template_data(notes)? } else { go_template::Value::Nil };
+        let mut file_defaults = spec.file_defaults.take().unwrap_or_default();
+        if spec.format == Some(Format::Ignition) {
+            // Ignition 2.3 takes digits without a leading zero for a decimal number, but defaults are octal in every format.
+            file_defaults.permissions = file_defaults.permissions.map(|digits| format!("{digits:0>4}"));
+        }
         let contents = Contents {
             pool: self.pool,
             config: self.target.config,
@@ -59,7 +64,7 @@ impl Planner<'_> {
             profile: &self.request.profile,
             template_data: &template_data,
             stand_ins: self.request.content_stand_ins,
-            defaults: &spec.file_defaults.take().unwrap_or_default(),
+            defaults: &file_defaults,
         };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);
         let users = contents.users(spec.users.take().unwrap_or_default(), spec.platform, notes);

@@ -6,6 +6,7 @@ use super::cloud_config::Encoder;
 use super::cluster::Endpoint;
 use super::profile::Profile;
 use super::role::Role;
+use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
 
 /// The options of a rendering.
@@ -31,6 +32,8 @@ pub struct Request {
     pub ca_cert_hashes: Vec<String>,
     /// Certificates and keys by their path below the folder of certificates, such as `etcd/ca.crt`.
     pub certificates: BTreeMap<String, Sensitive<Vec<u8>>>,
+    /// The version of Ignition, whatever the config says.
+    pub ignition: Option<IgnitionVersion>,
     /// How texts of KubeadmConfigs are written; WindlassConfigs always use [`Encoder::Typed`].
     pub encoder: Option<Encoder>,
     /// Upstream's feature gates.
@@ -53,6 +56,7 @@ impl Request {
             token: None,
             ca_cert_hashes: Vec::new(),
             certificates: BTreeMap::new(),
+            ignition: None,
             encoder: None,
             feature_gates: FeatureGates::default(),
             show_secrets: false,

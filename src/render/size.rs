@@ -1,6 +1,6 @@
 //! How large bootstrap data may be, and what makes it large.
 
-use super::cloud_config::{Encoder, node_files};
+use super::cloud_config::Encoder;
 use super::gzip;
 use super::machine::Rendered;
 use super::outcome::Notes;
@@ -43,7 +43,7 @@ pub(super) fn check(target: &Target<'_>, rendered: &Rendered, max_data_bytes: Op
 
 /// The parts of the data that have most bytes.
 fn largest(rendered: &Rendered) -> String {
-    let files = node_files(&rendered.plan, rendered.encoder);
+    let files = rendered.node_files();
     let certificates: usize = rendered.plan.files.iter().filter(|file| file.origin.is_none()).map(|file| file.content.expose().len()).sum();
     let of_user = files.iter().filter_map(|file| Some((file.origin?.to_string(), file.content.len())));
     let mut parts: Vec<(String, usize)> = of_user.chain([("certificates".to_owned(), certificates)]).collect();

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use windlass::cli::schema;
 use windlass::cli::verbs::{FIRST_TRY, VERBS};
+use windlass::render::ignition::gaps::{GAPS, Gap, Outcome};
 
 use crate::support::{files_below, golden, root, windlass};
 
@@ -48,6 +49,24 @@ fn rule_table_lists_every_rule() {
     let (_, after) = rest.split_once(END).expect("docs/rules.md has the end marker");
     let rows: String = rules().iter().map(|(id, finds)| format!("| `{id}` | {finds} |\n")).collect();
     golden(path, &format!("{before}{BEGIN}| rule | what it finds |\n|---|---|\n{rows}{END}{after}"));
+}
+
+#[test]
+fn gaps_of_ignition_are_listed() {
+    let path = "docs/ignition.md";
+    let text = std::fs::read_to_string(root().join(path)).unwrap();
+    let (begin, end) = ("<!-- gaps: begin -->\n", "<!-- gaps: end -->\n");
+    let (before, rest) = text.split_once(begin).expect("docs/ignition.md has the begin marker");
+    let (_, after) = rest.split_once(end).expect("docs/ignition.md has the end marker");
+    let in_3_4 = |gap: &Gap| match gap.in_3_4 {
+        None => "as it is meant",
+        Some(Outcome::Rejected) => "would be rejected",
+        Some(Outcome::Ignored | Outcome::Changed) => "ignored, with a warning",
+    };
+    let rows: String =
+        GAPS.iter().map(|gap| format!("| `{}` | {} | {} | {} |\n", gap.field, gap.in_2_3, in_3_4(gap), gap.effect)).collect();
+    let head = "| field | 2.3 | 3.4 | what the node gets |\n|---|---|---|---|\n";
+    golden(path, &format!("{before}{begin}{head}{rows}{end}{after}"));
 }
 
 #[test]

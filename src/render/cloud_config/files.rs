@@ -12,17 +12,19 @@ use crate::render::plan::{Kubeadm, NodePlan, PlannedFile};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFile<'a> {
     /// Where it is on the node.
-    pub path: &'a str,
+    pub path: Cow<'a, str>,
     /// `user:group`; empty: not said.
-    pub owner: &'a str,
+    pub owner: Cow<'a, str>,
     /// Octal digits; empty: not said.
-    pub permissions: &'a str,
+    pub permissions: Cow<'a, str>,
     /// How the content is encoded; empty: it is not.
     pub encoding: &'a str,
     /// The content as the document carries it. Secret.
     pub content: Cow<'a, [u8]>,
     /// Whether the content is added to what the file holds.
     pub append: bool,
+    /// Whether the node gets the content byte for byte.
+    pub is_exact: bool,
     /// The field of the config that it comes from.
     pub origin: Option<&'a FieldPath>,
 }
@@ -32,26 +34,34 @@ pub fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
     let planned = plan.files.iter().map(|file| {
         let carried = carried(file, encoder);
         NodeFile {
-            path: &file.path,
-            owner: &file.owner,
-            permissions: &file.permissions,
+            path: file.path.as_str().into(),
+            owner: file.owner.as_str().into(),
+            permissions: file.permissions.as_str().into(),
             encoding: carried.encoding,
             content: carried.bytes,
             append: file.append.unwrap_or_default(),
+            is_exact: false,
             origin: file.origin.as_ref(),
         }
     });
-    let own = |path, content: String| {
-        let content = Cow::Owned(content.into_bytes());
-        NodeFile { path, owner: "root:root", permissions: "0640", encoding: "", content, append: false, origin: None }
+    let own = |path: &'static str, content: String| NodeFile {
+        path: path.into(),
+        owner: "root:root".into(),
+        permissions: "0640".into(),
+        encoding: "",
+        content: Cow::Owned(content.into_bytes()),
+        append: false,
+        is_exact: false,
+        origin: None,
     };
     let script = retry_script(plan).map(|file| NodeFile {
-        path: retry_join::PATH,
-        owner: "root",
-        permissions: "0755",
+        path: retry_join::PATH.into(),
+        owner: "root".into(),
+        permissions: "0755".into(),
         encoding: "",
         content: Cow::Owned(file.content.into_inner()),
         append: false,
+        is_exact: false,
         origin: None,
     });
     let paths = Paths::on(plan.platform);

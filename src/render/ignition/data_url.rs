@@ -23,6 +23,11 @@ pub(crate) fn of_text(data: &[u8]) -> String {
     format!("data:,{}", escape(data))
 }
 
+/// Data as base64.
+pub(crate) fn of_bytes(data: &[u8]) -> String {
+    format!("data:;base64,{}", STANDARD.encode(data))
+}
+
 /// The data of a URL.
 ///
 /// # Errors
@@ -107,6 +112,7 @@ mod tests {
     #[test]
     fn only_unreserved_characters_stay() {
         assert_eq!(of_text(b"a-_.!~*'()Z9 +/\xc3\xbc\n"), "data:,a-_.!~*'()Z9%20%2B%2F%C3%BC%0A");
+        assert_eq!(of_bytes(b"\x00\xff"), "data:;base64,AP8=");
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //!
 //! The provider writes it with a template, texts of the user without quotes; what YAML makes of them is what the node gets.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::script::{KUBEADM_FILE, SCRIPT_FILE, kubeadm_documents, script};
 use super::texts::{self, NTP_FILE};
 use crate::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
@@ -31,6 +34,8 @@ pub(super) struct Release {
     pub(super) calls_bash: bool,
     /// Whether `layout: false` means no partition.
     pub(super) layout_is_flag: bool,
+    /// Whether files without permissions get some, as in a WindlassConfig.
+    pub(super) fills_mode: bool,
 }
 
 /// Writes the config.
@@ -46,7 +51,7 @@ pub(super) fn generate(plan: &NodePlan, release: Release, spec: &FieldPath) -> R
     out.put("\n  files:");
     out.files_of_users(users, spec);
     for file in files {
-        out.file(file);
+        out.file(file, release);
     }
     out.kubeadm(plan, spec);
     out.ntp_file(ntp.as_ref(), spec);
@@ -266,9 +271,10 @@ impl Generated {
         self.from(None);
     }
 
-    fn file(&mut self, file: &PlannedFile) {
-        // That the content is to be appended is not written; encodings for the way are resolved before.
-        let PlannedFile { path, owner, permissions, encoding, append: _, transfer_encoding: _, content, origin } = file;
+    fn file(&mut self, file: &PlannedFile, release: Release) {
+        // That the content is to be appended is not written; a compressed transfer is refused before.
+        let PlannedFile { path, owner, permissions, encoding, append: _, transfer_encoding, content, origin } = file;
+        let permissions = if permissions.is_empty() && release.fills_mode { "0644" } else { permissions };
         self.from(origin.clone());
         self.put("\n    - path: ");
         self.put(path);
@@ -284,9 +290,10 @@ impl Generated {
             self.put(&format!("mode: {permissions}\n      "));
         }
         self.put("contents:\n        ");
-        self.put(if *encoding == "base64" { "inline: !!binary |" } else { "inline: |" });
+        let encoded = transfer_encoding.map(|_| STANDARD.encode(content.expose()));
+        self.put(if *encoding == "base64" || encoded.is_some() { "inline: !!binary |" } else { "inline: |" });
         self.put("\n          ");
-        self.indented(content.expose());
+        self.indented(encoded.as_deref().map_or(content.expose().as_slice(), str::as_bytes));
         self.from(None);
     }
 

@@ -47,5 +47,5 @@ restrict 127.0.0.1
 restrict [::1]";
 
 /// Why the provider's template fails for a mount without a mount point.
-pub(super) const MOUNT_TOO_SHORT: &str = "rendering CLC configuration: failed to render template: template: template:61:26: executing \"template\" at \
+pub(super) const MOUNT_TOO_SHORT: &str = "rendering CLC configuration: failed to render template: template: template:58:23: executing \"template\" at \
      <index . 1>: error calling index: reflect: slice index out of range";

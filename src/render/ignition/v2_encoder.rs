@@ -3,38 +3,23 @@
 use super::container_linux::{self, Refusal};
 use super::findings::{Entry, Severity};
 use super::generated::{self, Generated, Release, Unwritable};
-use super::json;
+use super::{ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context, json};
+use crate::api::boot::Compression;
+use crate::api::names::GROUP;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ContainerLinuxConfig, Ignition};
-use crate::diag::{Diagnostic, FieldPath, RuleId};
-use crate::render::object::Object;
+use crate::diag::{Diagnostic, FieldPath};
 use crate::render::outcome::Notes;
 use crate::render::plan::NodePlan;
-use crate::render::profile::Profile;
-
-/// A config of which upstream cannot make Ignition.
-pub const CONFIG_REFUSED: RuleId = RuleId::new("ignition-config-refused");
-/// An additional config that upstream's transpiler refuses.
-pub const ADDITIONAL_REFUSED: RuleId = RuleId::new("ignition-additional-config-refused");
-/// What upstream's transpiler says of an additional config, and upstream throws away.
-pub const ADDITIONAL_WARNING: RuleId = RuleId::new("ignition-additional-config-warning");
-
-/// Where a plan comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
-    /// The object of the user.
-    pub config: &'a Object,
-    /// Where its spec is.
-    pub spec_path: &'a FieldPath,
-    /// The release that is matched.
-    pub profile: &'a Profile,
-    /// Whether upstream's messages hold texts of the user, as they do upstream.
-    pub show_secrets: bool,
-}
 
 /// The data, or findings that say why there is none.
-pub fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Context<'_>, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
-    let release = Release { calls_bash: context.profile.ignition_calls_bash(), layout_is_flag: context.profile.is_legacy() };
+pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Context<'_>, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    context.refuse_of_version_3(plan, ignition, notes)?;
+    let release = Release {
+        calls_bash: context.profile.ignition_calls_bash(),
+        layout_is_flag: context.profile.is_legacy(),
+        fills_mode: context.config.group() == GROUP,
+    };
     let generated = match generated::generate(plan, release, context.spec_path) {
         Ok(generated) => generated,
         Err(Unwritable { upstream, origin }) => {
@@ -61,6 +46,19 @@ pub fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Context<'_
 }
 
 impl Context<'_> {
+    /// Refuses what only Ignition 3.4 reads.
+    fn refuse_of_version_3(&self, plan: &NodePlan, ignition: Option<&Ignition>, notes: &mut Notes) -> Option<()> {
+        let additional = ignition.is_some_and(|ignition| ignition.additional_config.is_some());
+        let compression = plan.compression == Compression::Gzip;
+        let set =
+            [(self.spec_path.field("ignition").field("additionalConfig"), additional), (self.spec_path.field("compression"), compression)];
+        for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
+            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
+            notes.report.push(finding.help("use `--ignition 3.4`, or leave the field out"));
+        }
+        (!additional && !compression).then_some(())
+    }
+
     /// The additional config; what it warns of is shown.
     fn additional(&self, text: &str, strict: bool, notes: &mut Notes) -> Option<super::v2::Config> {
         let path = self.spec_path.field("ignition").field("containerLinuxConfig").field("additionalConfig");

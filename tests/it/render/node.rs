@@ -113,7 +113,7 @@ fn exactly(bytes: &[u8]) -> Value {
     STANDARD.encode(one_line_break(bytes)).into()
 }
 
-fn one_line_break(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn one_line_break(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
     let mut bytes = bytes[..end].to_vec();
     if end > 0 {

@@ -207,7 +207,7 @@ fn directories() -> impl Strategy<Value = Vec<PlannedDirectory>> {
     vec(directory, 0..3)
 }
 
-fn plan() -> impl Strategy<Value = NodePlan> {
+pub(super) fn plan() -> impl Strategy<Value = NodePlan> {
     let ntp =
         proptest::option::of((proptest::option::of(vec(text(), 0..3)), flag()).prop_map(|(servers, enabled)| Ntp { servers, enabled }));
     let on_failure = prop::sample::select(vec![OnFailure::Continue, OnFailure::Report, OnFailure::Abort]);

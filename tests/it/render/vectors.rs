@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use windlass::api::boot::IgnitionVersion;
 use windlass::diag::{Diagnostic, Severity};
 use windlass::render::cloud_config::Encoder;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Request};
@@ -44,6 +45,11 @@ pub(super) fn cases(root: &Path) -> Vec<Case> {
 
 /// Renders the only config of a vector as the provider would.
 pub(super) fn rendered(case: &Case, encoder: Encoder) -> (Option<Rendered>, Vec<Diagnostic>) {
+    rendered_with(case, encoder, None)
+}
+
+/// Renders the only config of a vector, in a version of Ignition.
+pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<IgnitionVersion>) -> (Option<Rendered>, Vec<Diagnostic>) {
     let input = std::fs::read_to_string(case.folder.join("input.yaml")).unwrap();
     let (pool, report) = Pool::read(&[Source::new("input.yaml", input)]);
     let request = Request {
@@ -52,6 +58,7 @@ pub(super) fn rendered(case: &Case, encoder: Encoder) -> (Option<Rendered>, Vec<
         token: Some("abcdef.0123456789abcdef".into()),
         show_secrets: true,
         encoder: Some(encoder),
+        ignition,
         feature_gates: FeatureGates { ignition: case.ignition_gate, machine_pool: true },
         ..Request::new()
     };
