@@ -9,6 +9,7 @@
     reason = "a measuring program: it starts programs, reads the clock and reports"
 )]
 
+mod clusterctl;
 mod measure;
 mod rows;
 mod sources;
@@ -65,6 +66,11 @@ fn report(about: &str, ours: &Job, theirs: &Job) {
             job.title, time.median, time.least, time.most, memory.median
         );
     }
-    let ratio = Spread::of(pairs.iter().map(|(ours, theirs)| theirs.seconds / ours.seconds));
-    println!("  {:<34} {:>9.1} x  ({:.1} to {:.1})", "faster", ratio.median, ratio.least, ratio.most);
+    let ratios = [
+        ("faster", Spread::of(pairs.iter().map(|(ours, theirs)| theirs.seconds / ours.seconds))),
+        ("less of the processors", Spread::of(pairs.iter().map(|(ours, theirs)| theirs.cpu / ours.cpu))),
+    ];
+    for (title, ratio) in ratios {
+        println!("  {title:<34} {:>9.1} x  ({:.1} to {:.1})", ratio.median, ratio.least, ratio.most);
+    }
 }

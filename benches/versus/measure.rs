@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 
 /// The argument that makes this program run one other and tell what it took: a process learns the peak memory of its children only as
 /// the maximum of all of them, so each measurement has a process of its own.
@@ -15,7 +16,7 @@ pub(crate) struct Step {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) folder: PathBuf,
-    pub(crate) environment: Vec<(&'static str, String)>,
+    pub(crate) environment: Vec<(String, String)>,
 }
 
 /// Programs that together do what is measured, one after the other.
@@ -29,6 +30,8 @@ pub(crate) struct Job {
 /// What one run took.
 pub(crate) struct Sample {
     pub(crate) seconds: f64,
+    /// Time of all processors together: what else the machine does does not change it.
+    pub(crate) cpu: f64,
     /// Of the largest process.
     pub(crate) megabytes: f64,
 }
@@ -63,6 +66,7 @@ impl Job {
         }
         Sample {
             seconds: samples.iter().map(|sample| sample.seconds).sum(),
+            cpu: samples.iter().map(|sample| sample.cpu).sum(),
             megabytes: samples.iter().map(|sample| sample.megabytes).fold(0.0, f64::max),
         }
     }
@@ -77,13 +81,13 @@ impl Step {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let numbers: Vec<f64> = told.split_whitespace().filter_map(|number| number.parse().ok()).collect();
         match (output.status.success(), numbers.as_slice()) {
-            (true, [seconds, megabytes]) => Sample { seconds: *seconds, megabytes: *megabytes },
+            (true, [seconds, cpu, megabytes]) => Sample { seconds: *seconds, cpu: *cpu, megabytes: *megabytes },
             _ => panic!("{title}: {} failed:\n{}", self.program.display(), String::from_utf8_lossy(&output.stderr)),
         }
     }
 }
 
-/// Runs the program that the arguments name, and prints seconds and megabytes.
+/// Runs the program that the arguments name, and prints seconds, seconds of processors, and megabytes.
 pub(crate) fn alone(arguments: &[String]) -> ExitCode {
     let (program, arguments) = arguments.split_first().expect("a program is given");
     let mut command = Command::new(program);
@@ -94,6 +98,7 @@ pub(crate) fn alone(arguments: &[String]) -> ExitCode {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system counts");
     #[expect(clippy::cast_precision_loss, reason = "kilobytes of memory fit")]
     let megabytes = usage.max_rss() as f64 / 1024.0;
-    println!("{seconds} {megabytes}");
+    let spent = |time: nix::sys::time::TimeVal| std::time::Duration::from_micros(time.num_microseconds().unsigned_abs()).as_secs_f64();
+    println!("{seconds} {} {megabytes}", spent(usage.user_time()) + spent(usage.system_time()));
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::clusterctl;
 use super::measure::{Job, Step};
 use super::sources::{checkout, cluster_api, copy, peer};
 
@@ -16,12 +17,14 @@ pub(crate) struct Row {
 pub(crate) const ALL: &[Row] = &[
     Row { name: "release", about: "release of a bootstrap provider: CRDs from types, RBAC, webhooks, components", prepare: release },
     Row { name: "components", about: "components of the kubeadm bootstrap provider from its files", prepare: components },
-    Row { name: "start", about: "start of the process", prepare: start },
+    Row { name: "start", about: "start of the process", prepare: clusterctl::start },
+    Row { name: "generate-cluster", about: "generate cluster from a small template", prepare: clusterctl::generate_cluster },
+    Row { name: "generate-provider", about: "generate provider of 1.4 MB of components", prepare: clusterctl::generate_provider },
+    Row { name: "generate-yaml", about: "generate yaml of a template of 1.5 MB with many $$", prepare: clusterctl::generate_yaml },
 ];
 
 const CONTROLLER_GEN: &str = "controller-gen-v0.19.0/controller-gen";
 const KUSTOMIZE: &str = "kustomize-v5.8.1/kustomize";
-const CLUSTERCTL: &str = "clusterctl-v1.14.2/clusterctl";
 
 /// Ours from its Rust types; upstream's of the same size as its own Makefile makes it.
 fn release(windlass: &Path, folder: &Path) -> (Job, Job) {
@@ -73,23 +76,4 @@ fn kustomize(source: &Path) -> (Step, PathBuf) {
     let made = source.join("bootstrap-components.yaml");
     let arguments = ["build", "bootstrap/kubeadm/config/default", "--output", "bootstrap-components.yaml"].map(str::to_owned).to_vec();
     (Step { program: peer(KUSTOMIZE), arguments, folder: source.to_path_buf(), environment: Vec::new() }, made)
-}
-
-fn start(windlass: &Path, folder: &Path) -> (Job, Job) {
-    let step = |program: PathBuf, arguments: &[&str]| Step {
-        program,
-        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-        folder: folder.to_path_buf(),
-        environment: vec![
-            ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true".to_owned()),
-            ("GOPROXY", "off".to_owned()),
-            ("XDG_CONFIG_HOME", folder.display().to_string()),
-        ],
-    };
-    let ours = step(windlass.to_path_buf(), &["version", "-o", "short"]);
-    let theirs = step(peer(CLUSTERCTL), &["version", "-o", "short"]);
-    (
-        Job { title: "windlass version", steps: vec![ours], made: None },
-        Job { title: "clusterctl version", steps: vec![theirs], made: None },
-    )
 }

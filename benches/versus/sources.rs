@@ -19,6 +19,14 @@ pub(crate) fn peer(name: &str) -> PathBuf {
     program
 }
 
+/// A file or folder of the shared data: below `WINDLASS_SHARED`, else `../shared` beside the checkout.
+pub(crate) fn shared(relative: &str) -> PathBuf {
+    let root = std::env::var_os("WINDLASS_SHARED").map_or_else(|| checkout().join("../shared"), PathBuf::from);
+    let path = root.join(relative);
+    assert!(path.exists(), "{} is not there; set WINDLASS_SHARED to the folder of the shared data", path.display());
+    path
+}
+
 /// A copy of the source of Cluster API v1.12.0, from the Go module that the peers are built of.
 pub(crate) fn cluster_api(to: &Path) {
     let module = checkout().join("tests/peers/cluster-api-v1.12.0");
