@@ -41,7 +41,8 @@ pub struct Parsed {
 ///
 /// A document that is no YAML is missing in the result, and the report says why. A defect that Go refuses but that leaves the shape of the
 /// document clear (an alias without anchor, an infinite number, a list as a key) is an error in the report, and the value is null or left
-/// out. Of equal keys the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
+/// out. A quoted text that goes on in a line without indentation is an error, though Go takes it: the parser is strict there. Of equal keys
+/// the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
 pub fn parse(source: &Source, limits: &Limits) -> Parsed {
     let whole = Excerpt::whole(source);
     if source.text().len() > limits.bytes {

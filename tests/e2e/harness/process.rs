@@ -12,6 +12,8 @@ use super::watchdog;
 /// How long a program gets to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(20);
+/// The first pause: most programs that are waited for end in some milliseconds.
+const SHORT: Duration = Duration::from_millis(2);
 
 /// A running program. Dropping it ends it.
 pub(crate) struct Process {
@@ -65,13 +67,17 @@ impl Start<'_> {
         watchdog::watch(child.id());
         let mut process = Process { name: self.name.to_owned(), child, log: streams[1].clone() };
         let deadline = Instant::now() + limit;
+        let mut pause = SHORT;
         let status = loop {
             match process.ended() {
                 Some(status) => break status,
                 None if Instant::now() >= deadline => {
                     panic!("{} still runs after {} s; its last words:\n{}", process.name, limit.as_secs(), process.last_words())
                 }
-                None => std::thread::sleep(PAUSE),
+                None => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(PAUSE);
+                }
             }
         };
         let [stdout, stderr] =

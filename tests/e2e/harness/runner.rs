@@ -60,6 +60,11 @@ impl Shared {
 }
 
 impl Context {
+    /// The scenario's folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// A control plane of one's own, fresh.
     pub(crate) fn control_plane(&self) -> ControlPlane {
         ControlPlane::start(&self.folder, &self.runtime)

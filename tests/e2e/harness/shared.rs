@@ -19,3 +19,18 @@ pub(crate) fn checkout() -> &'static Path {
 pub(crate) fn cluster_api(version: &str) -> PathBuf {
     path(&format!("corpus/rendered/kubernetes-sigs+cluster-api@{version}"))
 }
+
+/// All YAML files below a folder, in order.
+pub(crate) fn yaml_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the corpus can be read") {
+            let path = entry.expect("the corpus can be read").path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml"));
+    found.sort();
+    found
+}

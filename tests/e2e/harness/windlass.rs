@@ -25,7 +25,7 @@ pub(crate) const LABEL: &str = "bootstrap-windlass";
 pub(crate) const WEBHOOK_SERVICE: &str = "windlass-webhook-service";
 
 /// The program `windlass`, built when it is not up to date.
-fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut build = Command::new(env!("CARGO"));

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::clusterctl::Clusterctl;
 use crate::harness::runner::Context;
-use crate::harness::{installation, managers, shared, wait, windlass};
+use crate::harness::{components, installation, managers, shared, wait, windlass};
 
 const SOON: Duration = Duration::from_secs(30);
 
@@ -24,7 +24,7 @@ components: built.yaml
 ";
 
 /// Our releases of upstream's kubeadm bootstrap provider, of the k3s bootstrap provider and of the infrastructure provider in
-/// `examples/` are installed and become available; upstream's own manager runs in ours, as its service account, and answers.
+/// `examples/` are installed and become available; upstream's own manager runs in ours, as its service account, and answers; the template of the example is taken.
 pub(crate) fn releases_are_installed(context: &Context) {
     let plane = context.control_plane();
     let mut clusterctl = Clusterctl::new(installation::CLUSTER_API, &plane, installation::CLUSTER_API);
@@ -52,7 +52,17 @@ pub(crate) fn releases_are_installed(context: &Context) {
         assert_eq!(deployment["status"]["availableReplicas"], 1, "{name}: {}", deployment["status"]);
     }
 
-    managers::start(&plane, installation::CLUSTER_API, &[managers::CORE, managers::KUBEADM_BOOTSTRAP]);
+    let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE];
+    managers::start(&plane, installation::CLUSTER_API, &all);
+    clusterctl.set("HARBOUR_PORT_OF_CALL", json!("Rotterdam"));
+    let mut arguments = vec!["generate", "cluster", "prod", "--infrastructure", "harbour:v0.1.0", "--target-namespace", "default"];
+    arguments.extend(["--kubernetes-version", "v1.34.2", "--control-plane-machine-count", "1", "--worker-machine-count", "1"]);
+    let printed = clusterctl.succeed(&arguments).stdout;
+    for document in components::documents("the template of harbour", printed) {
+        wait::until(&format!("{} to be taken", document["kind"]), SOON, || {
+            plane.api.try_apply(&document).map_err(|refusal| refusal.to_string())
+        });
+    }
     let config = |api: &str, spec| {
         json!({
             "apiVersion": format!("bootstrap.cluster.x-k8s.io/{api}"), "kind": "KubeadmConfig", "metadata": {"name": "k", "namespace": "default"}, "spec": spec,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::harness::runner::{Context, Scenario};
 
 mod bring_your_own;
+mod commands;
 mod contract;
 mod crds;
 mod install;
@@ -31,9 +32,13 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("contract::core_v1_14", contract::core_v1_14),
     scenario("contract::core_v1_10", contract::core_v1_10),
     scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
+    scenario("templates::examples_are_taken", templates::examples_are_taken),
     scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),
+    scenario("commands::templates_of_the_corpus_are_equal", commands::templates_of_the_corpus_are_equal),
+    scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
+    scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
 ];
 

@@ -3,13 +3,31 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::api_server::{ApiServer, Kind};
 use crate::harness::runner::Context;
 use crate::harness::{wait, windlass};
 
-const VERBS: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+/// What can be done with objects, and the verbs that let one become more than one is.
+const VERBS: [&str; 14] = [
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+    "approve",
+    "bind",
+    "escalate",
+    "impersonate",
+    "sign",
+    "use",
+];
+/// Paths that are not for everybody.
+const PATHS: [&str; 5] = ["/metrics", "/metrics/slis", "/debug/pprof/profile", "/logs", "/configz"];
 const ALL: &[&str] = &["get", "list", "watch", "create", "update", "patch", "delete"];
 const READ: &[&str] = &["get", "list", "watch"];
 const CORE: &str = "system:serviceaccount:capi-system:capi-manager";
@@ -89,6 +107,12 @@ pub(crate) fn the_manager_has_exactly_its_list(context: &Context) {
             }
         }
     }
+    for path in PATHS {
+        let attributes = json!({"nonResourceAttributes": {"path": path, "verb": "get"}});
+        if is_allowed(&plane.api, MANAGER, attributes) {
+            faults.push(format!("get {path}: allowed"));
+        }
+    }
     println!("  {asked} questions about {} resources", resources.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     for (group, resource, _) in ALLOWED.iter().filter(|(_, resource, _)| *resource != "*") {
@@ -122,19 +146,21 @@ struct Question<'a> {
 impl Question<'_> {
     fn is_allowed(&self, api: &ApiServer) -> bool {
         let (resource, subresource) = self.resource.split_once('/').unwrap_or((self.resource, ""));
-        let namespace = self.user.split(':').nth(2).unwrap_or_default();
-        let groups =
-            ["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}"), "system:authenticated".to_owned()];
         let attributes = json!({
             "verb": self.verb, "group": self.group, "resource": resource, "subresource": subresource,
             "namespace": self.namespace, "name": self.name,
         });
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
-            "spec": {"user": self.user, "groups": groups, "resourceAttributes": attributes},
-        });
-        let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-        api.request("POST", path, "application/json", Some(&review)).unwrap_or_else(|refusal| panic!("{refusal}"))["status"]["allowed"]
-            == true
+        is_allowed(api, self.user, json!({ "resourceAttributes": attributes }))
     }
+}
+
+/// Asks the authorizer about a service account, which is in the groups of all service accounts.
+fn is_allowed(api: &ApiServer, user: &str, mut attributes: Value) -> bool {
+    let namespace = user.split(':').nth(2).unwrap_or_default();
+    attributes["user"] = json!(user);
+    attributes["groups"] = json!(["system:serviceaccounts", format!("system:serviceaccounts:{namespace}"), "system:authenticated"]);
+    let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": attributes});
+    let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    let answer = api.request("POST", path, "application/json", Some(&review)).unwrap_or_else(|refusal| panic!("{refusal}"));
+    answer["status"]["allowed"] == true
 }

@@ -27,6 +27,22 @@ pub(crate) fn every_flavor_is_taken(context: &Context) {
     assert!(count > 20, "the templates have only {count} objects");
 }
 
+/// Every object of the examples is taken as it stands there.
+pub(crate) fn examples_are_taken(context: &Context) {
+    let plane = context.installed();
+    let folder = shared::checkout().join("examples");
+    let files = std::fs::read_dir(folder.canonicalize().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let mut count = 0;
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")) {
+        let shown = path.display().to_string();
+        for document in components::documents(&shown, std::fs::read_to_string(&path).unwrap()) {
+            count += 1;
+            take(&plane, &shown, &document);
+        }
+    }
+    assert!(count > 2, "the examples have only {count} objects");
+}
+
 /// Templates and ClusterClasses of the release by file name.
 pub(crate) fn templates() -> Vec<(String, PathBuf)> {
     let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);

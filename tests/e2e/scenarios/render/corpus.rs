@@ -1,7 +1,7 @@
 //! The configs of real templates.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use windlass::text::envsubst;
@@ -16,7 +16,7 @@ pub(super) fn subjects() -> Vec<Subject> {
     let (mut subjects, mut seen) = (Vec::new(), BTreeSet::new());
     let (mut same, mut older, mut unreadable, mut files) = (0, 0, 0, 0);
     let root = shared::path("corpus");
-    for path in files_below(&root) {
+    for path in shared::yaml_files(&root) {
         let Some(documents) = documents(&path) else {
             unreadable += 1;
             continue;
@@ -88,18 +88,4 @@ fn value_of(name: &str) -> &'static str {
         _ if name.ends_with("B64") => "dmFsdWU=",
         _ => "value",
     }
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the corpus can be read") {
-            let path = entry.expect("the corpus can be read").path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
-        }
-    }
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml"));
-    found.sort();
-    found
 }

@@ -4,59 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::provider::Provider;
 use super::{KUBERNETES, Role, Subject};
-use crate::harness::random::Random;
+use crate::harness::random::{Random, TEXTS};
 
-/// Texts that one writer or another treats in its own way.
-const TEXTS: &[&str] = &[
-    "plain",
-    "two words",
-    "true",
-    "null",
-    "~",
-    "1_000",
-    "0x1f",
-    "1e3",
-    "2026-01-02",
-    "yes",
-    "=",
-    "key: value",
-    "a #comment",
-    "# comment",
-    "- item",
-    " leading",
-    "trailing ",
-    "a\ttab",
-    "\"quoted\"",
-    "it's",
-    "back\\slash",
-    "[a, b]",
-    "{a: b}",
-    "&anchor",
-    "*alias",
-    "!tag",
-    "%directive",
-    "@at",
-    "`tick`",
-    "|",
-    ">",
-    "<a href=\"x\">&amp;</a>",
-    "{{ ds.meta_data.hostname }}",
-    "{% if a %}b{% endif %}",
-    "$HOME ${NAME} $(date)",
-    "ünï – ©",
-    "日本語",
-    "😀",
-    "\u{a0}nbsp\u{200b}",
-    "\u{feff}bom\u{2028}",
-    "line\nbreak",
-    "line\n\n  indented\n",
-    "\nfirst",
-    "crlf\r\nend",
-    "\u{7}bell",
-    "https://example.com/a?b=c&d=e#f",
-    "a rather long text that goes on and on until it is longer than the width at which the usual writers break their lines, and further",
-    "anextremelylongwordthatnobodycanbreakanywherebecausethereisnoblankinitatallnotevenattheendwhichisherenowatlast",
-];
 /// Keys of maps and names of arguments. Mixed digits and letters are left out where upstream's own order changes from run to run.
 const NAMES: &[&str] = &["v", "v2", "v10", "cloud-provider", "feature-gates", "A", "a_b", "node.labels", "x y", "ümlaut", "true"];
 
