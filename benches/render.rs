@@ -1,9 +1,14 @@
 //! A worker's bootstrap data: the whole path from the text of its documents, and encoding alone.
-#![allow(clippy::unwrap_used, reason = "a benchmark may fail loudly")]
+//!
+//! The inputs are the shared vectors, when they are there: the worker whose data is nearest to 3 KB, and the largest of all. Beside them
+//! stands the example of this repository.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "a benchmark reads files and may fail loudly")]
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use serde_json::Value;
 use windlass::render::cloud_config::{Encoder, encode};
 use windlass::render::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Request};
@@ -11,21 +16,52 @@ use windlass::text::source::Source;
 
 const WORKER: &str = include_str!("../examples/worker.yaml");
 
-fn worker(criterion: &mut Criterion) {
+/// The size of an ordinary worker's data.
+const ORDINARY: u64 = 3_000;
+
+/// The texts to render, by name.
+fn inputs() -> Vec<(String, String)> {
+    let mut inputs = vec![("example".to_owned(), WORKER.to_owned())];
+    let shared = std::env::var_os("WINDLASS_SHARED")
+        .map_or_else(|| Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(), PathBuf::from);
+    let vectors = shared.join("vectors/render");
+    let Ok(index) = std::fs::read(vectors.join("index.json")) else {
+        eprintln!("SKIPPED: shared data not found: {}", vectors.display());
+        return inputs;
+    };
+    let index: Value = serde_json::from_slice(&index).unwrap();
+    let cases = index["cases"].as_array().unwrap().iter().filter(|case| case["expected"] == "expected.cloud-config");
+    let bytes = |case: &&Value| case["bytes"].as_u64().unwrap();
+    let ordinary =
+        cases.clone().filter(|case| case["name"].as_str().unwrap().ends_with("-worker")).min_by_key(|case| bytes(case).abs_diff(ORDINARY));
+    for case in [ordinary, cases.max_by_key(bytes)].into_iter().flatten() {
+        let (name, bytes) = (case["name"].as_str().unwrap(), bytes(&case));
+        let text = std::fs::read_to_string(vectors.join(name).join("input.yaml")).unwrap();
+        inputs.push((format!("{name} ({bytes} bytes)"), text));
+    }
+    inputs
+}
+
+fn machines(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("render");
     let request = Request::new();
-    let source = Source::new("worker.yaml", WORKER);
-    group.bench_function("worker, whole path", |bench| {
-        bench.iter(|| {
-            let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)));
-            let targets = render::targets(&pool);
-            render::render(&pool, &targets[0], &request, &mut Notes::default()).unwrap()
+    for (name, text) in inputs() {
+        let source = Source::new("input.yaml", text);
+        group.bench_function(format!("{name}, whole path"), |bench| {
+            bench.iter(|| {
+                let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)));
+                let targets = render::targets(&pool);
+                render::render(&pool, &targets[0], &request, &mut Notes::default()).unwrap()
+            });
         });
-    });
-    let (pool, _) = Pool::read(std::slice::from_ref(&source));
-    let rendered = render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default()).unwrap();
-    for encoder in Encoder::ALL {
-        group.bench_function(format!("worker, encoding {encoder}"), |bench| bench.iter(|| encode(black_box(&rendered.plan), encoder)));
+        let (pool, _) = Pool::read(std::slice::from_ref(&source));
+        group.bench_function(format!("{name}, from objects"), |bench| {
+            bench.iter(|| render::render(black_box(&pool), &render::targets(&pool)[0], &request, &mut Notes::default()).unwrap());
+        });
+        let rendered = render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default()).unwrap();
+        for encoder in Encoder::ALL {
+            group.bench_function(format!("{name}, encoding {encoder}"), |bench| bench.iter(|| encode(black_box(&rendered.plan), encoder)));
+        }
     }
     let ignition = v3::encode(black_box(&rendered.plan), None, &rendered.spec_path);
     assert!(ignition.is_ok());
@@ -43,5 +79,5 @@ fn worker(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, worker);
+criterion_group!(benches, machines);
 criterion_main!(benches);

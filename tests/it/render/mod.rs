@@ -2,6 +2,7 @@
 
 mod additions;
 mod cloud_init;
+mod contract;
 mod ignition;
 mod node;
 mod shells;
