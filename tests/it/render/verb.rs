@@ -173,3 +173,16 @@ fn extracted_files_are_decoded_and_appended() {
     let commands = std::fs::read_to_string(node.join(".windlass/commands")).unwrap();
     assert!(commands.starts_with("1\tkubeadm\t-\t\"kubeadm join --config "), "{commands}");
 }
+
+#[test]
+fn examples_have_nothing_to_be_warned_of() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();
+    assert!(files.len() >= 4, "{files:?}");
+    for file in files {
+        let (code, report, talk) = render_text("", &["render", "--all", file.to_str().unwrap(), "-o", "json", "--deny", "warnings"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!((code, &report["findings"]), (0, &serde_json::json!([])), "{}: {talk}", file.display());
+    }
+}
