@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use windlass::api::boot::{Format, IgnitionVersion};
 use windlass::render::cloud_config::Encoder;
+use windlass::render::gzip;
 use windlass::render::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass::text::source::Source;
@@ -31,7 +32,8 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
             let is_newest = rendered.ignition == Some(IgnitionVersion::V3_4);
             assert!(!is_newest || v3::check(&config).is_empty(), "{:?}", v3::check(&config));
         } else if rendered.encoder == Encoder::Typed {
-            let data = String::from_utf8(rendered.data.into_inner()).expect("typed writes text");
+            let data = rendered.data.into_inner();
+            let data = String::from_utf8(gzip::decompress(&data, 64 << 20).unwrap_or(data)).expect("typed writes text");
             let parsed = parse(&Source::new("user-data", data), &Limits::default());
             assert!(!parsed.report.has_errors(), "{:?}", parsed.report);
         }

@@ -182,4 +182,52 @@ mod tests {
         check("a: [b\n", "line 1: did not find expected ',' or ']'");
         check("a: @b\n", "found character that cannot start any token");
     }
+
+    #[test]
+    fn foreign_texts_neither_panic_nor_loop() {
+        use proptest::prelude::*;
+        const PARTS: [&str; 33] = [
+            "a",
+            "b: ",
+            "- ",
+            "  ",
+            "\n",
+            "\n  ",
+            "? ",
+            ": ",
+            ":",
+            "# c\n",
+            "|\n",
+            ">-\n",
+            "|2\n",
+            "'",
+            "\"",
+            "\\",
+            "\t",
+            "[",
+            "]",
+            "{",
+            "}",
+            ", ",
+            "&x ",
+            "*x",
+            "!!str ",
+            "~",
+            "---\n",
+            "...\n",
+            "%YAML 1.1\n",
+            "\r",
+            "\u{2028}",
+            "é",
+            "<<: ",
+        ];
+        let text = proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 0..30).prop_map(|parts| parts.concat());
+        proptest!(|(text in text)| {
+            if let Ok(Some(document)) = parse(text.as_bytes()) {
+                prop_assert!(document.nodes.iter().all(|node| node.line > 0 && node.column > 0));
+            }
+        });
+        let deep = "[".repeat(100_000);
+        assert_eq!(parse(deep.as_bytes()).map_err(|fault| fault.message), Err("exceeded max depth of 400".to_owned()));
+    }
 }

@@ -170,7 +170,11 @@ impl<'a> Builder<'a> {
         let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
         let text = if block && self.excerpt.is_cut_off(span) { without_last_break(text) } else { text };
         let span = if block { self.excerpt.without_end_breaks(span) } else { span };
-        self.tabs.allow(span);
+        if block {
+            self.tabs.allow_block(span)
+        } else {
+            self.tabs.allow(span)
+        }
         let plain = style == ScalarStyle::Plain;
         if plain && self.flow.is_some() && (text.contains('?') || text.starts_with(':')) {
             self.find(syntax::broken_word(&text), span);

@@ -195,6 +195,12 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_one_line_hold_tabs() {
+        check("a: |\n  -\tb\n", json!({"a": "-\tb\n"}));
+        check("a:\n- b: |2\n     \tc\n  d: 1\n", json!({"a": [{"b": " \tc\n", "d": 1}]}));
+    }
+
+    #[test]
     fn merges_happen_where_they_stand() {
         check("x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  a: 3\n", json!({"x": {"a": 1, "b": 2}, "z": {"a": 3, "b": 2}}));
         check("<<: [{a: 1}, {a: 2, b: 2}]\n", json!({"a": 1, "b": 2}));

@@ -30,9 +30,16 @@ impl<'a> Tabs<'a> {
         self.free.clear();
     }
 
-    /// Lets lines start with a tab within this stretch.
+    /// Lets lines start with a tab within this stretch of several lines.
     pub(super) fn allow(&mut self, span: Span) {
-        if self.any && span.start.line != span.end.line {
+        if span.start.line != span.end.line {
+            self.allow_block(span);
+        }
+    }
+
+    /// Lets lines start with a tab within this block of text, also when it has only one.
+    pub(super) fn allow_block(&mut self, span: Span) {
+        if self.any {
             let around = span.start.offset..span.end.offset;
             let kept = self.free.partition_point(|inner| inner.start < around.start);
             self.free.truncate(kept);

@@ -115,15 +115,11 @@ impl<'a> Decoder<'a> {
     fn scalar(&self, node: NodeId) -> Result<Option<Resolved>, Failure> {
         let found = self.document.node(node);
         match &found.content {
-            Content::Scalar { is_text, text } if found.tag != "!!str" && !*is_text => match resolve(&found.tag, text) {
+            Content::Scalar { .. } if matches!(found.tag.as_str(), "!!str" | "!!binary") => Ok(Some(Resolved::Text)),
+            Content::Scalar { text, .. } => match resolve(&found.tag, text) {
                 Ok((_, value)) => Ok(Some(value)),
                 Err(message) => Err(self.failure(node, format!("yaml: {message}"))),
             },
-            Content::Scalar { text, .. } if !matches!(found.tag.as_str(), "!!str" | "!!binary") => match resolve(&found.tag, text) {
-                Ok((_, value)) => Ok(Some(value)),
-                Err(message) => Err(self.failure(node, format!("yaml: {message}"))),
-            },
-            Content::Scalar { .. } => Ok(Some(Resolved::Text)),
             _ => Ok(None),
         }
     }
