@@ -7,8 +7,12 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
+use windlass::clusterctl::{Network, NetworkFault, Request};
+use windlass::shell::environment::Environment;
+use windlass::shell::network::{Bounds, Client, SERVER_VARIABLE, Visible};
 
 use crate::support::windlass;
 
@@ -302,4 +306,31 @@ fn only_a_server_on_this_machine_may_play_the_network() {
     let output = command.args(PROVIDER).env("WINDLASS_TEST_SERVER", "http://192.0.2.1:80").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("which is not http://127.0.0.1:PORT"));
+}
+
+/// Fetches with small bounds from a server whose connection `answer` gets.
+fn fetch(bounds: Bounds, answer: impl FnOnce(TcpStream) + Send + 'static) -> NetworkFault {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = std::thread::spawn(move || answer(listener.accept().unwrap().0));
+    let environment = [(SERVER_VARIABLE, format!("http://127.0.0.1:{port}"))].into_iter().collect::<Environment>();
+    let fault = Client::new(&environment, bounds, Visible::default()).get(&Request::new("https://example.com/x")).unwrap_err();
+    serving.join().unwrap();
+    fault
+}
+
+#[test]
+fn an_answer_that_does_not_come_or_does_not_end_is_given_up() {
+    let silent = |mut stream: TcpStream| {
+        // Until the other side hangs up.
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    };
+    let fault = fetch(Bounds { whole: Duration::from_millis(200), ..Bounds::default() }, silent);
+    assert!(matches!(&fault, NetworkFault::Failed(reason) if reason.contains("timeout")), "{fault:?}");
+    let endless = |mut stream: TcpStream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+        while stream.write_all(&[b'x'; 1024]).is_ok() {}
+    };
+    let fault = fetch(Bounds { bytes: 1 << 20, ..Bounds::default() }, endless);
+    assert_eq!(fault, NetworkFault::Failed("https://example.com/x: larger than 1 MiB".to_owned()));
 }
