@@ -97,6 +97,7 @@ pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
     context.stdio.err(&format!("Error: {}\n", refusal.message()));
     let hints = if context.stdio.stderr.is_terminal() { refusal.hints() } else { &[] };
     for note in refusal.notes().iter().chain(hints) {
+        let note = context.pasteable(note);
         context.talk(&format!("note: {note}"));
     }
     Exit::Findings

@@ -196,12 +196,15 @@ impl Context<'_> {
     /// The finding with the commands in its help spelt as this program was called.
     fn named(&self, finding: &Diagnostic) -> Diagnostic {
         let mut finding = finding.clone();
-        if self.program != "windlass" {
-            let rename = |text: &mut String| *text = text.replace("`windlass ", &format!("`{} ", self.program));
-            finding.help.iter_mut().for_each(rename);
-            finding.notes.iter_mut().for_each(rename);
-        }
+        let rename = |text: &mut String| *text = self.pasteable(text);
+        finding.help.iter_mut().for_each(rename);
+        finding.notes.iter_mut().for_each(rename);
         finding
+    }
+
+    /// A text whose commands of ours are spelt as this program was called.
+    pub fn pasteable(&self, text: &str) -> String {
+        text.replace("`windlass ", &format!("`{} ", self.program))
     }
 }
 

@@ -108,7 +108,7 @@ Release a provider (described by ./provider.yaml)
   release bump VERSION    add a release series to metadata.yaml
   generate crds|rbac|components|metadata|template|clusterclass    print one artifact
 Set up clusterctl repositories
-  repository add|list     fill, show, explain and pack a local repository, say how to go on with clusterctl
+  repository add|list     fill, show, explain and pack a local repository
 See what a machine boots with
   render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster
 clusterctl's offline commands, with its flags, output and exit codes

@@ -204,7 +204,7 @@ pub(super) mod planned {
     }
 
     const fn repository(words: &'static [&'static str]) -> Verb {
-        let family = Some("fill, show, explain and pack a local repository, say how to go on with clusterctl");
+        let family = Some("fill, show, explain and pack a local repository");
         Verb { family, ..row(Group::Repository, words, "", "x") }
     }
 

@@ -30,7 +30,7 @@ const CLASS_NAMESPACE: RuleId = RuleId::new("clusterclass-namespace-present");
 const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#workload-cluster-templates";
 
 /// What stands for a variable without a default while a template is judged. It reads as a number and as a name.
-const SAMPLE: &str = "1";
+pub const SAMPLE: &str = "1";
 
 /// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
 /// where the name looks as if clusterctl should find it.

@@ -122,6 +122,8 @@ fn as_a_plugin_the_program_speaks_of_itself_as_one() {
     assert!(stdout(&run(&["repository"])).starts_with("Usage: clusterctl windlass repository COMMAND [FLAGS]\n"));
     assert!(stdout(&run(&["generate", "provider", "-h"])).contains("Usage: clusterctl windlass generate provider [FLAGS]\n"));
     assert!(stdout(&run(&["vars", "--help"])).contains("  clusterctl windlass vars templates\n"));
+    let remote = stderr(&run(&["generate", "provider", "--core", "cluster-api"]));
+    assert!(remote.contains("run `clusterctl windlass repository add DIR --to REPOSITORY`"), "{remote}");
 }
 
 /// Found on the path by the name that clusterctl looks for, as a file of its own and not a link.

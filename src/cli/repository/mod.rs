@@ -14,7 +14,7 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 /// What the overview says of all these verbs.
-const FAMILY: &str = "fill, show, explain and pack a local repository, say how to go on with clusterctl";
+const FAMILY: &str = "fill, show, explain and pack a local repository";
 
 /// The text files of a release, as findings name them.
 fn texts(shown: &str, files: &Tree) -> Vec<Source> {

@@ -14,8 +14,8 @@ const NOT_EXTENSIBLE: RuleId = RuleId::new("repository-configuration-not-extensi
 /// The configuration file of a repository.
 pub const CONFIGURATION_FILE: &str = "clusterctl.yaml";
 
-/// Offline, clusterctl would wait a minute for the newest version in each call.
-const VERSION_CHECK: &str = "CLUSTERCTL_DISABLE_VERSIONCHECK";
+/// The switch without which clusterctl, offline, waits a minute in each call for its newest version.
+pub(super) const VERSION_CHECK: &str = "CLUSTERCTL_DISABLE_VERSIONCHECK";
 
 /// A provider in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
 use crate::emit::object::{self, Object};
+use crate::emit::templates::SAMPLE;
 use crate::render::Origins;
 use crate::text::envsubst;
 use crate::text::source::Source;
@@ -24,9 +25,6 @@ const VERSION_UNKNOWN: RuleId = RuleId::new("components-object-version-unknown")
 const FIELD_DROPPED: RuleId = RuleId::new("components-field-dropped");
 /// a webhook lacks a field that the API server demands; clusterctl writes null in its place.
 const WEBHOOK_INCOMPLETE: RuleId = RuleId::new("components-webhook-incomplete");
-
-/// What stands for a variable without a default.
-const SAMPLE: &str = "1";
 
 /// Judges the components of the picked version.
 pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {

@@ -4,7 +4,7 @@ use super::{Entry, Subject};
 use crate::clusterctl::{EntryKind, Provider, Refusal};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
-use crate::ops::repository::CONFIGURATION_FILE;
+use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
 use crate::text::source::Source;
@@ -24,9 +24,6 @@ const IMAGE_TAG_UNPINNED: RuleId = RuleId::new("configuration-image-tag-unpinned
 const CONFIGURATION_MISSING: RuleId = RuleId::new("repository-configuration-missing");
 /// a repository holds a provider that its clusterctl.yaml does not name.
 const ENTRY_MISSING: RuleId = RuleId::new("repository-entry-missing");
-
-/// The switch that turns the look for a newer clusterctl off.
-const VERSION_CHECK: &str = "CLUSTERCTL_DISABLE_VERSIONCHECK";
 
 /// The finding about a configuration that clusterctl refuses as a whole.
 pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
