@@ -294,7 +294,17 @@ fn files_of_cloud_config(node: &Value, own: &[&str]) -> Files {
         let mode = u32::from_str_radix(file["permissions"].as_str().unwrap_or("0644"), 8).unwrap();
         (text("path"), (STANDARD.decode(text("content")).unwrap(), mode, text("owner"), file["append"] == true))
     };
-    files.map(file).filter(|(path, _)| !own.contains(&path.as_str())).collect()
+    files.map(file).filter(|(path, _)| !own.contains(&path.as_str())).map(|(path, file)| (clean(&path), file)).collect()
+}
+
+/// Ignition takes paths without `//`, `.` and `..` only.
+fn clean(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let clean = parts.fold(String::new(), |path, part| match part {
+        ".." => path.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned()),
+        part => format!("{path}/{part}"),
+    });
+    if clean.is_empty() { "/".to_owned() } else { clean }
 }
 
 fn files_of_ignition(config: &Value) -> Files {
@@ -310,12 +320,17 @@ fn files_of_ignition(config: &Value) -> Files {
     files.map(file).collect()
 }
 
+fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut known = BTreeSet::new();
+    texts.filter(|text| known.insert(*text)).collect()
+}
+
 fn users_of_cloud_config(node: &Value) -> Vec<Value> {
     let user = |user: &Value| {
         let groups = user["groups"].as_str().unwrap_or_default().split(',').map(str::trim).filter(|group| !group.is_empty());
         let texts = ["name", "passwd", "gecos", "homedir", "shell", "primary_group"].map(|key| user[key].as_str().unwrap_or_default());
-        let keys = user["ssh_authorized_keys"].as_array().cloned().unwrap_or_default();
-        json!([texts, groups.collect::<Vec<_>>(), keys])
+        let keys = user["ssh_authorized_keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        json!([texts, each_once(groups), each_once(keys)])
     };
     node["users"].as_array().into_iter().flatten().map(user).collect()
 }
@@ -347,7 +362,7 @@ fn check(plan: &NodePlan) -> Result<bool, TestCaseError> {
     // What users may do is said in files.
     for user in &plan.users {
         let sudo = (!user.sudo.is_empty()).then(|| one_line_break(format!("{} {}", user.name, user.sudo).as_bytes()));
-        prop_assert_eq!(taken(&mut files, &format!("/etc/sudoers.d/{}", user.name)).map(String::into_bytes), sudo);
+        prop_assert_eq!(taken(&mut files, &clean(&format!("/etc/sudoers.d/{}", user.name))).map(String::into_bytes), sudo);
     }
     let with_password = taken(&mut files, "/etc/ssh/sshd_config.d/40-windlass.conf").unwrap_or_default();
     prop_assert!(plan.users.iter().all(|user| user.lock_password != Some(false) || with_password.contains(&user.name)));
@@ -406,7 +421,7 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
         "spec.files[1].permissions is no octal number up to 7777",
         "spec.files[1].content is no base64",
         "spec.diskSetup.filesystems[0] must be ext4, btrfs, xfs, vfat, swap or none",
-        "spec.diskSetup.partitions[1] must be an absolute path",
+        "spec.diskSetup.partitions[1] must be an absolute path without `//`, `.`, `..` or `/` at its end",
         "spec.files[0] has the path of another file",
     ] {
         assert!(talk.contains(&format!("error[ignition-config-refused]: {words}\n")), "{words}: {talk}");

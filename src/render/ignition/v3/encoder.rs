@@ -1,5 +1,7 @@
 //! A plan as Ignition 3.4. Names and places are those of 2.3, so that drop-ins keep working.
 
+use std::collections::BTreeSet;
+
 use super::files::{self, Unfit};
 use super::mounts;
 use super::{Config, Disk, Filesystem, Ignition, OtherConfigs, Partition, Passwd, Resource, Storage, Systemd, Unit, User, VERSION, check};
@@ -43,6 +45,12 @@ fn compressed(document: &[u8]) -> Vec<u8> {
     let replace = Resource { source: data_url::of_bytes(&gzip::compress(document)), compression: Some("gzip") };
     let config = Some(OtherConfigs { merge: Vec::new(), replace: Some(replace) });
     json::to_bytes(&Config { ignition: Ignition { config, version: VERSION }, ..Config::default() })
+}
+
+/// Texts in their order, each once: Ignition refuses others.
+fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    texts.filter(|text| known.insert(*text)).map(str::to_owned).collect()
 }
 
 /// Collects where parts of the config come from, and what does not fit.
@@ -123,13 +131,13 @@ impl Encoder<'_> {
             });
             encoded.push(User {
                 gecos: gecos.clone(),
-                groups: groups.split(',').map(str::trim).filter(|group| !group.is_empty()).map(str::to_owned).collect(),
+                groups: each_once(groups.split(',').map(str::trim).filter(|group| !group.is_empty())),
                 home_dir: home_dir.clone(),
                 name: name.clone(),
                 password_hash: password_hash.to_owned(),
                 primary_group: primary_group.clone(),
                 shell: shell.clone(),
-                ssh_authorized_keys: ssh_authorized_keys.clone(),
+                ssh_authorized_keys: each_once(ssh_authorized_keys.iter().map(String::as_str)),
             });
         }
         encoded
@@ -150,7 +158,7 @@ impl Encoder<'_> {
             }
             let whole = (*layout == Some(true)).then_some(Partition { number: 1 });
             storage.disks.push(Disk {
-                device: device.clone(),
+                device: files::clean(device),
                 partitions: whole.into_iter().collect(),
                 wipe_table: overwrite.filter(|wipe| *wipe),
             });
@@ -160,7 +168,7 @@ impl Encoder<'_> {
             let v1beta2::Filesystem { device, filesystem: format, label, partition: _, overwrite, replace_fs: _, extra_opts } = filesystem;
             self.from("storage.filesystems", index, Some(origin.field("filesystems").index(index)));
             storage.filesystems.push(Filesystem {
-                device: device.clone(),
+                device: files::clean(device),
                 format: format.clone(),
                 label: label.clone().filter(|label| !label.is_empty()),
                 options: extra_opts.clone().unwrap_or_default(),

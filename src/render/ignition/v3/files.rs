@@ -69,6 +69,20 @@ pub(super) fn files(plan: &NodePlan, spec: &FieldPath, unfit: &mut Vec<Unfit>) -
     files
 }
 
+/// An absolute path without `//`, `.` and `..`, as Ignition wants it; another one stays as it is.
+pub(super) fn clean(path: &str) -> String {
+    let Some(path) = path.strip_prefix('/') else { return path.to_owned() };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Refuses files of the user with the path of another one.
 fn refuse_same_paths(files: &mut Vec<(File, Option<FieldPath>)>, unfit: &mut Vec<Unfit>) {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -84,7 +98,7 @@ fn refuse_same_paths(files: &mut Vec<(File, Option<FieldPath>)>, unfit: &mut Vec
 
 /// A file of root's. Files that exist already are replaced.
 fn own(path: &str, mode: u32, content: &[u8]) -> File {
-    File { contents: Some(resource(content)), mode, overwrite: Some(true), path: path.to_owned(), ..File::default() }
+    File { contents: Some(resource(content)), mode, overwrite: Some(true), path: clean(path), ..File::default() }
 }
 
 fn resource(content: &[u8]) -> Resource {
@@ -116,7 +130,7 @@ fn file(planned: &PlannedFile, unfit: &mut Vec<Unfit>) -> Option<File> {
         }
     };
     let (mode, resource) = (mode?, resource?);
-    let file = File { group, mode, path: path.clone(), user, ..File::default() };
+    let file = File { group, mode, path: clean(path), user, ..File::default() };
     Some(match append {
         Some(true) => File { append: vec![resource], ..file },
         _ => File { contents: Some(resource), overwrite: Some(true), ..file },
@@ -177,12 +191,19 @@ pub(super) fn directory(directory: &PlannedDirectory, unfit: &mut Vec<Unfit>) ->
         unfit.push(Unfit::new(origin, "is no octal number up to 7777", "write such as `\"0755\"`"));
         return None;
     };
-    Some(Directory { group, mode, path: path.clone(), user })
+    Some(Directory { group, mode, path: clean(path), user })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_clean() {
+        for (path, expected) in [("/a//b/./c/", "/a/b/c"), ("/../a/../b", "/b"), ("/", "/"), ("a//b", "a//b")] {
+            assert_eq!(clean(path), expected);
+        }
+    }
 
     #[test]
     fn permissions_are_octal() {

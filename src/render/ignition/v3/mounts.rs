@@ -1,5 +1,6 @@
 //! Mounts as units of systemd (systemd.mount, systemd.unit: "String Escaping for Inclusion in Unit Names").
 
+use super::files::clean;
 use crate::api::v1beta2::{DiskSetup, Filesystem};
 use crate::render::ignition::generated::device_of;
 
@@ -48,7 +49,7 @@ pub(super) fn mount_point(mounts: &[Vec<String>], filesystem: &Filesystem) -> Op
     let is_meant =
         |device: &str| device == filesystem.device || label.is_some_and(|label| device.strip_prefix("LABEL=").unwrap_or(device) == label);
     let found = mounts.iter().find(|mount| mount.first().is_some_and(|device| is_meant(device)));
-    found.and_then(|mount| mount.get(1)).filter(|path| path.starts_with('/')).cloned()
+    found.and_then(|mount| mount.get(1)).filter(|path| path.starts_with('/')).map(|path| clean(path))
 }
 
 /// The device of a mount: that of the file system with this label, or the link that udev makes.

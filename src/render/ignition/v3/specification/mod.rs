@@ -26,6 +26,8 @@ enum Kind {
     Number,
     Flag,
     Texts,
+    /// Texts of which none stands twice.
+    Names,
     Object(&'static Shape),
     Objects(&'static Shape),
 }
@@ -95,6 +97,7 @@ fn of_kind(kind: Kind, value: &Value, path: &str, faults: &mut Vec<Fault>) {
         Kind::Number => (value.as_i64().is_some_and(|number| number >= 0), "a number"),
         Kind::Flag => (value.is_boolean(), "a boolean"),
         Kind::Texts => (value.as_array().is_some_and(|items| items.iter().all(Value::is_string)), "a list of strings"),
+        Kind::Names => (are_names(value), "a list of strings, each once"),
         Kind::Object(shape) => return object(shape, value, path, faults),
         Kind::Objects(shape) => match value.as_array() {
             Some(items) => return objects(shape, items, path, faults),
@@ -104,6 +107,11 @@ fn of_kind(kind: Kind, value: &Value, path: &str, faults: &mut Vec<Fault>) {
     if !fits {
         Found { path, faults }.add("", format!("must be {what}"));
     }
+}
+
+fn are_names(value: &Value) -> bool {
+    let mut known = BTreeSet::new();
+    value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some_and(|text| known.insert(text))))
 }
 
 fn objects(shape: &Shape, items: &[Value], path: &str, faults: &mut Vec<Fault>) {
@@ -155,7 +163,10 @@ mod tests {
         check(json!({"ignition": {}}), "ignition.version: is required");
         check(json!({"ignition": {"version": "3.5.0"}}), "ignition.version: must be 3.0.0 to 3.4.0");
         check(json!({"networkd": {}}), "networkd: is no key that the specification knows");
-        check(json!({"storage": {"files": [{"path": "a"}]}}), "storage.files[0].path: must start with `/`");
+        check(
+            json!({"storage": {"files": [{"path": "a"}]}}),
+            "storage.files[0].path: must be an absolute path without `//`, `.`, `..` or `/` at its end",
+        );
         check(
             json!({"storage": {"files": [{"path": "/a"}], "links": [{"path": "/a", "target": "b"}]}}),
             "storage.links[0].path: `/a` stands twice",
@@ -190,5 +201,13 @@ mod tests {
             "systemd.units[1].name: `a.service` stands twice",
         );
         check(json!({"passwd": {"users": [{"name": "a", "uid": "1"}]}}), "passwd.users[0].uid: must be a number");
+        check(
+            json!({"passwd": {"users": [{"name": "a", "sshAuthorizedKeys": ["k", "k"]}]}}),
+            "passwd.users[0].sshAuthorizedKeys: must be a list of strings, each once",
+        );
+        check(
+            json!({"storage": {"directories": [{"path": "/a//b/"}]}}),
+            "storage.directories[0].path: must be an absolute path without `//`, `.`, `..` or `/` at its end",
+        );
     }
 }

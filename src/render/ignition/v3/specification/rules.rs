@@ -20,8 +20,11 @@ fn flag(entries: &Map<String, Value>, key: &str) -> bool {
     entries.get(key).and_then(Value::as_bool).unwrap_or_default()
 }
 
-fn is_absolute(path: &str) -> bool {
-    path.starts_with('/')
+/// What a path must be.
+const CLEAN: &str = "must be an absolute path without `//`, `.`, `..` or `/` at its end";
+
+fn is_clean(path: &str) -> bool {
+    path == "/" || path.strip_prefix('/').is_some_and(|path| path.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
 pub(super) fn version(entries: &Map<String, Value>, found: &mut Found<'_>) {
@@ -69,8 +72,8 @@ pub(super) fn paths(entries: &Map<String, Value>, found: &mut Found<'_>) {
     for list in ["files", "directories", "links"] {
         for (index, item) in entries.get(list).and_then(Value::as_array).into_iter().flatten().enumerate() {
             let path = item.get("path").and_then(Value::as_str).unwrap_or_default();
-            if !is_absolute(path) {
-                found.add(&format!("{list}[{index}].path"), "must start with `/`");
+            if !is_clean(path) {
+                found.add(&format!("{list}[{index}].path"), CLEAN);
             } else if !known.insert(path) {
                 found.add(&format!("{list}[{index}].path"), format!("`{path}` stands twice"));
             }
@@ -99,8 +102,8 @@ pub(super) fn file(entries: &Map<String, Value>, found: &mut Found<'_>) {
 }
 
 pub(super) fn disk(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    if !is_absolute(text(entries, "device")) {
-        found.add("device", "must be an absolute path");
+    if !is_clean(text(entries, "device")) {
+        found.add("device", CLEAN);
     }
     let (mut numbers, mut labels) = (BTreeSet::new(), BTreeSet::new());
     for (index, partition) in entries.get("partitions").and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -137,7 +140,7 @@ pub(super) fn partition(entries: &Map<String, Value>, found: &mut Found<'_>) {
 
 pub(super) fn raid(entries: &Map<String, Value>, found: &mut Found<'_>) {
     let devices = entries.get("devices").and_then(Value::as_array).into_iter().flatten();
-    if devices.filter_map(Value::as_str).any(|device| !is_absolute(device)) {
+    if devices.filter_map(Value::as_str).any(|device| !is_clean(device)) {
         found.add("devices", "must be absolute paths");
     }
     match text(entries, "level") {
@@ -151,12 +154,12 @@ pub(super) fn raid(entries: &Map<String, Value>, found: &mut Found<'_>) {
 }
 
 pub(super) fn filesystem(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    if !is_absolute(text(entries, "device")) {
-        found.add("device", "must be an absolute path");
+    if !is_clean(text(entries, "device")) {
+        found.add("device", CLEAN);
     }
     let path = text(entries, "path");
-    if !path.is_empty() && !is_absolute(path) {
-        found.add("path", "must be an absolute path");
+    if !path.is_empty() && !is_clean(path) {
+        found.add("path", CLEAN);
     }
     let longest = match text(entries, "format") {
         "ext4" => 16,

@@ -1,6 +1,6 @@
 //! The keys of configs, object by object.
 
-use super::Kind::{Flag, Number, Object, Objects, Text, Texts};
+use super::Kind::{Flag, Names, Number, Object, Objects, Text, Texts};
 use super::rules::{disk, dropin, file, filesystem, hash, mode, owner, partition, paths, raid, resource, unit, version};
 use super::{Kind, Shape};
 
@@ -69,7 +69,7 @@ static PARTITION: Shape = Shape {
     rule: partition,
 };
 static RAID: Shape = Shape {
-    keys: &[("*name", Text), ("*level", Text), ("*devices", Texts), ("spares", Number), ("options", Texts)],
+    keys: &[("*name", Text), ("*level", Text), ("*devices", Names), ("spares", Number), ("options", Texts)],
     id: "name",
     rule: raid,
 };
@@ -142,13 +142,13 @@ static USER: Shape = Shape {
     keys: &[
         ("*name", Text),
         ("passwordHash", Text),
-        ("sshAuthorizedKeys", Texts),
+        ("sshAuthorizedKeys", Names),
         ("uid", Number),
         ("gecos", Text),
         ("homeDir", Text),
         ("noCreateHome", Flag),
         ("primaryGroup", Text),
-        ("groups", Texts),
+        ("groups", Names),
         ("noUserGroup", Flag),
         ("noLogInit", Flag),
         ("shell", Text),
