@@ -3,6 +3,7 @@
 use semver::Version;
 use serde_json::Value;
 
+use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
 use crate::diag::{Diagnostic, Report, RuleId};
 use crate::emit::images::{containers, pod_spec};
@@ -108,11 +109,14 @@ fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metad
     file
 }
 
-/// The objects of a components file that has not been substituted yet; what cannot be read is a finding.
+/// The objects of a components file; what cannot be read is a finding.
 fn objects(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Vec<Value> {
     let Some(source) = source(files, shown, file, report) else { return Vec::new() };
-    let parsed = yaml::parse(&source, &Limits::default());
-    report.extend(parsed.report);
+    let (text, origins, found) = sampled(&source);
+    report.extend(found);
+    let Some(text) = text else { return Vec::new() };
+    let parsed = yaml::parse(&text, &Limits::default());
+    report.extend(origins.restore(parsed.report));
     parsed.documents.iter().filter(|document| !document.root.is_null()).map(|document| document.root.to_json()).collect()
 }
 

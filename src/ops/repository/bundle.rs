@@ -324,6 +324,16 @@ mod tests {
         assert_eq!((folder.as_str(), version.to_string().as_str(), files.len()), ("bootstrap-foo/v0.1.0", "0.1.0", 2));
     }
 
+    /// A variable in a flow mapping is no YAML before it is replaced, and is fine for clusterctl.
+    #[test]
+    fn components_are_read_as_clusterctl_reads_them() {
+        let mut tree = repository(THEIRS);
+        let flow = COMPONENTS.replace("\"${I:=ghcr.io/a/b:v1}\"", "${I:=ghcr.io/a/b:v1}, args: [${X}]");
+        tree.insert("bootstrap-foo/v0.1.0/bootstrap-components.yaml", flow);
+        let (bundle, report) = pack(&tree, "r");
+        assert_eq!((bundle.map(|bundle| bundle.images), report), (Some(1), Report::new()));
+    }
+
     #[test]
     fn headers_hold_no_trace_of_the_machine() {
         let bytes = packed(THEIRS);

@@ -7,6 +7,7 @@ pub mod bundle;
 mod configuration;
 pub mod doctor;
 mod list;
+mod sample;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments};
 pub use assets::{Assets, release_of};

@@ -1,7 +1,5 @@
 //! The components file as clusterctl takes it: what it refuses, and what of it comes out other than it went in.
 
-use std::collections::BTreeSet;
-
 use super::{definitions, names, scalars};
 use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
 use crate::contract::ProviderType;
@@ -9,9 +7,7 @@ use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
 use crate::emit::object::{self, Object};
-use crate::emit::templates::SAMPLE;
-use crate::render::Origins;
-use crate::text::envsubst;
+use crate::ops::repository::sample::sampled;
 use crate::text::source::Source;
 use crate::text::yaml::Limits;
 
@@ -28,15 +24,10 @@ const WEBHOOK_INCOMPLETE: RuleId = RuleId::new("components-webhook-incomplete");
 
 /// Judges the components of the picked version.
 pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
-    let required: BTreeSet<String> = match envsubst::parse(source.text()) {
-        Ok(template) => template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect(),
-        Err(_) => BTreeSet::new(),
-    };
-    let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
-    let (texts, origins, mut report) = Origins::substitute(vec![source.clone()], &sample);
+    let (text, origins, mut report) = sampled(source);
     let is_core = explained.provider.provider_type == ProviderType::CoreProvider;
-    for text in &texts {
-        let (objects, unreadable) = object::read(text, &Limits::default());
+    if let Some(text) = text {
+        let (objects, unreadable) = object::read(&text, &Limits::default());
         report.extend(unreadable);
         report.extend(check_objects(&objects, metadata, is_core));
     }
