@@ -21,6 +21,7 @@ mod release;
 mod render;
 mod repository;
 pub mod schema;
+mod surroundings;
 mod usage;
 mod vars;
 pub mod verbs;

@@ -1,7 +1,6 @@
 //! `render FILE…`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
@@ -9,22 +8,19 @@ use serde::Serialize;
 
 use super::context::To;
 use super::flags::LevelFlags;
+use super::surroundings::Surroundings;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::boot::IgnitionVersion;
-use crate::api::secret::Sensitive;
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
 use crate::render::cloud_config::Encoder;
-use crate::render::cluster::Endpoint;
 use crate::render::content::{CONFIG_MAP_MISSING, SECRET_MISSING};
-use crate::render::profile::UnknownRelease;
-use crate::render::{FeatureGates, Origins, Pool, Profile, Rendered, Request, Role};
+use crate::render::{Origins, Pool, Rendered, Request};
 use crate::report::text::plural;
 use crate::report::{Sources, json};
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
-use crate::text::nearest::nearest;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -107,43 +103,6 @@ struct Arguments {
     levels: LevelFlags,
 }
 
-/// What only a cluster would know.
-#[derive(Args)]
-struct Surroundings {
-    /// The CAPI release to match: v1.10 to v1.14, main
-    #[arg(long, value_name = "VERSION", default_value = "v1.14")]
-    capi_version: String,
-    /// The version of Kubernetes
-    #[arg(long, value_name = "VERSION")]
-    kubernetes_version: Option<String>,
-    /// The role of the machine
-    #[arg(long, value_name = "ROLE", value_parser = ["init", "control-plane-join", "worker-join", "machinepool"])]
-    role: Option<String>,
-    /// The name of the cluster
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
-    cluster_name: Option<String>,
-    /// The endpoint of the API server
-    #[arg(long, value_name = "HOST:PORT", hide_short_help = true)]
-    endpoint: Option<String>,
-    /// The token that the provider would make
-    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
-    token: Option<String>,
-    /// The hash of the CA's key
-    #[arg(long, value_name = "HASH", hide_short_help = true)]
-    ca_cert_hash: Vec<String>,
-    /// A folder laid out as /etc/kubernetes/pki
-    #[arg(long, value_name = "DIR")]
-    certs_dir: Option<String>,
-    /// Fill in nothing: what is missing is a finding
-    ///
-    /// The objects are taken as the provider would find them; what it would refuse or wait for is a finding.
-    #[arg(long)]
-    no_stand_ins: bool,
-    /// CAPI's feature gates, such as KubeadmBootstrapFormatIgnition=true
-    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', hide_short_help = true)]
-    feature_gates: Vec<String>,
-}
-
 /// What `-o json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -176,26 +135,13 @@ impl Run for Arguments {
 
 impl Arguments {
     fn request(&self) -> Result<Request, Failure> {
-        let given = &self.surroundings;
-        let profile = Profile::parse(&given.capi_version).map_err(|unknown| Failure::usage(unknown.to_string(), UnknownRelease::help()))?;
+        let named = |text: &str| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text);
         Ok(Request {
-            profile,
-            stand_ins: !given.no_stand_ins,
             content_stand_ins: self.allows_missing_content(),
-            role: given.role.as_deref().and_then(Role::parse),
-            cluster_name: given.cluster_name.clone(),
-            endpoint: given.endpoint.as_deref().map(endpoint).transpose()?,
-            kubernetes_version: given.kubernetes_version.clone(),
-            token: given.token.clone().map(Sensitive::new),
-            ca_cert_hashes: given.ca_cert_hash.clone(),
-            certificates: given.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
-            ignition: self
-                .ignition
-                .as_deref()
-                .and_then(|text| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text)),
+            ignition: self.ignition.as_deref().and_then(named),
             encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
-            feature_gates: feature_gates(&given.feature_gates)?,
             show_secrets: self.show_secrets,
+            ..self.surroundings.request()?
         })
     }
 
@@ -333,74 +279,4 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
             context.talk(&format!("{count}; largest {name} {}, {} bytes", largest.role, size(&largest)));
         }
     }
-}
-
-fn endpoint(text: &str) -> Result<Endpoint, Failure> {
-    let parsed =
-        text.rsplit_once(':').and_then(|(host, port)| Some((host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?)));
-    match parsed {
-        Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint { host: host.to_owned(), port }),
-        _ => Err(Failure::usage(
-            format!("`--endpoint {text}` is not a host and a port"),
-            "write it such as `--endpoint 10.0.0.1:6443`",
-        )),
-    }
-}
-
-/// The certificates and keys of a folder.
-fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Failure> {
-    const NAMES: [&str; 10] = [
-        "ca.crt",
-        "ca.key",
-        "etcd/ca.crt",
-        "etcd/ca.key",
-        "front-proxy-ca.crt",
-        "front-proxy-ca.key",
-        "sa.pub",
-        "sa.key",
-        "apiserver-etcd-client.crt",
-        "apiserver-etcd-client.key",
-    ];
-    let folder = folder.trim_end_matches('/');
-    let mut found = BTreeMap::new();
-    for name in NAMES {
-        let path = format!("{folder}/{name}");
-        if files::is_file(Path::new(&path)) {
-            found.insert(name.to_owned(), Sensitive::new(files::read_file(&path, Limits::default())?));
-        }
-    }
-    if found.is_empty() {
-        return Err(Failure::usage(
-            format!("`--certs-dir {folder}` holds no certificate"),
-            "name a folder with `ca.crt` and `ca.key`, such as /etc/kubernetes/pki",
-        ));
-    }
-    Ok(found)
-}
-
-fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
-    let mut gates = FeatureGates::default();
-    for gate in given {
-        let value = gate.split_once('=').and_then(|(name, value)| Some((name, value.parse::<bool>().ok()?)));
-        match value {
-            Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
-            Some(("MachinePool", on)) => gates.machine_pool = on,
-            Some((name, _)) if FeatureGates::WITHOUT_EFFECT.contains(&name) => {}
-            Some((name, _)) => {
-                let known = FeatureGates::WITHOUT_EFFECT.into_iter().chain(["KubeadmBootstrapFormatIgnition", "MachinePool"]);
-                let help = match nearest(name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "the gates with an effect are KubeadmBootstrapFormatIgnition and MachinePool".to_owned(),
-                };
-                return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
-            }
-            None => {
-                return Err(Failure::usage(
-                    format!("`--feature-gates {gate}` is not NAME=true or NAME=false"),
-                    format!("write `--feature-gates {gate}=true`"),
-                ));
-            }
-        }
-    }
-    Ok(gates)
 }

@@ -1,0 +1,145 @@
+//! What only a cluster would know, as flags of the verbs that render.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::Args;
+
+use super::Failure;
+use crate::api::secret::Sensitive;
+use crate::render::cluster::Endpoint;
+use crate::render::profile::UnknownRelease;
+use crate::render::{FeatureGates, Profile, Request, Role};
+use crate::shell::files;
+use crate::shell::input::Limits;
+use crate::text::nearest::nearest;
+
+/// What only a cluster would know.
+#[derive(Args)]
+pub(super) struct Surroundings {
+    /// The CAPI release to match: v1.10 to v1.14, main
+    #[arg(long, value_name = "VERSION", default_value = "v1.14")]
+    capi_version: String,
+    /// The version of Kubernetes
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<String>,
+    /// The role of the machine
+    #[arg(long, value_name = "ROLE", value_parser = ["init", "control-plane-join", "worker-join", "machinepool"])]
+    role: Option<String>,
+    /// The name of the cluster
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    cluster_name: Option<String>,
+    /// The endpoint of the API server
+    #[arg(long, value_name = "HOST:PORT", hide_short_help = true)]
+    endpoint: Option<String>,
+    /// The token that the provider would make
+    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
+    token: Option<String>,
+    /// The hash of the CA's key
+    #[arg(long, value_name = "HASH", hide_short_help = true)]
+    ca_cert_hash: Vec<String>,
+    /// A folder laid out as /etc/kubernetes/pki
+    #[arg(long, value_name = "DIR")]
+    pub(super) certs_dir: Option<String>,
+    /// Fill in nothing: what is missing is a finding
+    ///
+    /// The objects are taken as the provider would find them; what it would refuse or wait for is a finding.
+    #[arg(long)]
+    pub(super) no_stand_ins: bool,
+    /// CAPI's feature gates, such as KubeadmBootstrapFormatIgnition=true
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', hide_short_help = true)]
+    feature_gates: Vec<String>,
+}
+
+impl Surroundings {
+    /// What the flags ask for.
+    ///
+    /// # Errors
+    /// A value that is none, or a folder of certificates that cannot be read.
+    pub(super) fn request(&self) -> Result<Request, Failure> {
+        let profile = Profile::parse(&self.capi_version).map_err(|unknown| Failure::usage(unknown.to_string(), UnknownRelease::help()))?;
+        Ok(Request {
+            profile,
+            stand_ins: !self.no_stand_ins,
+            role: self.role.as_deref().and_then(Role::parse),
+            cluster_name: self.cluster_name.clone(),
+            endpoint: self.endpoint.as_deref().map(endpoint).transpose()?,
+            kubernetes_version: self.kubernetes_version.clone(),
+            token: self.token.clone().map(Sensitive::new),
+            ca_cert_hashes: self.ca_cert_hash.clone(),
+            certificates: self.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+            feature_gates: feature_gates(&self.feature_gates)?,
+            ..Request::new()
+        })
+    }
+}
+
+fn endpoint(text: &str) -> Result<Endpoint, Failure> {
+    let parsed =
+        text.rsplit_once(':').and_then(|(host, port)| Some((host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?)));
+    match parsed {
+        Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint { host: host.to_owned(), port }),
+        _ => Err(Failure::usage(
+            format!("`--endpoint {text}` is not a host and a port"),
+            "write it such as `--endpoint 10.0.0.1:6443`",
+        )),
+    }
+}
+
+/// The certificates and keys of a folder.
+fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Failure> {
+    const NAMES: [&str; 10] = [
+        "ca.crt",
+        "ca.key",
+        "etcd/ca.crt",
+        "etcd/ca.key",
+        "front-proxy-ca.crt",
+        "front-proxy-ca.key",
+        "sa.pub",
+        "sa.key",
+        "apiserver-etcd-client.crt",
+        "apiserver-etcd-client.key",
+    ];
+    let folder = folder.trim_end_matches('/');
+    let mut found = BTreeMap::new();
+    for name in NAMES {
+        let path = format!("{folder}/{name}");
+        if files::is_file(Path::new(&path)) {
+            found.insert(name.to_owned(), Sensitive::new(files::read_file(&path, Limits::default())?));
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::usage(
+            format!("`--certs-dir {folder}` holds no certificate"),
+            "name a folder with `ca.crt` and `ca.key`, such as /etc/kubernetes/pki",
+        ));
+    }
+    Ok(found)
+}
+
+fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
+    let mut gates = FeatureGates::default();
+    for gate in given {
+        let value = gate.split_once('=').and_then(|(name, value)| Some((name, value.parse::<bool>().ok()?)));
+        match value {
+            Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
+            Some(("MachinePool", on)) => gates.machine_pool = on,
+            Some((name, _)) if FeatureGates::WITHOUT_EFFECT.contains(&name) => {}
+            Some((name, _)) => {
+                let known = FeatureGates::WITHOUT_EFFECT.into_iter().chain(["KubeadmBootstrapFormatIgnition", "MachinePool"]);
+                let help = match nearest(name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "the gates with an effect are KubeadmBootstrapFormatIgnition and MachinePool".to_owned(),
+                };
+                return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
+            }
+            None => {
+                return Err(Failure::usage(
+                    format!("`--feature-gates {gate}` is not NAME=true or NAME=false"),
+                    format!("write `--feature-gates {gate}=true`"),
+                ));
+            }
+        }
+    }
+    Ok(gates)
+}

@@ -1,0 +1,183 @@
+//! `render`: the machines of the user's documents, and what is printed or written of each.
+
+mod extract;
+mod report;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+pub use extract::extract;
+pub use report::{MachineReport, machine_report};
+
+use crate::api::boot::IgnitionVersion;
+use crate::api::names::Version;
+use crate::contract::labels;
+use crate::diag::{Diagnostic, Report, RuleId};
+use crate::render::target::ConfigKind;
+use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
+use crate::text::goyaml;
+
+/// The input holds nothing to render.
+pub const NO_CONFIG: RuleId = RuleId::new("render-config-missing");
+/// The input holds several machines, and the user did not say which.
+pub const AMBIGUOUS: RuleId = RuleId::new("render-machine-ambiguous");
+/// No machine is called so.
+pub const NOT_FOUND: RuleId = RuleId::new("render-machine-not-found");
+
+/// The kinds that can be rendered, for messages.
+const KINDS: &str = "KubeadmConfig, WindlassConfig, their templates, or KubeadmControlPlane";
+
+/// Which machines are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    /// The only one.
+    Only,
+    /// All.
+    All,
+    /// The one of that name, and of that role when the name has several: `NAME` or `NAME:ROLE`.
+    Named(String),
+}
+
+/// One machine and what came of it.
+#[derive(Debug, Clone)]
+pub struct Machine<'a> {
+    /// The config.
+    pub target: Target<'a>,
+    /// The role.
+    pub role: Role,
+    /// The data; `None` when something is wrong.
+    pub rendered: Option<Rendered>,
+    /// What was filled in.
+    pub stand_ins: Vec<StandIn>,
+}
+
+/// What came of all machines that were meant.
+#[derive(Debug, Clone, Default)]
+pub struct Rendering<'a> {
+    /// The machines, in the order of the input.
+    pub machines: Vec<Machine<'a>>,
+    /// What is wrong.
+    pub report: Report,
+    /// The Secrets that were read.
+    pub secrets: Vec<String>,
+}
+
+/// Renders the machines that are meant.
+pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rendering<'a> {
+    let mut rendering = Rendering::default();
+    let all: Vec<Target<'a>> =
+        targets(pool).into_iter().filter(|target| target.spec().is_some() || !target.is_control_plane_object()).collect();
+    if all.is_empty() {
+        let finding = Diagnostic::error(NO_CONFIG, format!("the input holds no {KINDS}"));
+        rendering.report.push(finding.help("name a file that does, such as `windlass render examples/worker.yaml`"));
+        return rendering;
+    }
+    let of_role = |target: &Target<'_>| target.role.is_none() || request.role.is_none() || target.role == request.role;
+    let mut secrets = std::collections::BTreeSet::new();
+    let mut reports = Vec::new();
+    for target in all.iter().filter(|target| of_role(target) && is_named(target, selection)) {
+        let mut notes = Notes::default();
+        let rendered = render::render(pool, target, request, &mut notes);
+        let role = rendered.as_ref().map(|rendered| rendered.role).or(target.role).or(request.role).unwrap_or_else(|| target.likely_role());
+        if !has_role(selection, role) {
+            continue;
+        }
+        secrets.extend(notes.secrets);
+        notes.stand_ins.sort_by_key(StandIn::rank);
+        reports.push(notes.report);
+        rendering.machines.push(Machine { target: *target, role, rendered, stand_ins: notes.stand_ins });
+    }
+    match (selection, rendering.machines.len()) {
+        (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),
+        (Selection::Only, 0) => rendering.report.push(not_found("", &all)),
+        (Selection::Only | Selection::Named(_), 2..) => {
+            rendering.report.push(ambiguous(&rendering.machines));
+            rendering.machines.clear();
+            return rendering;
+        }
+        _ => {}
+    }
+    reports.into_iter().for_each(|report| rendering.report.extend(without_known(report, &rendering.report)));
+    rendering.secrets = secrets.into_iter().collect();
+    rendering
+}
+
+/// The findings that are not known yet: two machines of one config share its faults.
+fn without_known(report: Report, known: &Report) -> Report {
+    report.into_findings().into_iter().filter(|finding| !known.findings().contains(finding)).collect()
+}
+
+fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
+    match selection {
+        Selection::Named(name) => name.split(':').next() == Some(target.config.name()),
+        _ => true,
+    }
+}
+
+fn has_role(selection: &Selection, role: Role) -> bool {
+    match selection {
+        Selection::Named(name) => name.split_once(':').is_none_or(|(_, wanted)| wanted == role.as_str()),
+        _ => true,
+    }
+}
+
+fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
+    let names: Vec<_> = all.iter().map(|target| target.config.name()).collect();
+    let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
+    Diagnostic::error(NOT_FOUND, message).help(format!("`--select` one of {}", names.join(", ")))
+}
+
+fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
+    let commands: Vec<_> = machines.iter().map(|machine| format!("`--select {}:{}`", machine.target.config.name(), machine.role)).collect();
+    let message = format!("the input holds {} machines", machines.len());
+    Diagnostic::error(AMBIGUOUS, message).help(format!("add `--all`, or one of {}", commands.join(", ")))
+}
+
+impl Machine<'_> {
+    /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`.
+    pub fn file_name(&self, rendered: &Rendered) -> String {
+        format!("{}.{}.{}", self.target.config.name().replace('/', "_"), self.role, rendered.format)
+    }
+
+    /// The Secret that the provider would write, as YAML.
+    pub fn secret(&self, rendered: &Rendered, request: &Request) -> String {
+        let config = self.target.config;
+        let mut metadata = json!({
+            "name": config.name(),
+            "namespace": config.namespace(),
+            "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
+        });
+        if !self.target.is_template() && !self.target.is_control_plane_object() {
+            metadata["ownerReferences"] = json!([self.owner_reference(request)]);
+        }
+        let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
+        if !matches!(self.target.kind, ConfigKind::Windlass(_)) {
+            data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());
+        }
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
+        goyaml::to_string(&secret).expect("internal error: names and base64 are plain text")
+    }
+
+    fn owner_reference(&self, request: &Request) -> Value {
+        let config = self.target.config;
+        let version = if matches!(self.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
+        let stored = format!("{}/{version}", config.group());
+        let mut reference = json!({"apiVersion": stored, "kind": config.kind(), "name": config.name(), "controller": true});
+        let uid = config.text(&["metadata", "uid"]);
+        if !uid.is_empty() {
+            reference["uid"] = uid.into();
+        }
+        reference
+    }
+
+    /// The line that says what was rendered.
+    pub fn headline(&self, rendered: &Rendered, request: &Request) -> String {
+        let (title, bytes) = (self.target.config.title(), rendered.data.expose().len());
+        let format = match rendered.ignition {
+            Some(IgnitionVersion::V3_4) => "Ignition 3.4".to_owned(),
+            _ => format!("{} as CAPI {} writes it", rendered.format, request.profile.version()),
+        };
+        format!("{title}: {}, {format}, {bytes} bytes", self.role)
+    }
+}

@@ -1,0 +1,172 @@
+//! A machine in JSON.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::Machine;
+use crate::api::boot::IgnitionVersion;
+use crate::render::cloud_config::{NodeFile, RunItem};
+use crate::render::{self, Rendered, Request, StandIn};
+
+/// One machine in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineReport {
+    /// `Kind/name` of the config.
+    object: String,
+    /// Its namespace.
+    namespace: Option<String>,
+    /// The file that holds it, as it was given.
+    file: String,
+    /// The document in the file, from 1.
+    document: usize,
+    /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
+    role: &'static str,
+    /// The CAPI release whose bytes are matched.
+    capi_version: String,
+    /// The version of Kubernetes.
+    kubernetes_version: Option<String>,
+    /// The format of the data.
+    format: Option<&'static str>,
+    /// The version of Ignition, when that is the format.
+    ignition_version: Option<&'static str>,
+    /// How texts are written: `capi` or `typed`.
+    encoder: Option<&'static str>,
+    /// What was filled in.
+    stand_ins: Vec<StandInReport>,
+    /// The data; `<redacted>` when Secrets went in.
+    data: Option<String>,
+    /// `utf-8` or `base64`.
+    data_encoding: Option<&'static str>,
+    /// The size of the data.
+    bytes: Option<usize>,
+    /// SHA-256 of the data, in hex.
+    sha256: Option<String>,
+    /// What the node gets.
+    plan: Option<PlanReport>,
+}
+
+/// A stand-in in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct StandInReport {
+    /// What it is.
+    name: &'static str,
+    /// The value.
+    value: String,
+    /// The flag that gives the real one.
+    flag: &'static str,
+}
+
+/// What a node gets, in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct PlanReport {
+    /// Files, in the order in which they are written.
+    files: Vec<FileReport>,
+    /// Commands, in the order in which they run.
+    commands: Vec<CommandReport>,
+    /// Users.
+    users: Vec<UserReport>,
+}
+
+/// A file in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct FileReport {
+    /// Where it is on the node.
+    path: String,
+    /// `user:group`.
+    owner: Option<String>,
+    /// Octal digits.
+    mode: Option<String>,
+    /// The size of the content as it is carried.
+    bytes: usize,
+    /// The field that it comes from.
+    from: Option<String>,
+}
+
+/// A command in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct CommandReport {
+    /// `boot`, `directories`, `pre-kubeadm`, `kubeadm`, `post-kubeadm`, or `on-failure` for what watches over the others.
+    pub(super) phase: &'static str,
+    /// The command.
+    pub(super) command: String,
+    /// The field that it comes from.
+    pub(super) from: Option<String>,
+}
+
+/// A user in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct UserReport {
+    /// Login name.
+    name: String,
+    /// The field that it comes from.
+    from: Option<String>,
+}
+
+/// The commands of a machine, in the order in which they run.
+pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
+    let boot = rendered.plan.boot_commands.iter().enumerate().map(|(index, command)| CommandReport {
+        phase: "boot",
+        command: command.expose().clone(),
+        from: Some(rendered.spec_path.field("bootCommands").index(index).to_string()),
+    });
+    let run = rendered.run_items().into_iter().map(|item: RunItem<'_>| CommandReport {
+        phase: item.phase.as_str(),
+        from: item.origin(&rendered.spec_path).map(|path| path.to_string()),
+        command: item.command.into_owned(),
+    });
+    boot.chain(run).collect()
+}
+
+/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them.
+pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool) -> MachineReport {
+    let config = machine.target.config;
+    let rendered = machine.rendered.as_ref();
+    let data = rendered.map(|rendered| rendered.data.expose().as_slice());
+    let text =
+        data.map(|data| std::str::from_utf8(data).map_or_else(|_| (STANDARD.encode(data), "base64"), |text| (text.to_owned(), "utf-8")));
+    let stand_in = |stand_in: &StandIn| StandInReport { name: stand_in.name, value: stand_in.value.clone(), flag: stand_in.flag };
+    let namespace = config.text(&["metadata", "namespace"]);
+    MachineReport {
+        object: config.title(),
+        namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+        file: config.file().to_owned(),
+        document: config.document(),
+        role: machine.role.as_str(),
+        capi_version: request.profile.version(),
+        kubernetes_version: rendered.map(|rendered| rendered.kubernetes_version.clone()),
+        format: rendered.map(|rendered| rendered.format.as_str()),
+        ignition_version: rendered.and_then(|rendered| rendered.ignition).map(IgnitionVersion::as_str),
+        encoder: rendered.map(|rendered| rendered.encoder.as_str()),
+        stand_ins: machine.stand_ins.iter().map(stand_in).collect(),
+        data_encoding: text.as_ref().map(|(_, encoding)| *encoding),
+        data: text.map(|(text, _)| if redact { "<redacted>".to_owned() } else { text }),
+        bytes: data.map(<[u8]>::len),
+        sha256: data.map(|data| Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()),
+        plan: rendered.map(plan_report),
+    }
+}
+
+fn plan_report(rendered: &Rendered) -> PlanReport {
+    let or_none = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let file = |file: NodeFile<'_>| FileReport {
+        path: file.path.to_string(),
+        owner: or_none(&file.owner),
+        mode: or_none(&file.permissions),
+        bytes: file.content.len(),
+        from: file.origin.map(ToString::to_string),
+    };
+    let users = rendered.plan.users.iter().enumerate();
+    let user = |(index, user): (usize, &render::plan::PlannedUser)| UserReport {
+        name: user.name.clone(),
+        from: Some(rendered.spec_path.field("users").index(index).to_string()),
+    };
+    PlanReport {
+        files: rendered.node_files().into_iter().map(file).collect(),
+        commands: commands(rendered),
+        users: users.map(user).collect(),
+    }
+}
