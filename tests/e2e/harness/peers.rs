@@ -11,6 +11,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("clusterctl-v1.12.0", &["clusterctl"]),
     ("clusterctl-v1.14.2", &["clusterctl"]),
     ("etcd-v3.6.5", &["etcd"]),
+    ("ignition-v2.20.0", &["ignition-validate"]),
     ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
     ("kwok-v0.7.0", &["kwok"]),
 ];

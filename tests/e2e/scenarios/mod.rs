@@ -8,6 +8,7 @@ mod bring_your_own;
 mod commands;
 mod contract;
 mod crds;
+mod ignition;
 mod install;
 mod rbac;
 mod render;
@@ -36,6 +37,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),
+    scenario("ignition::version_3_4_is_accepted", ignition::version_3_4_is_accepted),
     scenario("commands::templates_of_the_corpus_are_equal", commands::templates_of_the_corpus_are_equal),
     scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
     scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),
