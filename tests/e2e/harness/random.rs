@@ -1,9 +1,9 @@
 //! Random numbers that come again: everything follows from a seed, which is printed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 /// The environment variable that sets the seed.
 const SEED: &str = "WINDLASS_E2E_SEED";
+/// The seed without it: the same in each run, so that a change that fails is the change that broke it. Other numbers search further.
+const USUAL: u64 = 1;
 
 /// Texts that one writer or another treats in its own way.
 pub(crate) const TEXTS: &[&str] = &[
@@ -63,13 +63,10 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// With the seed of the environment, or another one in each run; says which.
+    /// With the seed of the environment, or the usual one; says which.
     pub(crate) fn announced() -> Random {
         let given = std::env::var(SEED).ok().map(|seed| seed.parse().unwrap_or_else(|_| panic!("{SEED}={seed} is not a number")));
-        let seed = given.unwrap_or_else(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
-            u64::from(now.subsec_nanos()) ^ now.as_secs()
-        });
+        let seed = given.unwrap_or(USUAL);
         println!("  random with {SEED}={seed}");
         Random { state: seed }
     }
