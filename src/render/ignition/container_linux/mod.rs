@@ -83,3 +83,63 @@ fn converted(config: Config, document: Option<&mut Document>) -> (v2::Config, Ve
     }
     (out, entries)
 }
+
+// What is expected is what the transpiler itself gave for these texts.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::ignition::json;
+
+    /// The part of the result after the sections that are always there, or the refusal.
+    fn check(text: &str, strict: bool, expected: &str) {
+        const START: &str = r#"{"ignition":{"config":{},"security":{"tls":{}},"timeouts":{},"version":"2.3.0"},"networkd":{},"passwd":{},"#;
+        let found = match translate(text.as_bytes(), strict) {
+            Ok((config, _)) => String::from_utf8(json::to_bytes(&config)).unwrap(),
+            Err(refusal) => refusal.message,
+        };
+        assert_eq!(found.strip_prefix(START).unwrap_or(&found), expected, "{text}");
+    }
+
+    #[test]
+    fn sections_become_units_and_files() {
+        check(
+            "docker: {flags: [-D]}\nupdate: {group: Beta}\nlocksmith: {reboot_strategy: off}\n",
+            true,
+            r#""storage":{"files":[{"filesystem":"root","path":"/etc/coreos/update.conf","contents":{"source":"data:,GROUP%3Dbeta%0AREBOOT_STRATEGY%3D%22off%22","verification":{}},"mode":420}]},"systemd":{"units":[{"dropins":[{"contents":"[Service]\nEnvironment=\"DOCKER_OPTS=-D\"","name":"20-clct-docker.conf"}],"enable":true,"name":"docker.service"}]}}"#,
+        );
+        check(
+            "etcd: {version: 3.3.1, name: n, debug: true}\n",
+            true,
+            r#""storage":{},"systemd":{"units":[{"dropins":[{"contents":"[Service]\nEnvironment=\"ETCD_IMAGE_TAG=v3.3.1\"\nExecStart=\nExecStart=/usr/lib/coreos/etcd-wrapper $ETCD_OPTS \\\n  --name=\"n\" \\\n  --debug=true","name":"20-clct-etcd-member.conf"}],"enable":true,"name":"etcd-member.service"}]}}"#,
+        );
+    }
+
+    #[test]
+    fn refusals_name_lines_and_columns() {
+        check(
+            "storage:\n  files:\n  - path: a\n    contents: {remote: {url: \"ftp://x\"}}\n",
+            false,
+            "error converting to Ignition: error at line 3, column 11\npath not absolute\nerror at line 4, column 30\ninvalid url \"ftp://x\": invalid url scheme",
+        );
+        check("# nothing\n", true, "error parsing Container Linux Config: warning: Configuration is empty");
+        check(
+            "passwd: {users: [{name: u, uid: x, Shell: y}]}\n",
+            false,
+            "error parsing Container Linux Config: error: yaml: unmarshal errors:\n  line 1: cannot unmarshal !!str `x` into int",
+        );
+        check(
+            "storage:\n  disks:\n  - device: /dev/sdb\n    partitions: [{number: 1, size: 1GiB}, {number: 1}]\n",
+            false,
+            "error converting to Ignition: error at line 4, column 17\npartition numbers collide",
+        );
+    }
+
+    #[test]
+    fn warnings_come_with_the_result() {
+        let text = "systemd: {units: [{name: a.service, enabled: true, contents: \"[Service]\\nType=oneshot\\n\"}]}\n";
+        let (_, entries) = translate(text.as_bytes(), false).unwrap();
+        let words = "warning at line 1, column 62\nunit \"a.service\" is enabled, but has no install section so enable does nothing";
+        assert_eq!(printed(&entries), words);
+        check(text, true, &format!("error converting to Ignition: {words}"));
+    }
+}
