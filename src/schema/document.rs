@@ -1,6 +1,9 @@
 //! Documents of our own formats (provider.yaml, metadata.yaml): the schema of a Rust type, and findings in our own words instead of the
 //! API server's.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -96,7 +99,9 @@ pub fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn F
     let violations = violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path));
     let unknown = unknown.iter().map(|field| unknown_finding(field, wording, at(&field.path, Part::Key)));
     let violations = violations.map(|violation| violation_finding(document, &violation, wording, at(&violation.path, Part::Value)));
-    unknown.chain(violations).collect()
+    // The type and the format of a number are judged apart; here they are one fault. A message names its field.
+    let mut told = BTreeSet::new();
+    unknown.chain(violations).filter(|finding| told.insert(finding.message.clone())).collect()
 }
 
 /// The path that an unknown field was meant to have.
@@ -129,11 +134,12 @@ fn violation_finding(document: &Value, violation: &Violation, wording: &Wording,
     }
     let value = value_at(document, path);
     let detail = violation.detail.as_str();
-    let expected = detail.split_once("must be of type ").map(|(_, rest)| rest.split(':').next().unwrap_or(rest));
+    let expected = detail.split_once("must be of type ").map(|(_, rest)| rest.split([':', ' ']).next().unwrap_or(rest));
     match (violation.kind, expected) {
         (ViolationKind::TypeInvalid | ViolationKind::Invalid, Some(expected)) => {
-            let message = format!("{path} is {}, not {}", described(value), type_in_words(expected));
-            Diagnostic::error(wording.refused, message).at(place).help(type_help(expected, value))
+            let wanted = type_in_words(expected, detail);
+            let message = format!("{path} is {}, not {wanted}", described(value));
+            Diagnostic::error(wording.refused, message).at(place).help(type_help(expected, &wanted, value))
         }
         (ViolationKind::NotSupported, _) => {
             let known = detail.split_once("supported values: ").map_or(detail, |(_, list)| list).replace('"', "`");
@@ -164,21 +170,29 @@ fn described(value: Option<&Value>) -> String {
     }
 }
 
-fn type_in_words(expected: &str) -> &'static str {
-    match expected {
+/// What a value was to be: a type, or a format of texts and numbers.
+fn type_in_words(expected: &str, detail: &str) -> Cow<'static, str> {
+    let bits = |bits: &str| expected == format!("int{bits}") || detail.contains(&format!("with format int{bits}"));
+    let words = match expected {
+        _ if bits("32") => "a whole number of 32 bits",
+        _ if bits("64") => "a whole number of 64 bits",
         "string" => "a text",
         "integer" => "a whole number",
-        "number" => "a number",
+        "number" | "float" | "double" => "a number",
         "boolean" => "true or false",
         "array" => "a list",
-        _ => "a mapping",
-    }
+        "object" => "a mapping",
+        "date-time" => "a time such as 2026-01-31T12:00:00Z",
+        "duration" => "a duration such as 1h30m",
+        format => return Cow::Owned(format!("of the form `{format}`")),
+    };
+    Cow::Borrowed(words)
 }
 
-fn type_help(expected: &str, value: Option<&Value>) -> String {
+fn type_help(expected: &str, wanted: &str, value: Option<&Value>) -> String {
     match (expected, value) {
         ("string", Some(Value::Bool(_) | Value::Number(_))) => "put the value in quotes".to_owned(),
         ("array", Some(Value::String(text))) => format!("write a list: `[{text}]`"),
-        _ => format!("write {}", type_in_words(expected)),
+        _ => format!("write {}", wanted.strip_prefix("of the form ").map_or_else(|| wanted.to_owned(), |form| format!("a {form}"))),
     }
 }
