@@ -128,17 +128,17 @@ impl Context<'_> {
         self.stdio.out_bytes(bytes);
     }
 
-    /// Says one line on standard error, unless `-q`.
+    /// Says one line on standard error, unless `-q`. It may hold names out of documents.
     pub fn talk(&mut self, line: &str) {
         if !self.global.quiet {
-            self.stdio.err(&format!("{line}\n"));
+            self.stdio.err(&format!("{}\n", text::visible(line)));
         }
     }
 
     /// Says one line on standard error at this verbosity and above, also with `-q`: `-v` was asked for.
     pub fn trace(&mut self, level: i32, line: &str) {
         if self.global.verbosity >= level {
-            self.stdio.err(&format!("{line}\n"));
+            self.stdio.err(&format!("{}\n", text::visible(line)));
         }
     }
 

@@ -17,7 +17,7 @@ use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
 use crate::render::cloud_config::Encoder;
 use crate::render::content::{CONFIG_MAP_MISSING, SECRET_MISSING};
 use crate::render::{Origins, Pool, Rendered, Request};
-use crate::report::text::plural;
+use crate::report::text::{plural, visible};
 use crate::report::{Sources, json};
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
@@ -123,6 +123,9 @@ impl Run for Arguments {
         report.extend(unreadable);
         let unusable = report.has_errors() && pool.objects().is_empty();
         let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
+        if self.output == Format::Secret {
+            rendering.write_secrets(&request);
+        }
         report.extend(std::mem::take(&mut rendering.report));
         let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
         rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
@@ -207,35 +210,26 @@ impl Arguments {
                 self.write(context, folder, &tree)?;
             }
             (None, Some(folder)) => {
-                let tree: Tree = machines
-                    .iter()
-                    .map(|(machine, rendered)| (self.file_name(machine, rendered), self.bytes(machine, rendered, request)))
-                    .collect();
+                let tree: Tree =
+                    machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect();
                 self.write(context, folder, &tree)?;
             }
-            (None, None) => self.print(context, &machines, request),
+            (None, None) => self.print(context, &machines),
         }
         Ok(Exit::Clean)
     }
 
-    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)], request: &Request) {
+    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) {
         for (index, (machine, rendered)) in machines.iter().enumerate() {
             match self.output {
                 Format::Secret if index > 0 => context.out("---\n"),
                 Format::Raw if self.all => {
                     let gap = if index > 0 { "\n" } else { "" };
-                    context.out(&format!("{gap}==> {} {} <==\n", machine.target.config.name(), machine.role));
+                    context.out(&format!("{gap}==> {} {} <==\n", visible(machine.target.config.name()), machine.role));
                 }
                 _ => {}
             }
-            context.out_bytes(&self.bytes(machine, rendered, request));
-        }
-    }
-
-    fn bytes(&self, machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Vec<u8> {
-        match self.output {
-            Format::Secret => machine.secret(rendered, request).into_bytes(),
-            Format::Raw | Format::Json => rendered.data.expose().clone(),
+            context.out_bytes(&bytes(machine, rendered));
         }
     }
 
@@ -254,6 +248,11 @@ impl Arguments {
     }
 }
 
+/// What is printed or written of a machine: its Secret when that was asked for, else its data.
+fn bytes(machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
+    machine.secret.as_ref().map_or_else(|| rendered.data.expose().clone(), |secret| secret.clone().into_bytes())
+}
+
 /// Says on standard error what was rendered, and what it was filled in with.
 fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request) {
     if request.profile.is_untried() {
@@ -270,7 +269,7 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
         }
     }
     if !rendering.secrets.is_empty() {
-        context.stdio.err(&format!("note: the data holds {}\n", rendering.secrets.join(", ")));
+        context.stdio.err(&format!("note: the data holds {}\n", visible(&rendering.secrets.join(", "))));
     }
     if rendering.machines.len() > 1 {
         let size = |machine: &&Machine<'_>| machine.rendered.as_ref().map_or(0, |rendered| rendered.data.expose().len());

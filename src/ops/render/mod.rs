@@ -2,21 +2,14 @@
 
 mod extract;
 mod report;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+mod secret;
 
 pub use extract::extract;
 pub use report::{MachineReport, machine_report};
 
 use crate::api::boot::IgnitionVersion;
-use crate::api::names::Version;
-use crate::contract::labels;
 use crate::diag::{Diagnostic, Report, RuleId};
-use crate::render::target::ConfigKind;
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
-use crate::text::goyaml;
 
 /// The input holds nothing to render.
 pub const NO_CONFIG: RuleId = RuleId::new("render-config-missing");
@@ -50,6 +43,8 @@ pub struct Machine<'a> {
     pub rendered: Option<Rendered>,
     /// What was filled in.
     pub stand_ins: Vec<StandIn>,
+    /// The Secret as YAML, when it was asked for: [`Rendering::write_secrets`].
+    pub secret: Option<String>,
 }
 
 /// What came of all machines that were meant.
@@ -86,7 +81,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         secrets.extend(notes.secrets);
         notes.stand_ins.sort_by_key(StandIn::rank);
         reports.push(notes.report);
-        rendering.machines.push(Machine { target: *target, role, rendered, stand_ins: notes.stand_ins });
+        rendering.machines.push(Machine { target: *target, role, rendered, stand_ins: notes.stand_ins, secret: None });
     }
     match (selection, rendering.machines.len()) {
         (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),
@@ -138,37 +133,6 @@ impl Machine<'_> {
     /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`.
     pub fn file_name(&self, rendered: &Rendered) -> String {
         format!("{}.{}.{}", self.target.config.name().replace('/', "_"), self.role, rendered.format)
-    }
-
-    /// The Secret that the provider would write, as YAML.
-    pub fn secret(&self, rendered: &Rendered, request: &Request) -> String {
-        let config = self.target.config;
-        let mut metadata = json!({
-            "name": config.name(),
-            "namespace": config.namespace(),
-            "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
-        });
-        if !self.target.is_template() && !self.target.is_control_plane_object() {
-            metadata["ownerReferences"] = json!([self.owner_reference(request)]);
-        }
-        let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
-        if !matches!(self.target.kind, ConfigKind::Windlass(_)) {
-            data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());
-        }
-        let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
-        goyaml::to_string(&secret).expect("internal error: names and base64 are plain text")
-    }
-
-    fn owner_reference(&self, request: &Request) -> Value {
-        let config = self.target.config;
-        let version = if matches!(self.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
-        let stored = format!("{}/{version}", config.group());
-        let mut reference = json!({"apiVersion": stored, "kind": config.kind(), "name": config.name(), "controller": true});
-        let uid = config.text(&["metadata", "uid"]);
-        if !uid.is_empty() {
-            reference["uid"] = uid.into();
-        }
-        reference
     }
 
     /// The line that says what was rendered.

@@ -186,3 +186,40 @@ fn examples_have_nothing_to_be_warned_of() {
         assert_eq!((code, &report["findings"]), (0, &serde_json::json!([])), "{}: {talk}", file.display());
     }
 }
+
+#[test]
+fn a_value_of_the_wrong_type_is_one_finding_that_says_the_right_one() {
+    let check = |line: &str, expected: &str| {
+        let (code, data, talk) = render_text(&WORKER.replace("spec:\n", &format!("spec:\n  {line}\n")), &["render", "-"]);
+        assert_eq!((code, data.as_str()), (1, ""), "{talk}");
+        assert!(talk.contains(&format!("error[config-value-refused]: {expected}\n  --> <stdin>:5:")), "{talk}");
+        assert!(talk.ends_with("1 error; no data written\n"), "{talk}");
+    };
+    check("verbosity: 3.5", "spec.verbosity is the number 3.5, not a whole number of 32 bits");
+    check("verbosity: 99999999999", "spec.verbosity is the number 99999999999, not a whole number of 32 bits");
+    check("verbosity: high", "spec.verbosity is `high`, not a whole number");
+    check("ntp: servers", "spec.ntp is `servers`, not a mapping");
+    check(
+        "initConfiguration: {bootstrapTokens: [{token: abcdef.0123456789abcdef, expires: tomorrow}]}",
+        "spec.initConfiguration.bootstrapTokens[0].expires is `tomorrow`, not a time such as 2026-01-31T12:00:00Z",
+    );
+}
+
+/// What the API server refuses as a name is said, also where YAML could not carry it; the data alone needs no name.
+#[test]
+fn names_that_no_secret_can_have_are_findings() {
+    let check = |name: &str, arguments: &[&str], expected: &str| {
+        let text = WORKER.replace("{name: w}", &format!("{{name: \"{name}\"}}"));
+        assert_eq!(render_text(&text, &["render", "-"]).0, 0);
+        let (code, data, talk) = render_text(&text, &[&["render", "-", "-o", "secret"], arguments].concat());
+        assert_eq!((code, data.as_str()), (1, ""), "{talk}");
+        assert!(talk.contains(&format!("error[secret-name-refused]: {expected}")), "{talk}");
+        assert!(talk.chars().all(|c| c == '\n' || !c.is_control()), "{talk:?}");
+    };
+    check("w\\x7f", &[], "metadata.name is `w␡`, with which Kubernetes takes no Secret\n  --> <stdin>:3:");
+    check("a B", &[], "metadata.name is `a B`");
+    check("${NAME}-w", &[], "metadata.name is `${NAME}-w`");
+    check("w", &["--cluster-name", "a b"], "the name of the cluster is `a b`");
+    let (_, _, talk) = render_text(&WORKER.replace("{name: w}", "{name: \"\\e[31mw\"}"), &["render", "-"]);
+    assert!(talk.starts_with("KubeadmConfig/␛[31mw: "), "{talk}");
+}

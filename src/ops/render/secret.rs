@@ -1,0 +1,97 @@
+//! `-o secret`: the Secret that the provider would write (book: "Bootstrap provider contract: bootstrap data Secret").
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::{Machine, Rendering};
+use crate::api::names::Version;
+use crate::contract::labels;
+use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::render::target::ConfigKind;
+use crate::render::{Rendered, Request};
+use crate::schema::name;
+use crate::text::goyaml;
+
+/// A name with which the API server takes no Secret.
+const NAME_REFUSED: RuleId = RuleId::new("secret-name-refused");
+
+impl Rendering<'_> {
+    /// Writes the Secret of each machine. A name that the API server refuses is a finding, and then that machine has no data.
+    pub fn write_secrets(&mut self, request: &Request) {
+        for machine in &mut self.machines {
+            let Some(rendered) = &machine.rendered else { continue };
+            let found = refused_names(machine, rendered);
+            if found.is_empty() {
+                machine.secret = Some(secret(machine, rendered, request));
+            } else {
+                machine.rendered = None;
+                self.report.extend(found);
+            }
+        }
+    }
+}
+
+/// The Secret as YAML. Its names were judged.
+fn secret(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> String {
+    let config = machine.target.config;
+    let mut metadata = json!({
+        "name": config.name(),
+        "namespace": config.namespace(),
+        "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
+    });
+    if !machine.target.is_template() && !machine.target.is_control_plane_object() {
+        metadata["ownerReferences"] = json!([owner_reference(machine, request)]);
+    }
+    let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
+    if !matches!(machine.target.kind, ConfigKind::Windlass(_)) {
+        data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());
+    }
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
+    goyaml::to_string(&secret).expect("internal error: names that were judged and base64 are plain text")
+}
+
+fn owner_reference(machine: &Machine<'_>, request: &Request) -> Value {
+    let config = machine.target.config;
+    let version = if matches!(machine.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
+    let stored = format!("{}/{version}", config.group());
+    let mut reference = json!({"apiVersion": stored, "kind": config.kind(), "name": config.name(), "controller": true});
+    let uid = config.text(&["metadata", "uid"]);
+    if !uid.is_empty() {
+        reference["uid"] = uid.into();
+    }
+    reference
+}
+
+/// What the API server would refuse of the names that the Secret takes over.
+fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> {
+    let config = machine.target.config;
+    let uid = config.text(&["metadata", "uid"]);
+    let unwritable = || "must hold only characters that can be written".to_owned();
+    let judged = [
+        ("name", config.name(), name::subdomain_errors(config.name())),
+        ("namespace", config.namespace(), name::label_errors(config.namespace())),
+        ("uid", uid, uid.chars().any(|c| !c.is_ascii_graphic()).then(unwritable).into_iter().collect()),
+    ];
+    let of_config = judged.into_iter().map(|(field, given, errors)| {
+        let path = FieldPath::root().field("metadata").field(field);
+        (path.to_string(), path, given, errors)
+    });
+    let errors = name::label_value_errors(&rendered.cluster_name);
+    let of_cluster = (
+        "the name of the cluster".to_owned(),
+        FieldPath::root().field("metadata"),
+        rendered.cluster_name.as_str(),
+        errors,
+    );
+    let refused = of_config.chain([of_cluster]).filter(|(_, _, _, errors)| !errors.is_empty());
+    let finding = |(subject, path, given, errors): (String, FieldPath, &str, Vec<String>)| {
+        let finding = Diagnostic::error(NAME_REFUSED, format!("{subject} is `{given}`, with which Kubernetes takes no Secret"));
+        let finding = finding.at(config.place(&path)).upstream(errors.join(", "));
+        finding.help(match given.contains("${") {
+            true => "add `--template` and `--var NAME=VALUE`, so that variables are replaced",
+            false => "use lower case letters, digits and `-` alone",
+        })
+    };
+    refused.map(finding).collect()
+}
