@@ -3,23 +3,60 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use k8s_openapi::jiff;
+use k8s_openapi::jiff::SignedDuration;
+use k8s_openapi::jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions when it writes).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(jiff::Timestamp);
+/// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions when it writes). All of year 9999 is
+/// included: people write its end for "never".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(DateTime);
 
 impl Timestamp {
+    const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
     /// Seconds since 1970; `None` outside of the years -9999 to 9999.
     pub fn from_second(second: i64) -> Option<Self> {
-        jiff::Timestamp::from_second(second).ok().map(Timestamp)
+        Self::EPOCH.checked_add(SignedDuration::from_secs(second)).ok().map(Timestamp)
     }
 
     /// Seconds since 1970.
     pub fn as_second(self) -> i64 {
-        self.0.as_second()
+        self.0.duration_since(Self::EPOCH).as_secs()
+    }
+
+    /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped. `None` also where UTC is in no year from
+    /// -9999 to 9999.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (local, rest) = text.split_at_checked("2006-01-02T15:04:05".len())?;
+        let local: DateTime = local.parse().ok()?;
+        let fraction = rest.strip_prefix(['.', ',']).map(|rest| split_while(rest, |c| c.is_ascii_digit()));
+        let offset = match fraction {
+            Some(("", _)) => return None,
+            Some((_, rest)) => rest,
+            None => rest,
+        };
+        let offset = if matches!(offset, "Z" | "z") { 0 } else { offset_seconds(offset)? };
+        local.checked_sub(SignedDuration::from_secs(offset)).ok().map(Timestamp)
+    }
+}
+
+/// `+01:30` in seconds.
+fn offset_seconds(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.as_bytes().first()? {
+        b'+' => (1, &text[1..]),
+        b'-' => (-1, &text[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = digits.split_once(':')?;
+    let two_digits = |text: &str| (text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse::<i64>().ok())?;
+    Some(sign * (two_digits(hours)? * 3600 + two_digits(minutes)? * 60))
+}
+
+impl Default for Timestamp {
+    fn default() -> Self {
+        Timestamp(Self::EPOCH)
     }
 }
 
@@ -38,9 +75,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        let time: jiff::Timestamp = text.parse().map_err(de::Error::custom)?;
-        let second = time.as_second() - i64::from(time.subsec_nanosecond() < 0);
-        Timestamp::from_second(second).ok_or_else(|| de::Error::custom("time out of range"))
+        Timestamp::parse(&text).ok_or_else(|| de::Error::custom(format!("invalid time {text:?}")))
     }
 }
 
@@ -273,5 +308,19 @@ mod tests {
         check("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z");
         check("2026-01-02T03:04:05.9+02:00", "2026-01-02T01:04:05Z");
         check("1960-01-01T00:00:00.5Z", "1960-01-01T00:00:00Z");
+        check("2026-01-02T03:04:05.123456789123Z", "2026-01-02T03:04:05Z");
+        check("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z");
+        assert_eq!(Timestamp::from_second(-1).unwrap().to_string(), "1969-12-31T23:59:59Z");
+        assert_eq!(Timestamp::parse("1970-01-02T00:00:00+01:00").unwrap().as_second(), 82_800);
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02T03:04:05.Z", "2026-01-02T03:04:05+1:00", "2026-01-02T03:04:05Zt"]
+        {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
+        assert_eq!(Timestamp::parse("9999-12-31T23:59:59-01:00"), None);
+        assert_eq!(Timestamp::parse("2026-01-02T03:04:0éZ"), None);
     }
 }

@@ -12,6 +12,7 @@ use super::target::{ConfigKind, Target};
 use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
+use crate::api::time::Timestamp;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::conversion::{self, ConversionFault};
 use crate::diag::{Diagnostic, FieldPath, RuleId, Segment};
@@ -67,7 +68,7 @@ pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Optio
     }
     judge_rules(target, schema, &object, notes)?;
     schema.apply_defaults(&mut object);
-    check_tokens(target, &object, request.show_secrets, notes)?;
+    check_bootstrap_tokens(target, &object, request.show_secrets, notes)?;
     let legacy = request.profile.is_legacy().then(|| {
         legacy::apply_defaults(&mut object["spec"]);
         Legacy::read(&object["spec"])
@@ -278,16 +279,24 @@ fn as_user_path(target: &Target<'_>, mut finding: Diagnostic) -> Diagnostic {
 }
 
 /// kubeadm's tokens: six characters, a dot, sixteen characters, all digits or lower-case letters.
-fn check_tokens(target: &Target<'_>, object: &Value, show_secrets: bool, notes: &mut Notes) -> Option<()> {
+fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: bool, notes: &mut Notes) -> Option<()> {
     let tokens = object["spec"]["initConfiguration"]["bootstrapTokens"].as_array();
     let mut right = true;
     for (index, token) in tokens.into_iter().flatten().enumerate() {
+        let path = target.spec_path().field("initConfiguration").field("bootstrapTokens").index(index);
+        // The API server's format of times is laxer than the type.
+        if let Some(time) = token["expires"].as_str().filter(|time| Timestamp::parse(time).is_none()) {
+            right = false;
+            let path = path.field("expires");
+            let finding = Diagnostic::error(NOT_CONVERTIBLE, format!("{path} is `{time}`, which is no time of the years up to 9999"));
+            notes.report.push(finding.at(target.config.place(&path)).help("write a time such as 2026-01-31T12:00:00Z"));
+        }
         let text = token["token"].as_str().unwrap_or_default();
         if is_token(text) {
             continue;
         }
         right = false;
-        let path = target.spec_path().field("initConfiguration").field("bootstrapTokens").index(index).field("token");
+        let path = path.field("token");
         let message = format!("{path} is not six and sixteen lower-case letters or digits with a dot between");
         let form = r"\A([a-z0-9]{6})\.([a-z0-9]{16})\z";
         let shown = if show_secrets { go_value::quote(text) } else { "<redacted>".to_owned() };

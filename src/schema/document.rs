@@ -184,6 +184,7 @@ fn type_in_words(expected: &str, detail: &str) -> Cow<'static, str> {
         "object" => "a mapping",
         "date-time" => "a time such as 2026-01-31T12:00:00Z",
         "duration" => "a duration such as 1h30m",
+        "integer,string" => "a whole number or a text",
         format => return Cow::Owned(format!("of the form `{format}`")),
     };
     Cow::Borrowed(words)
@@ -191,7 +192,7 @@ fn type_in_words(expected: &str, detail: &str) -> Cow<'static, str> {
 
 fn type_help(expected: &str, wanted: &str, value: Option<&Value>) -> String {
     match (expected, value) {
-        ("string", Some(Value::Bool(_) | Value::Number(_))) => "put the value in quotes".to_owned(),
+        ("string" | "integer,string", Some(Value::Bool(_) | Value::Number(_))) => "put the value in quotes".to_owned(),
         ("array", Some(Value::String(text))) => format!("write a list: `[{text}]`"),
         _ => format!("write {}", wanted.strip_prefix("of the form ").map_or_else(|| wanted.to_owned(), |form| format!("a {form}"))),
     }

@@ -203,6 +203,16 @@ fn a_value_of_the_wrong_type_is_one_finding_that_says_the_right_one() {
         "initConfiguration: {bootstrapTokens: [{token: abcdef.0123456789abcdef, expires: tomorrow}]}",
         "spec.initConfiguration.bootstrapTokens[0].expires is `tomorrow`, not a time such as 2026-01-31T12:00:00Z",
     );
+    let (code, _, talk) = render_text(
+        &WORKER.replace(
+            "spec:\n",
+            "spec:\n  initConfiguration: {bootstrapTokens: [{token: abcdef.0123456789abcdef, expires: 9999-12-31T23:59:59-01:00}]}\n",
+        ),
+        &["render", "-", "--role", "init"],
+    );
+    assert_eq!(code, 1);
+    let expected = "error[config-value-not-convertible]: spec.initConfiguration.bootstrapTokens[0].expires is `9999-12-31T23:59:59-01:00`";
+    assert!(talk.starts_with(expected), "{talk}");
 }
 
 /// What the API server refuses as a name is said, also where YAML could not carry it; the data alone needs no name.
