@@ -27,6 +27,8 @@ pub mod report;
 // Layer 3, the verbs: values in, values and a report out.
 pub mod ops;
 
-// Layer 4, the shell: the only code that touches the world.
+// Layer 4, the shell: the only code that touches the world. With the feature `cli` alone.
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod shell;

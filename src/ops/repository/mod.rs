@@ -3,6 +3,8 @@
 
 mod add;
 mod assets;
+// A tar: only the command line reads and writes one.
+#[cfg(feature = "cli")]
 pub mod bundle;
 mod configuration;
 pub mod doctor;
