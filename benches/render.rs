@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::Value;
-use windlass::render::cloud_config::{Encoder, encode};
-use windlass::render::ignition::v3;
+use windlass::render::write::cloud_config::{Encoder, encode};
+use windlass::render::write::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Request};
 use windlass::text::source::Source;
 

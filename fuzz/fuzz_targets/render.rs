@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass::api::boot::{Format, IgnitionVersion};
-use windlass::render::cloud_config::Encoder;
-use windlass::render::gzip;
-use windlass::render::ignition::v3;
+use windlass::render::write::cloud_config::Encoder;
+use windlass::render::write::gzip;
+use windlass::render::write::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass::text::source::Source;
 use windlass::text::yaml::{Limits, parse};

@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::Failure;
 use crate::api::secret::Sensitive;
-use crate::render::cluster::Endpoint;
-use crate::render::profile::UnknownRelease;
+use crate::render::input::cluster::Endpoint;
+use crate::render::input::profile::UnknownRelease;
 use crate::render::{FeatureGates, Profile, Request, Role};
 use crate::shell::files;
 use crate::shell::input::Limits;

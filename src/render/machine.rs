@@ -1,20 +1,21 @@
 //! From a config to the data of one machine: prove, look around, plan, encode.
 
-use super::cloud_config::{self, Encoder, NodeFile, RunItem};
-use super::config::{self, Config};
-use super::outcome::Notes;
-use super::plan::NodePlan;
-use super::planner::Planner;
-use super::pool::Pool;
-use super::request::Request;
-use super::role::Role;
-use super::surroundings::Surroundings;
-use super::target::{ConfigKind, Target};
-use super::{cluster_class, gzip, ignition, quirks, size};
 use crate::api::boot::{Compression, Format, IgnitionVersion, OnFailure, Platform};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::render::input::cluster_class;
+use crate::render::input::outcome::Notes;
+use crate::render::input::pool::Pool;
+use crate::render::input::request::Request;
+use crate::render::input::role::Role;
+use crate::render::input::surroundings::Surroundings;
+use crate::render::input::target::{ConfigKind, Target};
+use crate::render::plan::node_plan::NodePlan;
+use crate::render::plan::planner::Planner;
+use crate::render::prove::config::{self, Config};
+use crate::render::write::cloud_config::{self, Encoder, NodeFile, RunItem};
+use crate::render::write::{gzip, ignition, quirks, size};
 
 /// A field that is not rendered yet.
 pub const NOT_RENDERED: RuleId = RuleId::new("config-field-not-rendered");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use windlass::cli::schema;
 use windlass::cli::verbs::{FIRST_TRY, VERBS};
-use windlass::render::ignition::gaps::{GAPS, Gap, Outcome};
+use windlass::render::write::ignition::gaps::{GAPS, Gap, Outcome};
 
 use crate::support::{files_below, golden, root, windlass};
 

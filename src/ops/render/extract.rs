@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::report::commands;
 use crate::render::Rendered;
-use crate::render::cloud_config::NodeFile;
-use crate::render::gzip;
+use crate::render::write::cloud_config::NodeFile;
+use crate::render::write::gzip;
 use crate::text::tree::Tree;
 
 /// The most bytes that a compressed file may have on the node; larger ones are extracted as they are carried.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::Machine;
 use crate::api::boot::IgnitionVersion;
-use crate::render::cloud_config::{NodeFile, RunItem};
+use crate::render::write::cloud_config::{NodeFile, RunItem};
 use crate::render::{self, Rendered, Request, StandIn};
 
 /// One machine in JSON.
@@ -160,7 +160,7 @@ fn plan_report(rendered: &Rendered) -> PlanReport {
         from: file.origin.map(ToString::to_string),
     };
     let users = rendered.plan.users.iter().enumerate();
-    let user = |(index, user): (usize, &render::plan::PlannedUser)| UserReport {
+    let user = |(index, user): (usize, &render::plan::node_plan::PlannedUser)| UserReport {
         name: user.name.clone(),
         from: Some(rendered.spec_path.field("users").index(index).to_string()),
     };

@@ -8,7 +8,7 @@ use super::{Machine, Rendering};
 use crate::api::names::Version;
 use crate::contract::labels;
 use crate::diag::{Diagnostic, FieldPath, RuleId};
-use crate::render::target::ConfigKind;
+use crate::render::input::target::ConfigKind;
 use crate::render::{Rendered, Request};
 use crate::schema::name;
 use crate::text::goyaml;

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use windlass::api::boot::{IgnitionVersion, OnFailure, Platform, Templating};
 use windlass::api::secret::Sensitive;
 use windlass::diag::{FieldPath, Severity};
-use windlass::render::cloud_config::{self, Encoder, Paths};
-use windlass::render::gzip;
-use windlass::render::ignition::v3;
-use windlass::render::plan::{Kubeadm, NodePlan};
+use windlass::render::plan::node_plan::{Kubeadm, NodePlan};
+use windlass::render::write::cloud_config::{self, Encoder, Paths};
+use windlass::render::write::gzip;
+use windlass::render::write::ignition::v3;
 
 use super::node::{one_line_break, read};
 use super::render_text;

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use windlass::api::boot::Templating;
 use windlass::api::files::TransferEncoding;
 use windlass::api::secret::Sensitive;
-use windlass::render::cloud_config::{PLACEHOLDER, Paths, run_items};
-use windlass::render::gzip;
-use windlass::render::plan::{Kubeadm, NodePlan, PlannedUser};
+use windlass::render::plan::node_plan::{Kubeadm, NodePlan, PlannedUser};
+use windlass::render::write::cloud_config::{PLACEHOLDER, Paths, run_items};
+use windlass::render::write::gzip;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use windlass::render::cloud_config::run_items;
+use windlass::render::write::cloud_config::run_items;
 use windlass::render::{self, Notes, Pool, Request};
 use windlass::text::source::Source;
 

@@ -1,0 +1,101 @@
+//! What the user asked for, beside the documents.
+
+use std::collections::BTreeMap;
+
+use super::cluster::Endpoint;
+use super::profile::Profile;
+use super::role::Role;
+use crate::api::boot::IgnitionVersion;
+use crate::api::secret::Sensitive;
+use crate::render::write::cloud_config::Encoder;
+
+/// The options of a rendering.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The CAPI release whose bytes are matched.
+    pub profile: Profile,
+    /// Whether what is missing is filled in; if not it is a finding.
+    pub stand_ins: bool,
+    /// Whether a Secret or ConfigMap with content that no file holds is filled in too.
+    pub content_stand_ins: bool,
+    /// The role, whatever the objects say.
+    pub role: Option<Role>,
+    /// The name of the cluster.
+    pub cluster_name: Option<String>,
+    /// The endpoint of the API server.
+    pub endpoint: Option<Endpoint>,
+    /// The version of Kubernetes.
+    pub kubernetes_version: Option<String>,
+    /// The token that the provider would make.
+    pub token: Option<Sensitive<String>>,
+    /// Hashes of CA keys that joining nodes trust.
+    pub ca_cert_hashes: Vec<String>,
+    /// Certificates and keys by their path below the folder of certificates, such as `etcd/ca.crt`.
+    pub certificates: BTreeMap<String, Sensitive<Vec<u8>>>,
+    /// The version of Ignition, whatever the config says.
+    pub ignition: Option<IgnitionVersion>,
+    /// How texts of KubeadmConfigs are written; WindlassConfigs always use [`Encoder::Typed`].
+    pub encoder: Option<Encoder>,
+    /// Upstream's feature gates.
+    pub feature_gates: FeatureGates,
+    /// Whether upstream's messages in findings hold the user's secrets, as they do upstream.
+    pub show_secrets: bool,
+}
+
+impl Request {
+    /// The options that hold when none is given.
+    pub fn new() -> Self {
+        Request {
+            profile: Profile::NEWEST,
+            stand_ins: true,
+            content_stand_ins: false,
+            role: None,
+            cluster_name: None,
+            endpoint: None,
+            kubernetes_version: None,
+            token: None,
+            ca_cert_hashes: Vec::new(),
+            certificates: BTreeMap::new(),
+            ignition: None,
+            encoder: None,
+            feature_gates: FeatureGates::default(),
+            show_secrets: false,
+        }
+    }
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The feature gates of CAPI that decide what is admitted or rendered (book: "Experimental features").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FeatureGates {
+    /// `KubeadmBootstrapFormatIgnition`, off by default.
+    pub ignition: bool,
+    /// `MachinePool`, on by default.
+    pub machine_pool: bool,
+}
+
+impl FeatureGates {
+    /// Gates of CAPI v1.10 to main that have no effect on bootstrap data (`feature/feature.go`).
+    pub const WITHOUT_EFFECT: [&str; 9] = [
+        "ClusterResourceSet",
+        "ClusterTopology",
+        "InPlaceUpdates",
+        "MachineSetPreflightChecks",
+        "MachineTaintPropagation",
+        "MachineWaitForVolumeDetachConsiderVolumeAttachments",
+        "PriorityQueue",
+        "ReconcilerRateLimiting",
+        "RuntimeSDK",
+    ];
+}
+
+impl Default for FeatureGates {
+    fn default() -> Self {
+        FeatureGates { ignition: false, machine_pool: true }
+    }
+}

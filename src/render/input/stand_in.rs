@@ -1,0 +1,112 @@
+//! Values in place of what only a cluster would know. Each is visible: it is reported, and a flag gives the real one.
+
+use std::fmt;
+
+use super::cluster::Endpoint;
+
+/// A value that stands in for one that is missing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StandIn {
+    /// What it is, in the words of reports.
+    pub name: &'static str,
+    /// The value.
+    pub value: String,
+    /// The flag that gives the real one.
+    pub flag: &'static str,
+}
+
+impl StandIn {
+    /// Where it comes in a list: what decides most comes first.
+    pub fn rank(&self) -> usize {
+        const ORDER: [&str; 6] = ["--role", "--kubernetes-version", "--cluster-name", "--endpoint", "--token", "--ca-cert-hash"];
+        ORDER.iter().position(|flag| *flag == self.flag).unwrap_or(ORDER.len())
+    }
+}
+
+impl fmt::Display for StandIn {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "stand-in: {} {} ({})", self.name, shortened(&self.value), self.flag)
+    }
+}
+
+/// A long value with its middle left out.
+fn shortened(value: &str) -> String {
+    const LONGEST: usize = 40;
+    if value.len() <= LONGEST || !value.is_ascii() {
+        return value.to_owned();
+    }
+    format!("{}…{}", &value[..11], &value[value.len() - 4..])
+}
+
+/// The name of the cluster.
+pub fn cluster_name() -> StandIn {
+    StandIn { name: "cluster name", value: "example".to_owned(), flag: "--cluster-name" }
+}
+
+/// The endpoint of the API server: a name that never resolves (RFC 6761).
+pub fn endpoint() -> (Endpoint, StandIn) {
+    let endpoint = Endpoint { host: "example.invalid".to_owned(), port: 6443 };
+    let stand_in = StandIn { name: "endpoint", value: endpoint.to_string(), flag: "--endpoint" };
+    (endpoint, stand_in)
+}
+
+/// The version of Kubernetes: the newest that the newest profile was run with.
+pub fn kubernetes_version() -> StandIn {
+    StandIn { name: "kubernetes version", value: "v1.36.0".to_owned(), flag: "--kubernetes-version" }
+}
+
+/// The token that the provider would make: of the form that kubeadm demands, known to everybody.
+pub fn token() -> StandIn {
+    StandIn { name: "token", value: "abcdef.0123456789abcdef".to_owned(), flag: "--token" }
+}
+
+/// The hash of the key of the CA.
+pub fn ca_cert_hash() -> StandIn {
+    StandIn { name: "ca cert hash", value: format!("sha256:{:064}", 0), flag: "--ca-cert-hash" }
+}
+
+/// That certificates are dummies.
+pub fn certificates() -> StandIn {
+    StandIn { name: "certificates", value: "dummies of real length".to_owned(), flag: "--certs-dir" }
+}
+
+/// The content that a key of a Secret or ConfigMap gives.
+pub fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
+    StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), flag: "FILE" }
+}
+
+/// A role that nothing in the input says.
+pub fn role(role: super::role::Role) -> StandIn {
+    StandIn { name: "role", value: role.to_string(), flag: "--role" }
+}
+
+/// A PEM block that looks like one and is none: `bytes` long, each line says so.
+pub fn pem(label: &str, bytes: usize) -> String {
+    const LINE: &str = "STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/";
+    let (begin, end) = (format!("-----BEGIN {label}-----\n"), format!("-----END {label}-----\n"));
+    let mut text = begin;
+    while text.len() + end.len() < bytes {
+        let room = bytes - text.len() - end.len();
+        text.push_str(&LINE[..LINE.len().min(room.saturating_sub(1).max(1))]);
+        text.push('\n');
+    }
+    text + &end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_shortened_in_the_middle() {
+        assert_eq!(ca_cert_hash().to_string(), "stand-in: ca cert hash sha256:0000…0000 (--ca-cert-hash)");
+        assert_eq!(endpoint().1.to_string(), "stand-in: endpoint example.invalid:6443 (--endpoint)");
+    }
+
+    #[test]
+    fn dummies_have_the_length_of_the_real_thing() {
+        let text = pem("CERTIFICATE", 1099);
+        assert!((1098..=1100).contains(&text.len()), "{}", text.len());
+        assert!(text.lines().all(|line| line.len() <= 64));
+    }
+}

@@ -1,0 +1,231 @@
+//! Contents of files and passwords: inline, or from Secrets and ConfigMaps.
+
+use super::node_plan::{PlannedFile, PlannedUser};
+use crate::api::boot::Platform;
+use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference};
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::User;
+use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::render::input::object::Object;
+use crate::render::input::outcome::Notes;
+use crate::render::input::pool::Pool;
+use crate::render::input::profile::Profile;
+use crate::render::input::secret::{ConfigMap, Secret};
+use crate::render::input::stand_in;
+use crate::render::machine::NOT_RENDERED;
+use crate::text::go_template::{self, Fault};
+use crate::text::go_value;
+
+/// A Secret that a config reads is not there.
+pub const SECRET_MISSING: RuleId = RuleId::new("config-secret-missing");
+/// A Secret that a config reads has no such key.
+pub const SECRET_KEY_MISSING: RuleId = RuleId::new("config-secret-key-missing");
+
+/// A ConfigMap that a config reads is not there.
+pub const CONFIG_MAP_MISSING: RuleId = RuleId::new("config-configmap-missing");
+/// A ConfigMap that a config reads has no such key.
+pub const CONFIG_MAP_KEY_MISSING: RuleId = RuleId::new("config-configmap-key-missing");
+/// A content that is a template and does not parse or fails.
+pub const TEMPLATE_REFUSED: RuleId = RuleId::new("config-template-refused");
+
+/// A password that the software on the node does not take.
+pub const PASSWORD_UNFIT: RuleId = RuleId::new("config-password-unfit");
+
+/// The most characters of a password that cloudbase-init takes.
+const LONGEST_WINDOWS_PASSWORD: usize = 20;
+
+/// Where contents come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Contents<'a> {
+    /// The objects.
+    pub pool: &'a Pool,
+    /// The config, in whose namespace the Secrets are.
+    pub config: &'a Object,
+    /// Where its spec is.
+    pub spec_path: &'a FieldPath,
+    /// The CAPI release.
+    pub profile: &'a Profile,
+    /// What templates see.
+    pub template_data: &'a go_template::Value,
+    /// Whether what no file holds is filled in.
+    pub stand_ins: bool,
+    /// Owner and permissions of files that name none.
+    pub defaults: &'a FileDefaults,
+}
+
+impl Contents<'_> {
+    /// The files with their contents. All that is missing is reported.
+    pub fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
+        let files: Vec<_> = files.into_iter().enumerate().map(|(index, file)| self.file(index, file, notes)).collect();
+        files.into_iter().collect()
+    }
+
+    fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
+        let File { path, owner, permissions, encoding, transfer_encoding, append, content, content_from, content_format } = file;
+        let origin = self.spec_path.field("files").index(index);
+        let content = match content_from {
+            Some(FileSource { secret: Some(reference), .. }) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
+            Some(FileSource { config_map: Some(reference), .. }) => self.config_map(&reference, &origin.field("contentFrom"), notes)?,
+            _ => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
+        };
+        let content = match content_format {
+            Some(ContentFormat::Template) => self.templated(&path, content, &origin, notes)?,
+            _ => content,
+        };
+        Some(PlannedFile {
+            path,
+            owner: owner.or_else(|| self.defaults.owner.clone()).unwrap_or_default(),
+            permissions: permissions.or_else(|| self.defaults.permissions.clone()).unwrap_or_default(),
+            encoding: encoding.map_or("", |encoding| encoding.as_str()),
+            append: if self.profile.is_legacy() { append.filter(|append| *append) } else { append },
+            transfer_encoding,
+            content,
+            origin: Some(origin),
+        })
+    }
+
+    /// The content with its template rendered.
+    fn templated(&self, path: &str, content: Sensitive<Vec<u8>>, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let refused = |rule, message: String| {
+            let place = self.config.place(&origin.field("content"));
+            Diagnostic::error(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
+        };
+        let Ok(text) = std::str::from_utf8(content.expose()) else {
+            return notes.refuse(refused(NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
+        };
+        let upstream =
+            |cause: String| format!("failed to render templates: failed to execute template for file {}: {cause}", go_value::quote(path));
+        let finding = match go_template::render(path, text, self.template_data) {
+            Ok(text) => return Some(Sensitive::new(text.into_bytes())),
+            Err(Fault::Syntax { line, message }) => {
+                refused(TEMPLATE_REFUSED, format!("{origin} is a template that does not parse: line {line}: {message}"))
+            }
+            Err(Fault::Execution(cause)) => {
+                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template that fails"));
+                finding.upstream(upstream(format!("template: {cause}")))
+            }
+            Err(Fault::Unsupported(what)) => {
+                refused(NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
+            }
+            Err(Fault::TooLarge) => {
+                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template with more than 1048576 bytes as its result"));
+                finding.upstream(upstream("rendered output exceeds the 1048576 byte limit".to_owned()))
+            }
+        };
+        notes.refuse(finding)
+    }
+
+    /// The users with their passwords. All that is missing is reported.
+    pub fn users(&self, users: Vec<User>, platform: Option<Platform>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
+        let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, platform, notes)).collect();
+        users.into_iter().collect()
+    }
+
+    fn user(&self, index: usize, user: User, platform: Option<Platform>, notes: &mut Notes) -> Option<PlannedUser> {
+        let User {
+            name,
+            gecos,
+            groups,
+            home_dir,
+            inactive,
+            shell,
+            passwd,
+            passwd_from,
+            primary_group,
+            lock_password,
+            sudo,
+            ssh_authorized_keys,
+        } = user;
+        let passwd = match passwd_from {
+            Some(source) => {
+                let path = self.spec_path.field("users").index(index).field("passwdFrom");
+                let passwd = self.secret(&source.secret, &path, "passwd", notes)?;
+                if platform == Some(Platform::Windows)
+                    && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
+                {
+                    let message = format!("{path} gives a password that cloudbase-init does not take");
+                    let finding = Diagnostic::error(PASSWORD_UNFIT, message).at(self.config.place(&path));
+                    return notes.refuse(finding.help("put a password in clear text of at most 20 characters into the Secret"));
+                }
+                passwd
+            }
+            None => Sensitive::new(passwd.unwrap_or_default().into_inner().into_bytes()),
+        };
+        Some(PlannedUser {
+            name,
+            passwd,
+            gecos: gecos.unwrap_or_default(),
+            groups: groups.unwrap_or_default(),
+            home_dir: home_dir.unwrap_or_default(),
+            inactive: if self.profile.is_legacy() { inactive.map(|_| true) } else { inactive },
+            lock_password,
+            shell: shell.unwrap_or_default(),
+            primary_group: primary_group.unwrap_or_default(),
+            sudo: sudo.unwrap_or_default(),
+            ssh_authorized_keys: ssh_authorized_keys.unwrap_or_default(),
+        })
+    }
+
+    /// The value of a key of a Secret; `what` is upstream's word for what it is for.
+    fn secret(&self, reference: &SecretKeyReference, source: &FieldPath, what: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let SecretKeyReference { name, key } = reference;
+        let namespace = self.config.namespace();
+        let title = self.config.title();
+        let path = source.field("secret");
+        let Some(secret) = Secret::find(self.pool, namespace, name) else {
+            let finding = Diagnostic::error(SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
+            let finding = finding.at(self.config.place(&path.field("name"))).help(self.how_to_go_on("Secret", name, SECRET_MISSING));
+            let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
+            notes.report.push(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+            return self.content_stand_in("secret", name, key, notes);
+        };
+        match secret.get(key) {
+            Ok(Some(value)) => {
+                notes.secrets.insert(secret.object().title());
+                Some(value)
+            }
+            Ok(None) => {
+                let finding =
+                    Diagnostic::error(SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
+                let finding =
+                    finding.at(self.config.place(&path.field("key"))).help(format!("add `{key}` to `data` of Secret {namespace}/{name}"));
+                let cause = format!("secret references non-existent secret key: \"{key}\"");
+                notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")))
+            }
+            Err(finding) => notes.refuse(*finding),
+        }
+    }
+
+    fn how_to_go_on(&self, kind: &str, name: &str, rule: RuleId) -> String {
+        format!("add the file of {kind} {}/{name}, or render without it: `--allow {}`", self.config.namespace(), rule.as_str())
+    }
+
+    /// A text in place of a content that nobody has; `None` when the user did not ask for one.
+    fn content_stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let stand_in = stand_in::content(kind, self.config.namespace(), name, key);
+        self.stand_ins.then(|| Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes()))
+    }
+
+    /// The value of a key of a ConfigMap.
+    fn config_map(&self, reference: &ConfigMapKeyReference, source: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+        let ConfigMapKeyReference { name, key } = reference;
+        let namespace = self.config.namespace();
+        let title = self.config.title();
+        let path = source.field("configMap");
+        let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
+            let finding = Diagnostic::error(CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
+            let finding = finding.at(self.config.place(&path.field("name")));
+            notes.report.push(finding.help(self.how_to_go_on("ConfigMap", name, CONFIG_MAP_MISSING)));
+            return self.content_stand_in("configmap", name, key, notes);
+        };
+        match map.get(key) {
+            Ok(Some(value)) => Some(Sensitive::new(value)),
+            Ok(None) => {
+                let message = format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
+                let finding = Diagnostic::error(CONFIG_MAP_KEY_MISSING, message).at(self.config.place(&path.field("key")));
+                notes.refuse(finding.help(format!("add `{key}` to `data` of ConfigMap {namespace}/{name}")))
+            }
+            Err(finding) => notes.refuse(*finding),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How a joining node finds and trusts its cluster: what the provider fills in before it renders.
+
+use super::certificate::{KeyPair, Purpose};
+use super::key_hash;
+use super::kubeadm::discovery_kubeconfig;
+use super::node_plan::PlannedFile;
+use crate::api::secret::{Base64Bytes, Sensitive};
+use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, KubeConfig};
+use crate::diag::{Diagnostic, FieldPath, Place, RuleId};
+use crate::render::input::cluster::Endpoint;
+use crate::render::input::object::Object;
+use crate::render::input::outcome::Notes;
+use crate::render::input::request::Request;
+use crate::render::input::stand_in;
+use crate::text::goyaml;
+
+/// A CA of which no key can be read.
+pub const CA_UNREADABLE: RuleId = RuleId::new("certificate-unreadable");
+/// An endpoint that nobody knows yet.
+pub const ENDPOINT_MISSING: RuleId = RuleId::new("cluster-endpoint-missing");
+/// A token that only a cluster can make.
+pub const TOKEN_MISSING: RuleId = RuleId::new("discovery-token-missing");
+/// A kubeconfig that cannot be written.
+pub const KUBECONFIG_UNWRITABLE: RuleId = RuleId::new("discovery-kubeconfig-unwritable");
+
+/// What discovery is filled in from.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The options.
+    pub request: &'a Request,
+    /// The endpoint of the cluster.
+    pub endpoint: Option<&'a Endpoint>,
+    /// The CA of the cluster; `None` when it is a stand-in.
+    pub ca: Option<&'a KeyPair>,
+    /// Where findings stand.
+    pub place: &'a Place,
+}
+
+/// The CA among key pairs, unless it is a dummy.
+pub fn cluster_ca(pairs: &[(Purpose, KeyPair, [String; 2])]) -> Option<&KeyPair> {
+    let ca = pairs.iter().find(|(purpose, ..)| *purpose == Purpose::ClusterCa);
+    ca.map(|(_, pair, _)| pair).filter(|pair| !pair.is_stand_in)
+}
+
+impl Sources<'_> {
+    /// Fills in what the user left open; `None` when something cannot be known.
+    pub fn complete(&self, discovery: &mut Discovery, notes: &mut Notes) -> Option<()> {
+        match &mut discovery.file {
+            Some(file) => file.kube_config.as_mut().map_or(Some(()), |config| self.complete_kubeconfig(config, notes)),
+            None => self.complete_token(discovery.bootstrap_token.get_or_insert_default(), notes),
+        }
+    }
+
+    fn complete_kubeconfig(&self, config: &mut KubeConfig, notes: &mut Notes) -> Option<()> {
+        let cluster = config.cluster.get_or_insert_default();
+        if cluster.server.as_ref().is_none_or(String::is_empty) {
+            cluster.server = Some(format!("https://{}", self.endpoint(notes)?));
+        }
+        if cluster.certificate_authority_data.as_ref().is_none_or(|data| data.expose().as_slice().is_empty()) {
+            let ca = match self.ca {
+                Some(pair) => pair.certificate.expose().clone(),
+                None => {
+                    notes.stand_in(stand_in::certificates());
+                    stand_in::pem("CERTIFICATE", 1099).into_bytes()
+                }
+            };
+            cluster.certificate_authority_data = Some(Sensitive::new(Base64Bytes::from(ca)));
+        }
+        Some(())
+    }
+
+    fn complete_token(&self, discovery: &mut BootstrapTokenDiscovery, notes: &mut Notes) -> Option<()> {
+        if discovery.ca_cert_hashes.as_ref().is_none_or(Vec::is_empty) {
+            discovery.ca_cert_hashes = Some(self.hashes(notes)?);
+        }
+        if discovery.api_server_endpoint.as_ref().is_none_or(String::is_empty) {
+            discovery.api_server_endpoint = Some(self.endpoint(notes)?);
+        }
+        if discovery.token.as_ref().is_none_or(|token| token.expose().is_empty()) {
+            discovery.token = Some(self.token(notes)?);
+        }
+        Some(())
+    }
+
+    fn hashes(&self, notes: &mut Notes) -> Option<Vec<String>> {
+        if !self.request.ca_cert_hashes.is_empty() {
+            return Some(self.request.ca_cert_hashes.clone());
+        }
+        let Some(ca) = self.ca else { return Some(vec![notes.stand_in(stand_in::ca_cert_hash())]) };
+        match key_hash::of_bundle(ca.certificate.expose()) {
+            Ok(hashes) => Some(hashes),
+            Err(cause) => {
+                let message = "the certificate of the cluster's CA cannot be read, so joining nodes cannot trust it";
+                let finding = Diagnostic::error(CA_UNREADABLE, message).at(self.place.clone());
+                let finding = finding.help("put a PEM certificate into `tls.crt`, or give `--ca-cert-hash`");
+                notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
+            }
+        }
+    }
+
+    fn endpoint(&self, notes: &mut Notes) -> Option<String> {
+        if let Some(endpoint) = self.endpoint {
+            return Some(endpoint.to_string());
+        }
+        if self.request.stand_ins {
+            return Some(notes.stand_in(stand_in::endpoint().1));
+        }
+        let message = "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
+        let finding = Diagnostic::error(ENDPOINT_MISSING, message).at(self.place.clone());
+        notes.refuse(
+            finding.help("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give `--endpoint HOST:PORT`").upstream(""),
+        )
+    }
+
+    fn token(&self, notes: &mut Notes) -> Option<Sensitive<String>> {
+        if let Some(token) = &self.request.token {
+            return Some(token.clone());
+        }
+        if self.request.stand_ins {
+            return Some(Sensitive::new(notes.stand_in(stand_in::token())));
+        }
+        let message = "the provider would make a token, which nobody can foresee";
+        let finding = Diagnostic::error(TOKEN_MISSING, message).at(self.place.clone());
+        notes.refuse(finding.help("give it with `--token abcdef.0123456789abcdef`"))
+    }
+}
+
+/// The file of the discovery kubeconfig, when the config holds one.
+pub fn kubeconfig_file(
+    discovery: Option<&Discovery>,
+    request: &Request,
+    config: &Object,
+    path: &FieldPath,
+    notes: &mut Notes,
+) -> Option<Option<PlannedFile>> {
+    let Some(FileDiscovery { kube_config_path, kube_config: Some(kube_config) }) = discovery.and_then(|discovery| discovery.file.as_ref())
+    else {
+        return Some(None);
+    };
+    let path = path.field("file").field("kubeConfig");
+    let document = discovery_kubeconfig(kube_config, request.profile.kubeconfig_preferences);
+    let Ok(text) = goyaml::to_string(&document) else {
+        let message = format!("{path} holds a character that YAML does not allow");
+        let finding = Diagnostic::error(KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
+        return notes.refuse(finding.help("remove control characters from its texts"));
+    };
+    Some(Some(PlannedFile {
+        path: kube_config_path.clone(),
+        owner: "root:root".to_owned(),
+        permissions: "0640".to_owned(),
+        content: Sensitive::new(text.into_bytes()),
+        origin: Some(path),
+        ..PlannedFile::default()
+    }))
+}

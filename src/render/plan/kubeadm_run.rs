@@ -1,0 +1,139 @@
+//! What kubeadm is given: its documents, completed from Cluster and Machine.
+
+use super::discovery::{self, Sources};
+use super::kubeadm::{self, ClusterValues, Durations, KubeadmApi};
+use super::node_plan::{Kubeadm, PlannedFile, RetryJoin};
+use super::planner::{Pairs, Planner};
+use crate::api::node::Taint;
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
+use crate::diag::{Diagnostic, RuleId};
+use crate::render::input::outcome::Notes;
+use crate::render::input::surroundings::Surroundings;
+use crate::render::prove::legacy::Legacy;
+
+/// A config of a worker that says it is of the control plane.
+pub const WORKER_WITH_CONTROL_PLANE: RuleId = RuleId::new("config-worker-control-plane");
+/// A config of the first machine that says nothing of it.
+pub const INIT_WITHOUT_CONFIGURATION: RuleId = RuleId::new("config-init-missing");
+/// A text that kubeadm's documents cannot hold.
+pub const CHARACTER_REFUSED: RuleId = RuleId::new("kubeadm-character-refused");
+
+/// The taint of a worker until its Node is initialized (book: "Machine controller").
+const UNINITIALIZED: &str = "node.cluster.x-k8s.io/uninitialized";
+
+impl Planner<'_> {
+    /// What `kubeadm init` is given.
+    pub(super) fn init(&self, spec: &WindlassConfigSpec, legacy: Option<&Legacy>, api: KubeadmApi, notes: &mut Notes) -> Option<Kubeadm> {
+        if legacy.is_some_and(|legacy| !legacy.can_init) {
+            let message =
+                format!("{} has neither clusterConfiguration nor initConfiguration, so CAPI v1.10 waits", self.target.config.title());
+            let finding = Diagnostic::error(INIT_WITHOUT_CONFIGURATION, message).at(self.target.config.place(&self.target.spec_path()));
+            return notes.refuse(finding.help("add `clusterConfiguration: {}`"));
+        }
+        let own = spec.init_configuration.as_ref().and_then(|init| init.timeouts.as_ref());
+        let timeouts = timeouts(own, legacy.map(Legacy::init_timeouts));
+        let values = self.cluster_values(spec, legacy);
+        let cluster = spec.cluster_configuration.clone().unwrap_or_default();
+        let cluster = kubeadm::cluster_configuration(&cluster, &values, &timeouts, api);
+        let lifetimes = legacy.map_or(&[][..], |legacy| &legacy.token_lifetimes);
+        let init = spec.init_configuration.clone().unwrap_or_default();
+        let init = kubeadm::init_configuration(&init, lifetimes, &timeouts, api);
+        let (cluster, init) = (self.write(api, &cluster, notes), self.write(api, &init, notes));
+        Some(Kubeadm::Init { cluster: cluster?, init: init? })
+    }
+
+    /// What kubeadm is told of the cluster: from the Cluster and the Machine, where the user may not say it or did not.
+    fn cluster_values(&self, spec: &WindlassConfigSpec, legacy: Option<&Legacy>) -> ClusterValues {
+        let Surroundings { cluster, kubernetes_version, .. } = &self.surroundings;
+        let given = legacy.map(|legacy| legacy.values.clone()).unwrap_or_default();
+        let or = |given: String, other: &str| if given.is_empty() { other.to_owned() } else { given };
+        let user_endpoint =
+            spec.cluster_configuration.as_ref().and_then(|config| config.control_plane_endpoint.clone()).unwrap_or_default();
+        let endpoint = cluster.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
+        ClusterValues {
+            cluster_name: or(given.cluster_name, &cluster.name),
+            control_plane_endpoint: or(user_endpoint, &endpoint),
+            kubernetes_version: or(given.kubernetes_version, kubernetes_version),
+            dns_domain: or(given.dns_domain, &cluster.service_domain),
+            service_subnet: or(given.service_subnet, &cluster.services),
+            pod_subnet: or(given.pod_subnet, &cluster.pods),
+        }
+    }
+
+    /// What `kubeadm join` is given, and the kubeconfig for discovery.
+    pub(super) fn join(
+        &self,
+        spec: &mut WindlassConfigSpec,
+        legacy: Option<&Legacy>,
+        pairs: Option<&Pairs>,
+        api: Option<KubeadmApi>,
+        notes: &mut Notes,
+    ) -> Option<(Kubeadm, Option<PlannedFile>)> {
+        let control_plane = self.surroundings.role.is_control_plane();
+        let join = spec.join_configuration.get_or_insert_default();
+        if control_plane {
+            join.control_plane.get_or_insert_default();
+        } else {
+            self.refuse_control_plane(join, notes)?;
+            taint_worker(join);
+        }
+        let pairs = pairs?;
+        let sources = Sources {
+            request: self.request,
+            endpoint: self.surroundings.cluster.endpoint.as_ref(),
+            ca: discovery::cluster_ca(pairs),
+            place: &self.surroundings.cluster_place,
+        };
+        sources.complete(join.discovery.get_or_insert_default(), notes)?;
+        let path = self.target.spec_path().field("joinConfiguration").field("discovery");
+        let kubeconfig = discovery::kubeconfig_file(join.discovery.as_ref(), self.request, self.target.config, &path, notes)?;
+        let timeouts = timeouts(join.timeouts.as_ref(), legacy.map(Legacy::join_timeouts));
+        let api = api?;
+        let document = kubeadm::join_configuration(join, &timeouts, api);
+        let retry = legacy.filter(|legacy| legacy.retry_join).map(|_| match api {
+            KubeadmApi::V1Beta2 | KubeadmApi::V1Beta3 => RetryJoin::BeforeKubernetes131,
+            KubeadmApi::V1Beta4 => RetryJoin::FromKubernetes131,
+        });
+        Some((Kubeadm::Join { join: self.write(api, &document, notes)?, control_plane, retry }, kubeconfig))
+    }
+
+    fn refuse_control_plane(&self, join: &JoinConfiguration, notes: &mut Notes) -> Option<()> {
+        if join.control_plane.is_none() {
+            return Some(());
+        }
+        let path = self.target.spec_path().field("joinConfiguration").field("controlPlane");
+        let finding = Diagnostic::error(WORKER_WITH_CONTROL_PLANE, format!("{path} is set, but the machine is a worker"));
+        let finding = finding
+            .at(self.target.config.key_place(&path))
+            .help("remove `controlPlane`, or label the Machine `cluster.x-k8s.io/control-plane`");
+        notes.refuse(finding.upstream("Machine is a Worker, but JoinConfiguration.ControlPlane is set in the KubeadmConfig object"))
+    }
+
+    fn write(&self, api: KubeadmApi, document: &serde_json::Value, notes: &mut Notes) -> Option<Sensitive<String>> {
+        match api.write(document) {
+            Ok(text) => Some(Sensitive::new(text)),
+            Err(upstream) => {
+                let place = self.target.config.place(&self.target.spec_path());
+                let kind = document["kind"].as_str().unwrap_or_default();
+                let message = format!("a text of kubeadm's {kind} holds a character that YAML does not allow");
+                let finding = Diagnostic::error(CHARACTER_REFUSED, message).at(place).upstream(upstream);
+                notes.refuse(finding.help("remove control characters (U+007F to U+009F, U+FFFE, U+FFFF) from the config"))
+            }
+        }
+    }
+}
+
+/// The timeouts of v1beta2, or those that v1.10 reads.
+fn timeouts(own: Option<&Timeouts>, legacy: Option<Durations>) -> Durations {
+    legacy.unwrap_or_else(|| own.map(Durations::from).unwrap_or_default())
+}
+
+/// Adds the taint of a node that is not initialized yet, unless it is there.
+fn taint_worker(join: &mut JoinConfiguration) {
+    const EFFECT: &str = "NoSchedule";
+    let taints = join.node_registration.get_or_insert_default().taints.get_or_insert_default();
+    if !taints.iter().any(|taint| taint.key == UNINITIALIZED && taint.effect == EFFECT) {
+        taints.push(Taint { key: UNINITIALIZED.to_owned(), effect: EFFECT.to_owned(), ..Taint::default() });
+    }
+}

@@ -1,0 +1,219 @@
+//! From a proven config and its surroundings to the plan of a node.
+
+use std::collections::BTreeMap;
+
+use semver::Version;
+
+use super::certificate::{self, KeyPair, Lookup, Purpose};
+use super::content::Contents;
+use super::kubeadm::{self, KubeadmApi};
+use super::node_plan::{NodePlan, PlannedDirectory};
+use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
+use crate::api::files::{ContentFormat, Directory};
+use crate::api::v1beta2::WindlassConfigSpec;
+use crate::contract::parse_tolerant;
+use crate::diag::{Diagnostic, RuleId};
+use crate::render::input::outcome::Notes;
+use crate::render::input::pool::Pool;
+use crate::render::input::request::Request;
+use crate::render::input::role::Role;
+use crate::render::input::surroundings::Surroundings;
+use crate::render::input::target::Target;
+use crate::render::prove::config::Config;
+use crate::text::go_template;
+
+/// A version of Kubernetes that is none, or that the provider does not support.
+pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsupported");
+/// A control plane whose version templates need is not there.
+pub const CONTROL_PLANE_MISSING: RuleId = RuleId::new("control-plane-missing");
+/// A field that kubeadm's API for the version of Kubernetes does not have.
+pub const FIELD_DROPPED: RuleId = RuleId::new("kubeadm-field-dropped");
+
+/// Everything that a plan is made from.
+pub(crate) struct Planner<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) target: &'a Target<'a>,
+    pub(crate) request: &'a Request,
+    pub(crate) surroundings: Surroundings,
+}
+
+/// Certificates with their key pairs and paths.
+pub(crate) type Pairs = Vec<(Purpose, KeyPair, [String; 2])>;
+
+impl Planner<'_> {
+    /// The plan; what is missing is in the notes.
+    pub(crate) fn plan(&self, config: Config, notes: &mut Notes) -> Option<NodePlan> {
+        let Config { mut spec, legacy } = config;
+        let api = self.kubeadm_api(notes);
+        self.as_control_plane(&mut spec);
+        if let Some(api) = api {
+            self.report_dropped(&spec, api, notes);
+        }
+        let pairs = self.certificates(&spec, notes);
+        let has_templates = spec.files.iter().flatten().any(|file| file.content_format == Some(ContentFormat::Template));
+        let template_data = if has_templates { self.template_data(notes)? } else { go_template::Value::Nil };
+        let mut file_defaults = spec.file_defaults.take().unwrap_or_default();
+        if spec.format == Some(Format::Ignition) {
+            // Ignition 2.3 takes digits without a leading zero for a decimal number, but defaults are octal in every format.
+            file_defaults.permissions = file_defaults.permissions.map(|digits| format!("{digits:0>4}"));
+        }
+        let contents = Contents {
+            pool: self.pool,
+            config: self.target.config,
+            spec_path: &self.target.spec_path(),
+            profile: &self.request.profile,
+            template_data: &template_data,
+            stand_ins: self.request.content_stand_ins,
+            defaults: &file_defaults,
+        };
+        let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);
+        let users = contents.users(spec.users.take().unwrap_or_default(), spec.platform, notes);
+        let (kubeadm, kubeconfig) = match self.surroundings.role {
+            Role::Init => (self.init(&spec, legacy.as_ref(), api?, notes)?, None),
+            _ => self.join(&mut spec, legacy.as_ref(), pairs.as_ref(), api, notes)?,
+        };
+        let certificates = if self.surroundings.role.is_control_plane() { certificate::files(pairs?) } else { Vec::new() };
+        let mut ntp = spec.ntp;
+        if self.request.profile.is_legacy()
+            && let Some(enabled) = ntp.as_mut().and_then(|ntp| ntp.enabled.as_mut())
+        {
+            *enabled = true;
+        }
+        Some(NodePlan {
+            files: certificates.into_iter().chain(user_files?).chain(kubeconfig).collect(),
+            kubeadm,
+            verbosity: spec.verbosity,
+            boot_commands: spec.boot_commands.unwrap_or_default(),
+            pre_kubeadm_commands: spec.pre_kubeadm_commands.unwrap_or_default(),
+            post_kubeadm_commands: spec.post_kubeadm_commands.unwrap_or_default(),
+            users: users?,
+            ntp,
+            disk_setup: spec.disk_setup,
+            mounts: spec.mounts.unwrap_or_default(),
+            directories: self.directories(spec.directories.take().unwrap_or_default()),
+            platform: spec.platform.unwrap_or(Platform::Linux),
+            on_failure: spec.on_failure.unwrap_or(OnFailure::Continue),
+            templating: spec.cloud_config.and_then(|options| options.templating).unwrap_or(Templating::Jinja),
+            compression: spec.compression.unwrap_or(Compression::None),
+        })
+    }
+
+    fn directories(&self, directories: Vec<Directory>) -> Vec<PlannedDirectory> {
+        let planned = |(index, directory): (usize, Directory)| PlannedDirectory {
+            path: directory.path,
+            owner: directory.owner.unwrap_or_else(|| "root:root".to_owned()),
+            permissions: directory.permissions.unwrap_or_else(|| "0755".to_owned()),
+            origin: Some(self.target.spec_path().field("directories").index(index)),
+        };
+        directories.into_iter().enumerate().map(planned).collect()
+    }
+
+    /// The version of kubeadm's API for the machine's version of Kubernetes.
+    fn kubeadm_api(&self, notes: &mut Notes) -> Option<KubeadmApi> {
+        let text = &self.surroundings.kubernetes_version;
+        let parsed = parse_tolerant(text).map_err(|cause| format!("failed to parse kubernetes version \"{text}\": {cause}"));
+        match parsed.and_then(|version| KubeadmApi::for_kubernetes(&version, &self.request.profile)) {
+            Ok(api) => Some(api),
+            Err(upstream) => {
+                let oldest = self.request.profile.oldest_kubernetes;
+                let message = match text.as_str() {
+                    "" => "the machine says no version of Kubernetes".to_owned(),
+                    text => format!("`{text}` is no version of Kubernetes that CAPI {} renders", self.request.profile.version()),
+                };
+                let finding = Diagnostic::error(VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
+                notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
+            }
+        }
+    }
+
+    /// What templates of files see: the version of the control plane, when the Cluster refers to one that says it.
+    fn template_data(&self, notes: &mut Notes) -> Option<go_template::Value> {
+        let map = |name: &str, value| go_template::Value::Map(BTreeMap::from([(name.to_owned(), value)]));
+        let version = |version: String| map("controlPlane", map("version", go_template::Value::Text(version)));
+        let Surroundings { cluster, cluster_place, kubernetes_version, .. } = &self.surroundings;
+        let reference = match &cluster.control_plane {
+            Some(reference) => reference,
+            None if cluster.is_read || !self.request.stand_ins => return Some(go_template::Value::Map(BTreeMap::new())),
+            None => return Some(version(normalised(kubernetes_version))),
+        };
+        let namespace = self.target.config.namespace();
+        match self.pool.find(&reference.group, &reference.kind, namespace, &reference.name) {
+            Some(object) if object.text(&["spec", "version"]).is_empty() => Some(go_template::Value::Map(BTreeMap::new())),
+            Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
+            None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
+            None => {
+                let message = format!("the templates of files need {} {}, which no file holds", reference.kind, reference.name);
+                let finding = Diagnostic::error(CONTROL_PLANE_MISSING, message).at(cluster_place.clone());
+                notes.refuse(finding.help(format!("add the file of {} {namespace}/{}", reference.kind, reference.name)))
+            }
+        }
+    }
+
+    /// Warns of what kubeadm's API of this version cannot hold.
+    fn report_dropped(&self, spec: &WindlassConfigSpec, api: KubeadmApi, notes: &mut Notes) {
+        for path in kubeadm::dropped(spec, self.surroundings.role, api) {
+            let path = self.target.spec_path().join(&path);
+            let version = &self.surroundings.kubernetes_version;
+            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
+            let finding = Diagnostic::warning(FIELD_DROPPED, message).at(self.target.config.key_place(&path));
+            notes.report.push(finding.help("remove the field, or use Kubernetes v1.31.0 or newer"));
+        }
+    }
+
+    /// What KubeadmControlPlane makes of its spec for each of its machines.
+    fn as_control_plane(&self, spec: &mut WindlassConfigSpec) {
+        if !self.target.is_control_plane_object() {
+            return;
+        }
+        match self.surroundings.role {
+            Role::Init => spec.join_configuration = None,
+            _ => {
+                spec.init_configuration = None;
+                spec.join_configuration.get_or_insert_default().control_plane.get_or_insert_default();
+            }
+        }
+        let version = parse_tolerant(&self.surroundings.kubernetes_version).ok();
+        let version = version.map(|version| Version::new(version.major, version.minor, version.patch));
+        if version.is_some_and(|version| self.request.profile.sets_kubelet_local_mode(&version)) {
+            let gates = spec.cluster_configuration.get_or_insert_default().feature_gates.get_or_insert_default();
+            gates.entry("ControlPlaneKubeletLocalMode".to_owned()).or_insert(true);
+        }
+    }
+
+    fn certificates(&self, spec: &WindlassConfigSpec, notes: &mut Notes) -> Option<Pairs> {
+        let Surroundings { role, cluster, cluster_place, .. } = &self.surroundings;
+        let certificates = match role.is_control_plane() {
+            true => certificate::of_control_plane(spec.cluster_configuration.as_ref()),
+            false if self.request.stand_ins && self.needs_no_ca(spec) => Vec::new(),
+            false => certificate::of_worker(),
+        };
+        let lookup = Lookup {
+            pool: self.pool,
+            request: self.request,
+            namespace: self.target.config.namespace(),
+            cluster,
+            place: cluster_place,
+            all_must_exist: *role != Role::Init,
+        };
+        if *role == Role::WorkerJoin || *role == Role::MachinePool {
+            // A dummy would only be hashed, and a hash has its own stand-in.
+            let mut own = Notes::default();
+            let pairs = lookup.key_pairs(&certificates, &mut own);
+            notes.report.extend(own.report);
+            return pairs;
+        }
+        lookup.key_pairs(&certificates, notes)
+    }
+
+    /// Whether discovery says all that the CA would say.
+    fn needs_no_ca(&self, spec: &WindlassConfigSpec) -> bool {
+        let discovery = spec.join_configuration.as_ref().and_then(|join| join.discovery.as_ref());
+        let token = discovery.and_then(|discovery| discovery.bootstrap_token.as_ref());
+        token.is_some_and(|token| token.ca_cert_hashes.as_ref().is_some_and(|hashes| !hashes.is_empty()))
+    }
+}
+
+/// The version with three numbers and a `v`; as it is when it is none.
+fn normalised(version: &str) -> String {
+    parse_tolerant(version).map_or_else(|_| version.to_owned(), |version| format!("v{version}"))
+}

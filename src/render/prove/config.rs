@@ -1,0 +1,357 @@
+//! A config, proven: it has the fields and values that its API allows, and is in the form that the renderer works on.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+
+use super::legacy::{self, Legacy};
+use crate::admission::{self, Judge, Rules};
+use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
+use crate::api::openapi;
+use crate::api::time::Timestamp;
+use crate::api::v1beta2::WindlassConfigSpec;
+use crate::conversion::{self, ConversionFault};
+use crate::diag::{Diagnostic, FieldPath, RuleId, Segment};
+use crate::render::input::outcome::Notes;
+use crate::render::input::profile::{PROFILES, Profile};
+use crate::render::input::request::Request;
+use crate::render::input::target::{ConfigKind, Target};
+use crate::schema::document::{self, Part, Wording};
+use crate::schema::{Schema, Violation, refusal};
+use crate::text::go_value;
+
+/// A config of a version that the release does not have.
+pub const VERSION_UNKNOWN: RuleId = RuleId::new("config-version-unknown");
+/// A value that the rules of the API refuse.
+pub const RULE_BROKEN: RuleId = RuleId::new("config-rule-broken");
+/// A value that the webhook of the provider refuses.
+pub const ADMISSION_REFUSED: RuleId = RuleId::new("config-admission-refused");
+/// A field that has no effect, or not the expected one.
+pub const ADMISSION_WARNED: RuleId = RuleId::new("config-field-without-effect");
+/// A rule of the API that we cannot judge.
+pub const RULE_NOT_JUDGED: RuleId = RuleId::new("config-rule-not-judged");
+/// A value that does not convert.
+pub const NOT_CONVERTIBLE: RuleId = RuleId::new("config-value-not-convertible");
+/// A bootstrap token that is none.
+pub const TOKEN_MALFORMED: RuleId = RuleId::new("config-token-malformed");
+
+/// A field that the API does not have.
+const FIELD_UNKNOWN: RuleId = RuleId::new("config-field-unknown");
+/// A field that must be there is not.
+const FIELD_MISSING: RuleId = RuleId::new("config-field-missing");
+/// A value that the API refuses.
+const VALUE_REFUSED: RuleId = RuleId::new("config-value-refused");
+
+/// The rules of the schema.
+const WORDING: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
+
+/// A config that is right as far as its API can tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The spec, in v1beta2.
+    pub spec: WindlassConfigSpec,
+    /// What only CAPI v1.10 reads.
+    pub legacy: Option<Legacy>,
+}
+
+/// Proves a config. All that is wrong is reported; findings stand where the user wrote.
+pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Config> {
+    let version = known_version(target, &request.profile, notes)?;
+    let group = if matches!(target.kind, ConfigKind::Windlass(_)) { GROUP } else { KUBEADM_GROUP };
+    let mut object = as_config(target, group, version);
+    let schema = schema(group, version, &request.profile);
+    let unknown = schema.prune(&mut object);
+    let violations = violations(target, schema, &mut object);
+    if !unknown.is_empty() || !violations.is_empty() {
+        refuse_by_schema(target, schema, group, version, &violations, notes);
+        return None;
+    }
+    judge_rules(target, schema, &object, notes)?;
+    schema.apply_defaults(&mut object);
+    check_bootstrap_tokens(target, &object, request.show_secrets, notes)?;
+    let legacy = request.profile.is_legacy().then(|| {
+        legacy::apply_defaults(&mut object["spec"]);
+        Legacy::read(&object["spec"])
+    });
+    let spec = converted(target, object, group, version, legacy.is_some(), notes)?;
+    admit(target, &spec, request, notes)?;
+    let spec = serde_json::from_value(spec).expect("internal error: a spec that its schema accepts has the type of the spec");
+    Some(Config { spec, legacy })
+}
+
+fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> Option<Version> {
+    let known = target.version().filter(|version| *version <= profile.storage || matches!(target.kind, ConfigKind::Windlass(_)));
+    if known.is_some() {
+        return known;
+    }
+    let path = FieldPath::root().field("apiVersion");
+    let message = format!("apiVersion {} is not one that CAPI {} serves", target.config.text(&["apiVersion"]), profile.version());
+    let help = match target.version() {
+        Some(_) => "give a newer `--capi-version`, or write `v1beta1`".to_owned(),
+        None => format!("write `{}/{}`", target.config.group(), profile.storage),
+    };
+    notes.refuse(Diagnostic::error(VERSION_UNKNOWN, message).at(target.config.place(&path)).help(help))
+}
+
+/// The object as a config of one machine: its spec where that of a config is, no status.
+fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
+    let kind = if group == GROUP { Kind::Config.as_str() } else { Kind::Config.kubeadm() };
+    let mut object = Map::from_iter([("apiVersion".to_owned(), format!("{group}/{version}").into()), ("kind".to_owned(), kind.into())]);
+    let metadata = &target.config.value["metadata"];
+    let mut kept = Map::from_iter([("name".to_owned(), metadata["name"].clone())]);
+    // A template remembers itself in another shape than a config.
+    let annotations = metadata.get("annotations").filter(|_| target.kind.spec_path() == ["spec"]);
+    kept.extend(annotations.map(|annotations| ("annotations".to_owned(), annotations.clone())));
+    object.insert("metadata".to_owned(), kept.into());
+    if let Some(spec) = target.spec() {
+        object.insert("spec".to_owned(), spec.clone());
+    }
+    object.into()
+}
+
+/// The schema of a config in a release. Each is compiled once.
+fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
+    const VERSIONS: usize = Version::ALL.len();
+    static SCHEMAS: [OnceLock<Schema>; (PROFILES.len() + 1) * VERSIONS] = [const { OnceLock::new() }; (PROFILES.len() + 1) * VERSIONS];
+    let row = match group {
+        GROUP => PROFILES.len(),
+        _ => PROFILES.iter().position(|known| known.name == profile.name).expect("internal error: the profile is one of the table"),
+    };
+    SCHEMAS[row * VERSIONS + version as usize].get_or_init(|| {
+        let json = if group == GROUP { openapi::schema(Kind::Config, version) } else { kubeadm_schema(version, profile) };
+        document::compiled(&json)
+    })
+}
+
+/// The schema of KubeadmConfig, without the fields that the release does not know.
+fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
+    let mut schema = openapi::kubeadm_schema(Kind::Config, version);
+    for path in profile.unknown_fields {
+        let (parents, name) = path.rsplit_once('.').expect("internal error: no field of the table is at the root");
+        let mut at = &mut schema["properties"]["spec"];
+        for step in parents.split('.') {
+            at = match step.strip_suffix("[]") {
+                Some(list) => &mut at["properties"][list]["items"],
+                None => &mut at["properties"][step],
+            };
+        }
+        at["properties"].as_object_mut().map(|properties| properties.remove(name));
+    }
+    schema
+}
+
+/// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1 object with an empty list, does not
+/// validate the result: in an object that was read back, empty lists do not count, and empty objects are taken away, as Go reads them.
+fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
+    let was_stored = target.config.value["metadata"]["uid"].is_string();
+    loop {
+        let mut violations = schema.validate(object);
+        if !was_stored {
+            return violations;
+        }
+        violations.retain(|violation| !violation.detail.contains(" should have at least 1 items"));
+        let empty: Vec<&FieldPath> = violations.iter().map(|violation| &violation.path).filter(|path| take_empty(object, path)).collect();
+        if empty.is_empty() {
+            return violations;
+        }
+    }
+}
+
+/// Takes an empty object away. Whether there was one.
+fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
+    let Some((Segment::Field(name), parents)) = path.segments().split_last() else { return false };
+    let parent = parents.iter().try_fold(object, |value, segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => value.get_mut(name),
+        Segment::Index(index) => value.get_mut(index),
+    });
+    let parent = parent.and_then(Value::as_object_mut);
+    let Some(parent) = parent.filter(|parent| parent.get(name).and_then(Value::as_object).is_some_and(Map::is_empty)) else { return false };
+    parent.remove(name).is_some()
+}
+
+/// Reports what the schema refuses, at the user's own fields.
+fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: Version, violations: &[Violation], notes: &mut Notes) {
+    let written = as_config(target, group, version);
+    let upstream = upstream_refusal(target, violations);
+    let at = |path: &FieldPath, part| {
+        let path = in_object(target, path);
+        if part == Part::Key { target.config.key_place(&path) } else { target.config.place(&path) }
+    };
+    for mut finding in document::check_at(&written, schema, &WORDING, &at).into_findings() {
+        if finding.rule != WORDING.unknown {
+            finding.upstream.clone_from(&upstream);
+        }
+        notes.report.push(as_user_path(target, finding));
+    }
+}
+
+/// The CEL rules of the schema.
+fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, notes: &mut Notes) -> Option<()> {
+    let verdict = schema.evaluate_rules(object, None);
+    for rule in verdict.not_evaluable {
+        let message = format!("{} has a rule that cannot be judged here: {}", rule.path, rule.reason);
+        let finding = Diagnostic::warning(RULE_NOT_JUDGED, message).at(target.config.place(&in_object(target, &rule.path)));
+        notes.report.push(as_user_path(target, finding.help(format!("check by hand: {}", rule.rule))));
+    }
+    if verdict.violations.is_empty() {
+        return Some(());
+    }
+    let upstream = upstream_refusal(target, &verdict.violations);
+    for violation in &verdict.violations {
+        let message = format!("{}: {}", violation.path, violation.detail);
+        let mut finding = Diagnostic::error(RULE_BROKEN, message).at(target.config.place(&in_object(target, &violation.path)));
+        finding.upstream.clone_from(&upstream);
+        notes.report.push(as_user_path(target, finding.help("change the fields so that the rule holds")));
+    }
+    None
+}
+
+/// The rules of the validating webhook.
+fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes) -> Option<()> {
+    let ignition_gate = request.feature_gates.ignition;
+    let rules = match target.kind {
+        ConfigKind::Windlass(_) => Rules::Windlass,
+        ConfigKind::Kubeadm(_) => Rules::Kubeadm { ignition_gate },
+        ConfigKind::ControlPlane { .. } => Rules::KubeadmControlPlane { ignition_gate },
+    };
+    let wording = match (request.show_secrets, request.profile.is_legacy()) {
+        (false, _) => admission::Wording::Redacted,
+        (true, true) => admission::Wording::UpstreamV1Beta1,
+        (true, false) => admission::Wording::Upstream,
+    };
+    if rules == Rules::Windlass {
+        warn_of_effects(target, spec, notes);
+    }
+    let violations = Judge { rules, wording, path: target.spec_path() }.spec(spec);
+    if violations.is_empty() {
+        return Some(());
+    }
+    let config = target.config;
+    let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
+    for violation in violations {
+        // Upstream names this field as no document spells it.
+        let path: FieldPath = violation.path.segments().iter().cloned().map(as_written).collect();
+        let finding = Diagnostic::error(ADMISSION_REFUSED, format!("{path}: {}", violation.detail)).at(config.place(&path));
+        let help = match violation.detail.as_str() {
+            admission::GATE_CLOSED => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
+            _ => "change the fields so that the rule holds",
+        };
+        notes.report.push(finding.help(help).upstream(upstream.clone()));
+    }
+    None
+}
+
+/// What our webhook warns of.
+fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
+    for warning in admission::warnings(spec, &target.spec_path()) {
+        let finding = Diagnostic::warning(ADMISSION_WARNED, warning.to_string()).at(target.config.place(&warning.path));
+        notes.report.push(finding.help("leave it out, or change what keeps it from having an effect"));
+    }
+}
+
+fn as_written(segment: Segment) -> Segment {
+    match segment {
+        Segment::Field(name) if name == "kubeconfig" => Segment::Field("kubeConfig".to_owned()),
+        segment => segment,
+    }
+}
+
+/// The message with which the API server refuses the object; `None` where upstream's object is not a config of its own.
+fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<String> {
+    let is_config = target.kind.spec_path() == ["spec"];
+    (is_config && !violations.is_empty()).then(|| refusal(target.config.group(), target.config.kind(), target.config.name(), violations))
+}
+
+/// A path of the config as a path of the user's object.
+pub fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
+    match path.segments().split_first() {
+        Some((Segment::Field(first), rest)) if first == "spec" => target.spec_path().join(&rest.iter().cloned().collect()),
+        _ => path.clone(),
+    }
+}
+
+/// The finding with the user's own path in its message.
+fn as_user_path(target: &Target<'_>, mut finding: Diagnostic) -> Diagnostic {
+    if target.kind.spec_path() != ["spec"] {
+        finding.message = finding.message.replace("spec.", &format!("{}.", target.spec_path()));
+    }
+    finding
+}
+
+/// kubeadm's tokens: six characters, a dot, sixteen characters, all digits or lower-case letters.
+fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: bool, notes: &mut Notes) -> Option<()> {
+    let tokens = object["spec"]["initConfiguration"]["bootstrapTokens"].as_array();
+    let mut right = true;
+    for (index, token) in tokens.into_iter().flatten().enumerate() {
+        let path = target.spec_path().field("initConfiguration").field("bootstrapTokens").index(index);
+        // The API server's format of times is laxer than the type.
+        if let Some(time) = token["expires"].as_str().filter(|time| Timestamp::parse(time).is_none()) {
+            right = false;
+            let path = path.field("expires");
+            let finding = Diagnostic::error(NOT_CONVERTIBLE, format!("{path} is `{time}`, which is no time of the years up to 9999"));
+            notes.report.push(finding.at(target.config.place(&path)).help("write a time such as 2026-01-31T12:00:00Z"));
+        }
+        let text = token["token"].as_str().unwrap_or_default();
+        if is_token(text) {
+            continue;
+        }
+        right = false;
+        let path = path.field("token");
+        let message = format!("{path} is not six and sixteen lower-case letters or digits with a dot between");
+        let form = r"\A([a-z0-9]{6})\.([a-z0-9]{16})\z";
+        let shown = if show_secrets { go_value::quote(text) } else { "<redacted>".to_owned() };
+        let upstream = format!("the bootstrap token {shown} was not of the form {}", go_value::quote(form));
+        let finding = Diagnostic::error(TOKEN_MALFORMED, message).at(target.config.place(&path)).upstream(upstream);
+        notes.report.push(finding.help("write a token such as `abcdef.0123456789abcdef`, or run `kubeadm token generate`"));
+    }
+    right.then_some(())
+}
+
+fn is_token(text: &str) -> bool {
+    let is_part = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
+    text.split_once('.').is_some_and(|(id, secret)| is_part(id, 6) && is_part(secret, 16))
+}
+
+/// The spec in v1beta2.
+fn converted(target: &Target<'_>, mut object: Value, group: &str, version: Version, legacy: bool, notes: &mut Notes) -> Option<Value> {
+    if version == Version::V1Beta2 {
+        return Some(object["spec"].take_or_empty());
+    }
+    let old = legacy.then(|| object["spec"].clone());
+    let result = match (group, legacy) {
+        (GROUP, _) => conversion::convert(&object, Version::V1Beta2),
+        (_, true) => conversion::spec_to_v1beta2(&object["spec"])
+            .map(|spec| json!({"spec": spec}))
+            .map_err(|fault| ConversionFault { place: FieldPath::root().field("spec").join(&fault.place), ..fault }),
+        (_, false) => conversion::kubeadm_to_v1beta2(&object),
+    };
+    match result {
+        Ok(mut converted) => {
+            if let Some(old) = old {
+                let mut spec = converted["spec"].take_or_empty();
+                legacy::keep_empty_objects(&old, &mut spec);
+                return Some(spec);
+            }
+            Some(converted["spec"].take_or_empty())
+        }
+        Err(fault) => {
+            let place = in_object(target, &fault.place);
+            let finding = Diagnostic::error(NOT_CONVERTIBLE, format!("{place}: {}", fault.message)).at(target.config.place(&place));
+            notes.refuse(finding.help("write a value that Go reads, such as `1h30m`"))
+        }
+    }
+}
+
+/// Takes a value out of a tree, `{}` when it is null.
+trait TakeOrEmpty {
+    fn take_or_empty(&mut self) -> Value;
+}
+
+impl TakeOrEmpty for Value {
+    fn take_or_empty(&mut self) -> Value {
+        match self.take() {
+            Value::Null => json!({}),
+            value => value,
+        }
+    }
+}

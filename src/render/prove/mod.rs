@@ -1,0 +1,4 @@
+//! What is judged: a config, before anything is made of it.
+
+pub mod config;
+pub mod legacy;

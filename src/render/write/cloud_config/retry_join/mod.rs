@@ -1,0 +1,33 @@
+//! The script of CAPI v1.10 that joins and tries again (`useExperimentalRetryJoin`, which later releases drop).
+//!
+//! Both scripts are Cluster API's own, unchanged (Apache License 2.0, their headers say whose): Go templates whose actions stand in
+//! comments of the shell, so that the comments remain.
+
+use std::collections::BTreeMap;
+
+use crate::api::secret::Sensitive;
+use crate::render::plan::node_plan::{PlannedFile, RetryJoin};
+use crate::text::go_template::{self, Value};
+
+/// Where the script is.
+pub(super) const PATH: &str = "/usr/local/bin/kubeadm-bootstrap-script";
+
+/// The file with the script.
+pub(super) fn file(script: RetryJoin, control_plane: bool, verbosity: &str) -> PlannedFile {
+    let template = match script {
+        RetryJoin::BeforeKubernetes131 => include_str!("before-1.31.sh"),
+        RetryJoin::FromKubernetes131 => include_str!("from-1.31.sh"),
+    };
+    let data = BTreeMap::from([
+        ("ControlPlane".to_owned(), Value::Bool(control_plane)),
+        ("KubeadmVerbosity".to_owned(), Value::Text(verbosity.to_owned())),
+    ]);
+    let text = go_template::render("JoinScript", template, &Value::Map(data)).expect("internal error: the scripts are templates");
+    PlannedFile {
+        path: PATH.to_owned(),
+        owner: "root".to_owned(),
+        permissions: "0755".to_owned(),
+        content: Sensitive::new(text.into_bytes()),
+        ..PlannedFile::default()
+    }
+}

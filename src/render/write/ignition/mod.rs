@@ -1,0 +1,76 @@
+//! Ignition, the format that Flatcar and Fedora CoreOS read at their first boot.
+//!
+//! Version 2.3 is what CAPI's kubeadm bootstrap provider writes, byte for byte: it makes a Container Linux Config with a template
+//! (`generated`), which a transpiler reads (`container_linux`) and translates (`v2`). Version 3.4 is encoded from the plan itself ([`v3`]).
+//! What neither can express is one table ([`gaps`]).
+
+mod container_linux;
+mod data_url;
+mod findings;
+pub mod gaps;
+mod generated;
+mod json;
+mod node;
+mod script;
+mod texts;
+mod unit_file;
+mod v2;
+mod v2_encoder;
+pub mod v3;
+
+pub(crate) use node::{node_files, run_items};
+
+use crate::api::boot::IgnitionVersion;
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::Ignition;
+use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::render::input::object::Object;
+use crate::render::input::outcome::Notes;
+use crate::render::input::profile::Profile;
+use crate::render::plan::node_plan::NodePlan;
+
+/// A config of which no Ignition can be made.
+pub const CONFIG_REFUSED: RuleId = RuleId::new("ignition-config-refused");
+/// An additional config that Ignition, or upstream's transpiler, refuses.
+pub const ADDITIONAL_REFUSED: RuleId = RuleId::new("ignition-additional-config-refused");
+/// What upstream's transpiler says of an additional config, and upstream throws away.
+pub const ADDITIONAL_WARNING: RuleId = RuleId::new("ignition-additional-config-warning");
+/// A field that Ignition does not have as it is meant, so that the node gets something else.
+pub const FIELD_LOST: RuleId = RuleId::new("ignition-field-lost");
+
+/// Where a plan comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The object of the user.
+    pub config: &'a Object,
+    /// Where its spec is.
+    pub spec_path: &'a FieldPath,
+    /// The release that is matched.
+    pub profile: &'a Profile,
+    /// Whether upstream's messages hold texts of the user, as they do upstream.
+    pub show_secrets: bool,
+}
+
+/// The data in a version, or findings that say why there is none. What the version cannot express is a warning.
+pub fn encode(
+    plan: &NodePlan,
+    ignition: Option<&Ignition>,
+    version: IgnitionVersion,
+    context: &Context<'_>,
+    notes: &mut Notes,
+) -> Option<Sensitive<Vec<u8>>> {
+    for (path, gap) in gaps::found(plan, version, context.spec_path) {
+        let finding = Diagnostic::warning(FIELD_LOST, format!("{path} does not reach the node as it is written: {}", gap.effect));
+        let help = match gap.in_3_4 {
+            None if version == IgnitionVersion::V2_3 => {
+                "use Ignition 3.4 (`--ignition 3.4`, or `ignition.version: \"3.4\"` in a WindlassConfig)"
+            }
+            _ => "leave the field out, or use cloud-config",
+        };
+        notes.report.push(finding.at(context.config.place(&path)).help(help));
+    }
+    match version {
+        IgnitionVersion::V2_3 => v2_encoder::encode(plan, ignition, context, notes),
+        IgnitionVersion::V3_4 => v3::render(plan, ignition, context, notes),
+    }
+}

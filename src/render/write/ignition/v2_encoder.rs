@@ -1,0 +1,166 @@
+//! A plan as Ignition 2.3: the provider's way, with the findings at the user's own fields.
+
+use super::container_linux::{self, Refusal};
+use super::findings::{Entry, Severity};
+use super::generated::{self, Generated, Release, Unwritable};
+use super::{ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context, json};
+use crate::api::boot::Compression;
+use crate::api::names::GROUP;
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::{ContainerLinuxConfig, Ignition};
+use crate::diag::{Diagnostic, FieldPath};
+use crate::render::input::outcome::Notes;
+use crate::render::plan::node_plan::NodePlan;
+
+/// The data, or findings that say why there is none.
+pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Context<'_>, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    context.refuse_of_version_3(plan, ignition, notes)?;
+    let release = Release {
+        calls_bash: context.profile.ignition_calls_bash(),
+        layout_is_flag: context.profile.is_legacy(),
+        fills_mode: context.config.group() == GROUP,
+    };
+    let generated = match generated::generate(plan, release, context.spec_path) {
+        Ok(generated) => generated,
+        Err(Unwritable { upstream, origin }) => {
+            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{origin} names no mount point"));
+            let finding = finding.at(context.config.place(&origin)).help("write the mount as [label, mount point, option…]");
+            return notes.refuse(finding.upstream(upstream));
+        }
+    };
+    let own = container_linux::translate(&generated.text, true);
+    let empty = ContainerLinuxConfig::default();
+    let additional = ignition.and_then(|ignition| ignition.container_linux_config.as_ref()).unwrap_or(&empty);
+    let own = match own {
+        Ok((config, _)) => config,
+        Err(refusal) => {
+            notes.report.extend(context.refusals(&generated, &refusal));
+            return None;
+        }
+    };
+    let config = match additional.additional_config.as_ref().map(|text| text.expose().as_str()).unwrap_or_default() {
+        "" => own,
+        text => own.append(context.additional(text, additional.strict.unwrap_or_default(), notes)?),
+    };
+    Some(Sensitive::new(json::to_bytes(&config)))
+}
+
+impl Context<'_> {
+    /// Refuses what only Ignition 3.4 reads.
+    fn refuse_of_version_3(&self, plan: &NodePlan, ignition: Option<&Ignition>, notes: &mut Notes) -> Option<()> {
+        let additional = ignition.is_some_and(|ignition| ignition.additional_config.is_some());
+        let compression = plan.compression == Compression::Gzip;
+        let set =
+            [(self.spec_path.field("ignition").field("additionalConfig"), additional), (self.spec_path.field("compression"), compression)];
+        for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
+            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
+            notes.report.push(finding.help("use `--ignition 3.4`, or leave the field out"));
+        }
+        (!additional && !compression).then_some(())
+    }
+
+    /// The additional config; what it warns of is shown.
+    fn additional(&self, text: &str, strict: bool, notes: &mut Notes) -> Option<super::v2::Config> {
+        let path = self.spec_path.field("ignition").field("containerLinuxConfig").field("additionalConfig");
+        let place = self.config.place(&path);
+        match container_linux::translate(text.as_bytes(), strict) {
+            Ok((config, entries)) => {
+                for entry in &entries {
+                    let message = format!("{}: {}", of_line(&path, entry), words(entry));
+                    let finding = Diagnostic::warning(ADDITIONAL_WARNING, message).at(place.clone());
+                    notes.report.push(finding.help("mend the additional config; `strict: true` would refuse it"));
+                }
+                Some(config)
+            }
+            Err(refusal) => {
+                let upstream = self.upstream("converting additional CLC to Ignition", &refusal);
+                for entry in &refusal.entries {
+                    let message = format!("{}: {}", of_line(&path, entry), words(entry));
+                    let finding = Diagnostic::error(ADDITIONAL_REFUSED, message).at(place.clone());
+                    let help = match entry.severity {
+                        Severity::Error => "write a Container Linux Config as its specification has it",
+                        _ => "mend the additional config, or leave out `strict: true`",
+                    };
+                    notes.report.push(finding.help(help).upstream(upstream.clone()));
+                }
+                None
+            }
+        }
+    }
+
+    /// The findings for what upstream makes of the user's fields.
+    fn refusals(&self, generated: &Generated, refusal: &Refusal) -> Vec<Diagnostic> {
+        let upstream = self.upstream("converting generated CLC to Ignition", refusal);
+        let finding = |entry: &Entry| {
+            let origin = generated.origin(entry.at).cloned().unwrap_or_else(|| self.origin_of(entry));
+            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
+            finding.at(self.config.place(&origin)).help(help(entry)).upstream(upstream.clone())
+        };
+        refusal.entries.iter().map(finding).collect()
+    }
+
+    /// The field that an entry about the whole config means.
+    fn origin_of(&self, entry: &Entry) -> FieldPath {
+        match entry.message.starts_with("Filesystem ") {
+            true => self.spec_path.field("diskSetup").field("filesystems"),
+            false => self.spec_path.clone(),
+        }
+    }
+
+    fn upstream(&self, stage: &str, refusal: &Refusal) -> String {
+        let message = if self.show_secrets { refusal.message.clone() } else { redacted(&refusal.message) };
+        format!("building Ignition config: {stage}: {message}")
+    }
+}
+
+/// An entry in words, without its place.
+fn words(entry: &Entry) -> String {
+    let message = redacted(&entry.message).replace('\n', "; ");
+    message
+        .strip_prefix("yaml: ")
+        .map_or_else(|| message.clone(), |rest| rest.strip_prefix("unmarshal errors:;   ").unwrap_or(rest).to_owned())
+}
+
+fn of_line(path: &FieldPath, entry: &Entry) -> String {
+    match entry.at {
+        0 => path.to_string(),
+        line => format!("line {line} of {path}"),
+    }
+}
+
+/// A message without the texts of the user that it quotes.
+fn redacted(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut parts = message.split('`');
+    out.push_str(parts.next().unwrap_or_default());
+    for (index, part) in parts.enumerate() {
+        out.push('`');
+        out.push_str(if index % 2 == 0 { "<redacted>" } else { part });
+    }
+    match out.find("invalid url \"").or_else(|| out.find("parse \"")) {
+        Some(at) => {
+            let start = at + out[at..].find('"').unwrap_or_default() + 1;
+            let end = out[start..].find("\": ").map_or(out.len(), |end| start + end);
+            format!("{}<redacted>{}", &out[..start], &out[end..])
+        }
+        None => out,
+    }
+}
+
+fn help(entry: &Entry) -> &'static str {
+    match entry.message.as_str() {
+        "mode unspecified for file, defaulting to 0644" => "add `permissions: \"0644\"`: CAPI's Ignition needs permissions in every file",
+        "illegal file mode" => "write octal permissions with a leading zero, such as `\"0644\"`",
+        "path not absolute" => "write a path that starts with `/`",
+        "invalid filesystem format" => "write `ext4`, `btrfs`, `xfs`, `swap` or `vfat`",
+        message if message.contains("into bool") => {
+            "add `overwrite: true` or `overwrite: false`: CAPI's Ignition needs it in every file system"
+        }
+        message if message.starts_with("Filesystem ") => "give each file system a label of its own",
+        message if message.contains("base64") => "write the content as base64 with padding",
+        message if message.starts_with("filesystem labels") => "shorten the label",
+        _ => {
+            "CAPI writes the text into YAML as it is; write it so that YAML reads it back, or use a WindlassConfig with `ignition.version: \"3.4\"`"
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What the plan becomes: cloud-config or Ignition, and what that form loses or cannot hold.
+
+pub mod cloud_config;
+pub mod failure;
+pub mod gzip;
+pub mod ignition;
+pub mod quirks;
+pub mod size;
