@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass::diag::Span;
-use windlass::text::source::Source;
+use windlass::text::source::{Source, TextRange};
 use windlass::text::yaml::{Limits, Node, Value, parse};
 
 fuzz_target!(|text: &str| {
@@ -26,18 +26,22 @@ fuzz_target!(|text: &str| {
 
 fn check_node(text: &str, node: &Node, depth: usize, nodes: &mut usize) {
     *nodes += 1;
-    check_span(text, node.span);
+    check_range(text, node.span);
     match &node.value {
         Value::Sequence(items) => items.iter().for_each(|item| check_node(text, item, depth.checked_sub(1).expect("depth"), nodes)),
         Value::Mapping(mapping) => {
             for entry in mapping {
-                check_span(text, entry.key_span);
+                check_range(text, entry.key_span);
                 assert_eq!(mapping.get(&entry.key), Some(entry));
                 check_node(text, &entry.value, depth.checked_sub(1).expect("depth"), nodes);
             }
         }
         _ => {}
     }
+}
+
+fn check_range(text: &str, range: TextRange) {
+    assert!(text.get(range.start()..range.end()).is_some(), "{range:?}");
 }
 
 fn check_span(text: &str, span: Span) {

@@ -7,7 +7,7 @@ use semver::Version;
 use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
 use crate::schema::document::{self, Wording};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 /// metadata.yaml has a field that clusterctl does not know.
@@ -55,7 +55,7 @@ pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
     };
     let root = first.root;
     let value = root.to_json();
-    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &root, &source.place().in_document(1)));
+    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &root, source, 1));
     if report.has_errors() {
         return (None, report);
     }
@@ -68,7 +68,7 @@ pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
 }
 
 fn place(source: &Source, root: &Node, path: &FieldPath) -> Place {
-    source.place().in_document(1).at_path(path.clone()).at_span(root.nearest(path).span)
+    source.place_at(root.nearest(path).span).in_document(1).at_path(path.clone())
 }
 
 impl MetadataFile {
@@ -174,13 +174,13 @@ impl Shape {
     fn of(file: &MetadataFile) -> Self {
         let list = file.root.at(&FieldPath::root().field("releaseSeries"));
         let items = list.and_then(|list| list.as_sequence()).unwrap_or_default();
-        let text = file.source.text();
+        let source = &file.source;
+        let text = source.text();
         let last = items.last().map(|item| item.span);
-        let dash = last.and_then(|span| text[..span.start.offset].rfind('-'));
-        let index = LineIndex::new(text);
-        let indent = dash.map_or(0, |dash| index.position(dash).column.saturating_sub(1) as usize);
-        let end = last.map_or(text.len(), |span| text[..span.end.offset].trim_end().len());
-        Shape { after_line: index.position(end).line, indent }
+        let dash = last.and_then(|span| text[..span.start()].rfind('-'));
+        let indent = dash.map_or(0, |dash| source.position(dash).column.saturating_sub(1) as usize);
+        let end = last.map_or(text.len(), |span| text[..span.end()].trim_end().len());
+        Shape { after_line: source.position(end).line, indent }
     }
 
     /// The lines of a new entry.
@@ -200,7 +200,7 @@ impl Shape {
         let path = last.map_or(series.clone(), |i| series.index(i).field("contract"));
         let mut place = file.place(&path);
         let located = file.root.nearest(&path);
-        place.span = Some(located.key.unwrap_or(located.span));
+        place.span = Some(file.source.span(located.key.unwrap_or(located.span)));
         place
     }
 }

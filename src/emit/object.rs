@@ -88,14 +88,14 @@ impl Object {
             None => place,
             Some(origin) => Place { file: Some(origin.source.name().clone()), ..place }
                 .in_document(origin.document)
-                .at_span(origin.root.nearest(path).span),
+                .at_span(origin.source.span(origin.root.nearest(path).span)),
         }
     }
 
     /// The place of the key of a field; where there is no key, that of the value.
     pub fn key_place(&self, path: &FieldPath) -> Place {
         let mut place = self.place(path);
-        if let Some(key) = self.origin.as_ref().and_then(|origin| origin.root.nearest(path).key) {
+        if let Some(key) = self.origin.as_ref().and_then(|origin| Some(origin.source.span(origin.root.nearest(path).key?))) {
             place.span = Some(key);
         }
         place
@@ -156,7 +156,7 @@ fn quoted_variables(text: &str, root: &Node) -> BTreeSet<FieldPath> {
 /// The depth is that of the reader's limits.
 fn collect_quoted(text: &str, node: &Node, path: &mut FieldPath, found: &mut BTreeSet<FieldPath>) {
     match &node.value {
-        yaml::Value::String(value) if value.contains("${") && text[node.span.start.offset..].starts_with(['"', '\'']) => {
+        yaml::Value::String(value) if value.contains("${") && text[node.span.start()..].starts_with(['"', '\'']) => {
             found.insert(path.clone());
         }
         yaml::Value::Sequence(items) => {

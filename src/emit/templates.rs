@@ -2,13 +2,14 @@
 //! (book: clusterctl, "Workload cluster templates", "ClusterClass definitions").
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::Value;
 
 use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Span};
 use crate::text::envsubst::{self, OffsetMap, SubstError};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 /// a file looks like a template, but clusterctl does not look for its name.
@@ -106,20 +107,24 @@ impl<'a> Sampled<'a> {
         finding
     }
 
+    /// The stretch of the template behind a stretch of the substituted text.
+    fn range(&self, range: impl Into<Range<usize>>) -> Range<usize> {
+        let Range { start, end } = range.into();
+        self.map.to_template_range(start..end.max(start))
+    }
+
     fn span(&self, span: Span) -> Span {
-        let range = self.map.to_template_range(span.start.offset..span.end.offset.max(span.start.offset));
-        LineIndex::new(self.source.text()).span(range)
+        self.source.span(self.range(span.start.offset..span.end.offset))
     }
 
     fn place(&self, document: &yaml::Document, path: &FieldPath) -> Place {
-        let span = document.root.nearest(path).span;
-        self.source.place().in_document(document.index).in_object(title(&document.root)).at_path(path.clone()).at_span(self.span(span))
+        let range = self.range(document.root.nearest(path).span);
+        self.source.place_at(range).in_document(document.index).in_object(title(&document.root)).at_path(path.clone())
     }
 
     /// The text of the template behind a value.
     fn written(&self, node: &Node) -> &'a str {
-        let span = self.span(node.span);
-        &self.source.text()[span.start.offset..span.end.offset]
+        self.source.slice(self.range(node.span))
     }
 }
 
@@ -134,9 +139,8 @@ fn fields(names: &[&str]) -> FieldPath {
 
 /// The finding about a template whose variables cannot be read or replaced.
 pub fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
-    let span = LineIndex::new(source.text()).span(error.start..error.stopped.max(error.start));
     Diagnostic::error(SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
-        .at(source.place().at_span(span))
+        .at(source.place_at(error.start..error.stopped.max(error.start)))
         .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
         .note(format!("clusterctl says: {error}"))
         .upstream(error.to_string())
@@ -216,11 +220,10 @@ fn variables(source: &Source) -> Option<Diagnostic> {
     let template = envsubst::parse(source.text()).ok()?;
     let uses = template.uses();
     let first = uses.first()?;
-    let span = LineIndex::new(source.text()).span(first.span.clone());
     let message = format!("{} uses the variable {}", file_name(source.name()), first.name);
     Some(
         Diagnostic::warning(CLASS_VARIABLE, message)
-            .at(source.place().at_span(span))
+            .at(source.place_at(first.span.clone()))
             .help("declare a variable of the class under `spec.variables` and patch the templates with it")
             .note("one class serves many clusters, so it must not depend on the environment of one call"),
     )

@@ -9,7 +9,7 @@ use crate::diag::{Report, Span};
 use crate::emit::templates::substitution_finding;
 use crate::text::envsubst::{self, Template};
 use crate::text::go_value;
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 
 /// What `generate cluster` sets itself, so that no default of a template applies.
 const SET_BY_GENERATE_CLUSTER: [&str; 4] = ["CLUSTER_NAME", "CONTROL_PLANE_MACHINE_COUNT", "NAMESPACE", "WORKER_MACHINE_COUNT"];
@@ -66,11 +66,10 @@ pub fn list(templates: &[Source]) -> (Vec<Variable>, Report) {
 }
 
 fn add(variables: &mut BTreeMap<String, Variable>, source: &Source, template: &Template) {
-    let lines = LineIndex::new(source.text());
     for used in template.uses() {
         let variable = variables.entry(used.name.to_owned()).or_insert_with(|| Variable::new(used.name));
         variable.nested &= used.nested;
-        let Span { start, end } = lines.span(used.span);
+        let Span { start, end } = source.span(used.span);
         variable.uses.push(Use {
             file: source.name().to_string(),
             line: start.line,

@@ -72,7 +72,7 @@ impl Declared {
 }
 
 fn place(source: &Source, document: usize, root: &Node, path: &FieldPath) -> Place {
-    source.place().in_document(document).at_path(path.clone()).at_span(root.nearest(path).span)
+    source.place_at(root.nearest(path).span).in_document(document).at_path(path.clone())
 }
 
 /// Finds the first text of that value; `path` then leads to it. As deep as the reader lets documents be.
@@ -123,7 +123,7 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     let (index, root) = (document.index, document.root);
     let value = root.to_json();
     let at = |path: &FieldPath| place(source, index, &root, path);
-    let mut report = document::check(&value, schema, &SYNTAX, &root, &source.place().in_document(index));
+    let mut report = document::check(&value, schema, &SYNTAX, &root, source, index);
     report.extend(crds_value(&value, &at));
     report.extend(kind_wrong(&value, &at));
     if report.has_errors() {

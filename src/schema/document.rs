@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Schema, UnknownField, Violation, ViolationKind};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::text::source::Source;
 use crate::text::yaml::Node;
 
 /// The rules under which the faults of one kind of document are reported.
@@ -82,12 +83,12 @@ pub enum Part {
 /// Judges a document by its schema: unknown fields with the name that was meant, missing fields, values of the wrong type or outside
 /// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
 ///
-/// `root` is the document as it was read, `file` the place of the document as a whole.
-pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, file: &Place) -> Report {
+/// `root` is the document as it was read, `index` its number in the source.
+pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, source: &Source, index: usize) -> Report {
     check_at(document, schema, wording, &|path, part| {
         let located = root.nearest(path);
         let span = if part == Part::Key { located.key.unwrap_or(located.span) } else { located.span };
-        file.clone().at_path(path.clone()).at_span(span)
+        source.place_at(span).in_document(index).at_path(path.clone())
     })
 }
 

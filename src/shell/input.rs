@@ -7,7 +7,7 @@ use std::path::Path;
 use super::WorldError;
 use crate::diag::{Diagnostic, Report, RuleId};
 use crate::text::nearest::nearest;
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 
 /// A file whose bytes are not UTF-8.
 pub const INPUT_NOT_UTF8: RuleId = RuleId::new("input-not-utf8");
@@ -103,7 +103,7 @@ impl Inputs {
 fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
     let text = String::from_utf8_lossy(&bytes[..valid]);
     let byte = bytes.get(valid).copied().unwrap_or_default();
-    let place = Source::new(name, "").place().at_span(LineIndex::new(&text).span(valid..valid));
+    let place = Source::new(name, text).place_at(valid..valid);
     Diagnostic::error(INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
         .at(place)
         .help("save the file as UTF-8, or leave it out")

@@ -36,7 +36,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Setting, String> {
         Value::Number(number) => format!("!!int `{number}`"),
         Value::String(text) => format!("!!str `{text}`"),
     };
-    let line = document.root.span.start.line;
+    let line = source.position(document.root.span.start()).line;
     Err(format!("yaml: unmarshal errors:\n  line {line}: cannot unmarshal {tag} into map[string]interface {{}}"))
 }
 
@@ -52,7 +52,7 @@ fn duplicate(source: &Source, finding: &crate::diag::Diagnostic) -> String {
 }
 
 fn setting(source: &Source, node: Node) -> Setting {
-    let raw = &source.text()[node.span.start.offset..node.span.end.offset];
+    let raw = source.slice(node.span);
     match node.value {
         Value::Mapping(mapping) => mapping.into_entries().into_iter().map(|entry| (entry.key, setting(source, entry.value))).collect(),
         Value::Sequence(items) => Setting::List(items.into_iter().map(|item| setting(source, item)).collect()),

@@ -3,7 +3,7 @@
 use super::assets::Assets;
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 /// clusterctl.yaml of a repository has another url for the provider already.
@@ -90,7 +90,7 @@ pub fn rebase(source: &Source, base: &str) -> String {
             && let Some(rest) = below_base(written, name, provider_type)
         {
             let moved = quoted(&format!("{}{rest}", base.trim_end_matches('/')));
-            text.replace_range(url.span.start.offset..url.span.end.offset, &moved);
+            text.replace_range(url.span.start()..url.span.end(), &moved);
         }
     }
     text
@@ -130,7 +130,7 @@ fn is_there(source: &Source, root: Option<&Node>, entry: &Entry, report: &mut Re
             let path = FieldPath::root().field("providers").index(i).field("url");
             let span = root.map(|root| root.nearest(&path).span).unwrap_or_default();
             let message = format!("{} {} has another url in {} already", entry.provider_type.as_str(), entry.name, source.name());
-            let finding = Diagnostic::warning(ENTRY_OTHER, message).at(source.place().in_document(1).at_path(path).at_span(span));
+            let finding = Diagnostic::warning(ENTRY_OTHER, message).at(source.place_at(span).in_document(1).at_path(path));
             report.push(finding.help(format!("keep it, or write `url: {}`", quoted(&entry.url))));
         }
         return true;
@@ -150,18 +150,19 @@ fn extended(source: &Source, root: &Node, missing: &[&Entry]) -> Result<String, 
         return Ok(format!("{}\nproviders:\n{}\n", text.trim_end(), entries.join("\n")));
     };
     let items = list.as_sequence().unwrap_or_default();
-    let is_block = text[list.span.start.offset..].starts_with('-');
+    let is_block = text[list.span.start()..].starts_with('-');
     let Some(last) = items.last().filter(|_| is_block) else {
         let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
         let finding = Diagnostic::error(NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
-        let finding = finding.at(source.place().in_document(1).at_path(path).at_span(list.span));
+        let finding = finding.at(source.place_at(list.span).in_document(1).at_path(path));
         return Err(Box::new(
-            finding.insertion(list.span.end.line, lines).help("write the list with one `- ` line for each entry, and add these"),
+            finding
+                .insertion(source.position(list.span.end()).line, lines)
+                .help("write the list with one `- ` line for each entry, and add these"),
         ));
     };
-    let end = text[..last.span.end.offset].trim_end().len();
-    let index = LineIndex::new(text);
-    let indent = " ".repeat(index.position(list.span.start.offset).column.saturating_sub(1) as usize);
+    let end = text[..last.span.end()].trim_end().len();
+    let indent = " ".repeat(source.position(list.span.start()).column.saturating_sub(1) as usize);
     let after = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines(&indent)).collect();
     Ok(format!(

@@ -80,14 +80,14 @@ impl Object {
         let located = self.root.nearest(&self.within.join(path));
         let span = if located.exact { located.span } else { located.key.unwrap_or(located.span) };
         let place = self.source.place().in_document(self.document).in_object(self.title()).at_path(path.clone());
-        place.at_span(span)
+        place.at_span(self.source.span(span))
     }
 
     /// The place of the key of a field, for findings about the field as such.
     pub fn key_place(&self, path: &FieldPath) -> Place {
         let located = self.root.nearest(&self.within.join(path));
         let place = self.source.place().in_document(self.document).in_object(self.title()).at_path(path.clone());
-        place.at_span(located.key.unwrap_or(located.span))
+        place.at_span(self.source.span(located.key.unwrap_or(located.span)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Place, Report, RuleId, Span};
 use crate::text::envsubst::{self, OffsetMap};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 
 /// A template that cannot be read or has a variable without a value.
 pub const TEMPLATE_REFUSED: RuleId = RuleId::new("template-not-substituted");
@@ -50,15 +50,12 @@ impl Origins {
 }
 
 fn in_template(source: &Source, map: &OffsetMap, span: &Span) -> Span {
-    LineIndex::new(source.text()).span(map.to_template_range(span.start.offset..span.end.offset))
+    source.span(map.to_template_range(span.start.offset..span.end.offset))
 }
 
 /// The text of a template with its variables replaced.
 fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>) -> Result<(String, OffsetMap), Report> {
-    let lines = LineIndex::new(source.text());
-    let refused = |message: String, range: std::ops::Range<usize>| {
-        Diagnostic::error(TEMPLATE_REFUSED, message).at(source.place().at_span(lines.span(range)))
-    };
+    let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::error(TEMPLATE_REFUSED, message).at(source.place_at(range));
     let template = envsubst::parse(source.text()).map_err(|error| {
         [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
             .into_iter()
@@ -102,8 +99,7 @@ mod tests {
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
-        let span = LineIndex::new(texts[0].text()).span(at..at + 1);
-        let finding = Diagnostic::error(TEMPLATE_REFUSED, "x").at(texts[0].place().at_span(span));
+        let finding = Diagnostic::error(TEMPLATE_REFUSED, "x").at(texts[0].place_at(at..at + 1));
         let restored = origins.restore([finding].into_iter().collect());
         assert_eq!(restored.findings()[0].place.span.unwrap().start.line, 3);
     }

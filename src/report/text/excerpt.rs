@@ -1,13 +1,12 @@
 //! The lines of a file that a finding speaks of, with what is marked in them and what would be added.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use unicode_width::UnicodeWidthChar;
 
 use super::{Paint, Style, visible};
 use crate::diag::{Severity, Span};
-use crate::text::source::LineIndex;
+use crate::text::source::Source;
 
 /// A tab in a source line.
 const TAB: usize = 4;
@@ -21,7 +20,7 @@ const LEAST_WIDTH: usize = 20;
 
 /// Some lines of one file.
 pub(super) struct Excerpt<'a> {
-    index: Option<Rc<LineIndex<'a>>>,
+    source: Option<&'a Source>,
     severity: Severity,
     marks: Vec<Mark>,
     insertion: Option<(u32, Vec<String>)>,
@@ -40,8 +39,8 @@ struct Mark {
 
 impl<'a> Excerpt<'a> {
     /// An excerpt of a file; without its text only added lines are shown.
-    pub(super) fn new(index: Option<Rc<LineIndex<'a>>>, severity: Severity) -> Self {
-        Excerpt { index, severity, marks: Vec::new(), insertion: None }
+    pub(super) fn new(source: Option<&'a Source>, severity: Severity) -> Self {
+        Excerpt { source, severity, marks: Vec::new(), insertion: None }
     }
 
     /// Marks a stretch of text. One that runs over several lines is marked in each of them, and has its label at the end.
@@ -82,7 +81,7 @@ impl<'a> Excerpt<'a> {
     }
 
     fn line(&self, line: u32) -> Option<&'a str> {
-        self.index.as_ref()?.line(line).filter(|text| text.len() <= LONGEST_LINE)
+        self.source?.line(line).filter(|text| text.len() <= LONGEST_LINE)
     }
 
     fn indentation(&self, line: u32) -> usize {

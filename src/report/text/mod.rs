@@ -3,15 +3,12 @@
 mod excerpt;
 mod visible;
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use excerpt::Excerpt;
 pub use visible::visible;
 
 use super::Sources;
 use crate::diag::{Diagnostic, Place, Related, Report, Severity, Summary};
-use crate::text::source::LineIndex;
+use crate::text::source::Source;
 
 /// How text is written for one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +68,7 @@ impl Style {
 
 /// All findings, one after the other; empty when there are none.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
-    let mut renderer = Renderer { sources, style, indexes: BTreeMap::new(), text: String::new() };
+    let mut renderer = Renderer { sources, style, text: String::new() };
     for finding in report.findings() {
         renderer.finding(finding);
     }
@@ -99,7 +96,6 @@ pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
 struct Renderer<'a> {
     sources: &'a Sources,
     style: Style,
-    indexes: BTreeMap<&'a str, Rc<LineIndex<'a>>>,
     text: String,
 }
 
@@ -169,12 +165,12 @@ impl<'a> Renderer<'a> {
     }
 
     fn excerpt_of_finding(&mut self, finding: &Diagnostic, same_file: &[&Related]) -> Option<Excerpt<'a>> {
-        let index = self.index(&finding.place);
+        let source = self.source(&finding.place);
         let insertion = finding.insertion.as_ref();
-        if index.is_none() && insertion.is_none() {
+        if source.is_none() && insertion.is_none() {
             return None;
         }
-        let mut excerpt = Excerpt::new(index, finding.severity);
+        let mut excerpt = Excerpt::new(source, finding.severity);
         if let Some(span) = finding.place.span {
             // New lines say where they go by themselves: carets would only point at their neighbour.
             let shown_by_insertion = finding.label.is_empty() && insertion.is_some_and(|i| i.after_line == span.start.line);
@@ -195,15 +191,13 @@ impl<'a> Renderer<'a> {
 
     fn excerpt_of_related(&mut self, related: &Related) -> Option<Excerpt<'a>> {
         let span = related.place.span.filter(|_| !related.label.is_empty())?;
-        let mut excerpt = Excerpt::new(Some(self.index(&related.place)?), Severity::Info);
+        let mut excerpt = Excerpt::new(Some(self.source(&related.place)?), Severity::Info);
         excerpt.mark(span, &related.label, false);
         Some(excerpt).filter(|excerpt| !excerpt.is_empty())
     }
 
-    /// Where the lines of a place's file begin; each file is read once.
-    fn index(&mut self, place: &Place) -> Option<Rc<LineIndex<'a>>> {
-        let source = self.sources.get(place.file.as_deref()?)?;
-        Some(self.indexes.entry(source.name()).or_insert_with(|| Rc::new(LineIndex::new(source.text()))).clone())
+    fn source(&self, place: &Place) -> Option<&'a Source> {
+        self.sources.get(place.file.as_deref()?)
     }
 }
 

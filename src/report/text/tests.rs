@@ -8,7 +8,7 @@ use crate::text::source::Source;
 fn place(source: &Source, needle: &str) -> Place {
     assert_eq!(source.text().matches(needle).count(), 1, "{needle}");
     let start = source.text().find(needle).unwrap();
-    source.place().at_span(LineIndex::new(source.text()).span(start..start + needle.len()))
+    source.place_at(start..start + needle.len())
 }
 
 fn point(file: &str, line: u32, column: u32) -> Place {
@@ -46,7 +46,7 @@ fn two_places_of_one_file_stand_in_one_excerpt() {
     let finding = Diagnostic::error(RuleId::new("config-file-two-sources"), "spec.files[0] has both content and contentFrom")
         .at(place(&worker, "contentFrom"))
         .label("the second")
-        .related(worker.place().at_span(LineIndex::new(worker.text()).span(content..content + "content".len())), "the first")
+        .related(worker.place_at(content..content + "content".len()), "the first")
         .help("keep one of the two")
         .note("CAPI v1.14.0 refuses it: only one of content or contentFrom may be specified for a single file")
         .upstream("KubeadmConfig.bootstrap.cluster.x-k8s.io \"gpu-worker\" is invalid");
@@ -259,7 +259,7 @@ fn a_mark_over_several_lines_marks_each() {
     let source = Source::new("many.yaml", "a:\n  b:\n    c: 1\n    d: 2\n    e: 3\n    f: 4\n    g: 5\nh: 6\n");
     let span = |from: &str, to: &str| {
         let find = |needle| source.text().find(needle).unwrap();
-        source.place().at_span(LineIndex::new(source.text()).span(find(from)..find(to)))
+        source.place_at(find(from)..find(to))
     };
     check(
         Diagnostic::error(RuleId::new("a-b"), "m").at(span("b:", "d:")).label("this"),

@@ -7,12 +7,13 @@ use granit_parser::{Event, ScalarStyle, StructureStyle, Tag};
 
 use super::excerpt::Excerpt;
 use super::limits::{Budget, DEPTH_EXCEEDED, Stop};
-use super::node::{Entry, Mapping, Node, Overridden, Value};
+use super::node::{Document, Entry, Mapping, Node, Overridden, Value};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge_tag, meaning};
 use super::syntax::{self, shown};
 use super::tabs::Tabs;
 use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
+use crate::text::source::TextRange;
 
 /// A key that stands twice in a mapping: the last one wins.
 const KEY_DUPLICATED: RuleId = RuleId::new("yaml-key-duplicated");
@@ -74,18 +75,31 @@ pub(super) struct Builder<'a> {
     /// Anchored values by the parser's number; the value is missing while it is still open.
     anchors: BTreeMap<usize, Option<Node>>,
     root: Option<Node>,
+    /// Where the line begins in which the document starts.
+    begin: usize,
     tabs: Tabs<'a>,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget) -> Self {
         let tabs = Tabs::new(excerpt.source.text(), excerpt.start(), excerpt.text.len());
-        Builder { excerpt, budget, document: 0, open: Vec::new(), flow: None, anchors: BTreeMap::new(), root: None, tabs }
+        Builder {
+            excerpt,
+            budget,
+            document: 0,
+            open: Vec::new(),
+            flow: None,
+            anchors: BTreeMap::new(),
+            root: None,
+            begin: excerpt.start().offset,
+            tabs,
+        }
     }
 
     /// Forgets what was read of the last document and starts the next one.
-    pub(super) fn start(&mut self) {
+    pub(super) fn start(&mut self, at: usize) {
         self.document += 1;
+        self.begin = self.excerpt.source.text()[..at].rfind('\n').map_or(0, |line| line + 1);
         self.open.clear();
         self.flow = None;
         self.anchors.clear();
@@ -98,11 +112,13 @@ impl<'a> Builder<'a> {
     }
 
     /// The value of the document, once its last event was taken; `end` is where an empty one stands.
-    pub(super) fn finish(&mut self, end: Position) -> Node {
+    pub(super) fn finish(&mut self, end: Position) -> Document {
         if let Some(tab) = self.tabs.misplaced(end) {
             self.find(syntax::misplaced_tab(), tab);
         }
-        self.root.take().unwrap_or_else(|| Node::null(end))
+        let begin = self.begin;
+        let root = self.root.take().unwrap_or_else(|| Node::null(end.offset));
+        Document { index: self.document, range: TextRange::new(begin, end.offset), root }
     }
 
     /// Adds a finding about the current document.
@@ -189,13 +205,13 @@ impl<'a> Builder<'a> {
             let key = if merges { Key::Merge { span } } else { self.key(&text, &meaning, span) };
             if anchor != 0 {
                 let value = self.value(text, meaning, span);
-                self.keep(anchor, &Node { span, value })?;
+                self.keep(anchor, &Node { span: range(span), value })?;
             }
             self.set_key(key);
             return Ok(());
         }
         let value = self.value(text, meaning, span);
-        self.attach(Node { span, value }, anchor)
+        self.attach(Node { span: range(span), value }, anchor)
     }
 
     /// The value of a scalar in JSON.
@@ -242,7 +258,7 @@ impl<'a> Builder<'a> {
             let finding =
                 Diagnostic::error(ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", shown(self.excerpt.text(span))));
             self.find(finding.help("write the value out instead of the alias"), span);
-            return self.attach(Node { span, value: Value::Null }, 0);
+            return self.attach(Node { span: range(span), value: Value::Null }, 0);
         };
         if self.open.len() + size.depth > self.budget.limits.depth {
             self.too_deep(span);
@@ -253,7 +269,7 @@ impl<'a> Builder<'a> {
         // Go merges a list of mappings only where it is written out.
         let mergeable = |target: &&Node| !self.merges() || target.as_mapping().is_some();
         let value = target.filter(mergeable).map_or(Value::Null, |target| target.value.clone());
-        self.attach(Node { span, value }, 0)
+        self.attach(Node { span: range(span), value }, 0)
     }
 
     fn undefined_alias(&mut self, name: &str, span: Span) -> Result<(), Stop> {
@@ -261,7 +277,7 @@ impl<'a> Builder<'a> {
         let name = shown(name);
         let finding = Diagnostic::error(ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
         self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
-        self.attach(Node { span, value: Value::Null }, 0)
+        self.attach(Node { span: range(span), value: Value::Null }, 0)
     }
 
     fn anchor_name(&mut self, name: &str, span: Span) {
@@ -289,7 +305,7 @@ impl<'a> Builder<'a> {
     /// Keeps a copy of an anchored value for its aliases.
     fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
         let size = node.measure();
-        self.charge(size.nodes, size.bytes, node.span)?;
+        self.charge(size.nodes, size.bytes, self.whole(node.span))?;
         self.anchors.insert(anchor, Some(node.clone()));
         Ok(())
     }
@@ -308,7 +324,7 @@ impl<'a> Builder<'a> {
             None => self.root = Some(node),
             Some(Open::Sequence { items, .. }) => items.push(node),
             Some(Open::Mapping { entries, key, .. }) => match std::mem::replace(key, Key::Expected) {
-                Key::Read { text, span } => entries.all.push(Entry { key: text, key_span: span, value: node }),
+                Key::Read { text, span } => entries.all.push(Entry { key: text, key_span: range(span), value: node }),
                 Key::Merge { span } => {
                     if entries.merge(node).is_err() {
                         let finding = Diagnostic::error(MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
@@ -334,12 +350,13 @@ impl<'a> Builder<'a> {
             Value::Null => Meaning::Word(Resolved::Null),
             Value::Sequence(_) | Value::Mapping(_) => {
                 let finding = Diagnostic::error(KEY_INVALID, "a list or a mapping cannot be a key");
-                self.find(finding.help("write a word before the `:`"), node.span);
+                self.find(finding.help("write a word before the `:`"), self.whole(node.span));
                 return Key::Invalid;
             }
         };
         let excerpt = self.excerpt;
-        self.key(excerpt.text(node.span), &meaning, node.span)
+        let span = self.whole(node.span);
+        self.key(excerpt.text(span), &meaning, span)
     }
 
     fn close(&mut self, end: Span) -> Result<(), Stop> {
@@ -348,16 +365,18 @@ impl<'a> Builder<'a> {
         match closed {
             None => Ok(()),
             Some(Open::Sequence { anchor, start, items }) => {
-                let span = self.span(start, end, items.last().map(|item| item.span.end));
-                self.attach(Node { span, value: Value::Sequence(items) }, anchor)
+                let last = items.last().map(|item| self.position(item.span.end()));
+                let span = self.span(start, end, last);
+                self.attach(Node { span: range(span), value: Value::Sequence(items) }, anchor)
             }
             Some(Open::Mapping { anchor, start, entries, .. }) => {
-                let span = self.span(start, end, entries.all.last().map(|entry| entry.value.span.end.max(entry.key_span.end)));
+                let last = entries.all.last().map(|entry| self.position(entry.value.span.end().max(entry.key_span.end())));
+                let span = self.span(start, end, last);
                 let (mapping, overridden) = Mapping::collect(entries.all);
                 for lost in overridden {
                     self.overridden(&lost, &entries.merged);
                 }
-                self.attach(Node { span, value: Value::Mapping(mapping) }, anchor)
+                self.attach(Node { span: range(span), value: Value::Mapping(mapping) }, anchor)
             }
         }
     }
@@ -385,14 +404,22 @@ impl<'a> Builder<'a> {
             Diagnostic::warning(MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
                 .help("move the `<<` line before the keys that are to win")
                 .note("Go's reader applies `<<` where it stands; other readers let the written key win")
-                .related(place.at_span(entry.won), "the value that wins")
+                .related(place.at_span(self.whole(entry.won)), "the value that wins")
         } else {
             Diagnostic::warning(KEY_DUPLICATED, format!("the key `{key}` is written twice"))
                 .help(format!("remove one of the two `{key}` lines"))
                 .note("Go's reader keeps the last one")
-                .related(place.at_span(entry.won), "the one that wins")
+                .related(place.at_span(self.whole(entry.won)), "the one that wins")
         };
-        self.find(finding, entry.lost);
+        self.find(finding, self.whole(entry.lost));
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        self.excerpt.source.position(offset)
+    }
+
+    fn whole(&self, range: TextRange) -> Span {
+        self.excerpt.source.span(range)
     }
 
     fn too_deep(&mut self, span: Span) {
@@ -407,6 +434,10 @@ impl<'a> Builder<'a> {
             Stop::Stream
         })
     }
+}
+
+fn range(span: Span) -> TextRange {
+    TextRange::new(span.start.offset, span.end.offset)
 }
 
 /// The parser adds a line break to a block that ends with the source; Go does not.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use granit_parser::Marker;
 
 use crate::diag::{Position, Span};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 
 /// Whole lines of a source.
 #[derive(Debug)]
@@ -50,13 +50,7 @@ impl<'a> Excerpt<'a> {
 
     /// The stretch of a few characters of the text.
     pub(super) fn span_of(&self, range: Range<usize>) -> Span {
-        let span = LineIndex::new(self.text).span(range);
-        let moved = |at: Position| Position {
-            offset: at.offset + self.start.offset,
-            line: at.line.saturating_add(self.start.line - 1),
-            column: at.column,
-        };
-        Span { start: moved(span.start), end: moved(span.end) }
+        self.source.span(self.start.offset + range.start..self.start.offset + range.end)
     }
 
     /// The text of a stretch.

@@ -7,6 +7,7 @@ mod builder;
 mod excerpt;
 mod limits;
 mod node;
+mod origin;
 mod parallel;
 pub(crate) mod resolve;
 mod scalar;
@@ -20,12 +21,13 @@ use granit_parser::{Event, Parser};
 
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
+pub use origin::{DocumentValue, Origin, Values};
 pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;
 use self::excerpt::Excerpt;
 use self::limits::{Budget, SIZE_EXCEEDED, Stop};
-use super::source::Source;
+use super::source::{Source, TextRange};
 use crate::diag::{Diagnostic, Report, Span};
 
 /// What a source holds.
@@ -55,15 +57,31 @@ pub fn parse(source: &Source, limits: &Limits) -> Parsed {
     parsed
 }
 
-/// Reads a part of a source on its own, as if it were a file: for those who cut streams in another way than YAML does. The places are
-/// those in the whole source; the documents are counted from 1.
+/// Reads a part of a source on its own, as if it were a file. The places are those in the whole source; the documents are counted from 1.
 ///
 /// `range` begins at the start of the line with the number `line` (from 1).
-pub fn parse_part(source: &Source, range: Range<usize>, line: u32, limits: &Limits) -> Parsed {
+fn parse_part(source: &Source, range: Range<usize>, line: u32, limits: &Limits) -> Parsed {
     let part = Excerpt::whole(source).part(range, line.saturating_sub(1));
     let mut parsed = read(&part, limits);
     characters(&part, &mut parsed.report);
     parsed
+}
+
+/// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
+pub fn values(source: &Source, limits: &Limits) -> Values {
+    let parsed = parse(source, limits);
+    let value = |document: Document| {
+        let origin = Origin::new(source, document.index, document.range);
+        DocumentValue { value: document.root.into_json(), origin }
+    };
+    Values { documents: parsed.documents.into_iter().map(value).collect(), report: parsed.report }
+}
+
+/// Reads one document again, for its places.
+fn reread(source: &Source, range: TextRange, limits: &Limits) -> Node {
+    let line = source.position(range.start()).line;
+    let parsed = parse_part(source, range.into(), line, limits);
+    parsed.documents.into_iter().next().map_or_else(|| Node::null(range.start()), |document| document.root)
 }
 
 /// Reads a stretch of text from beginning to end.
@@ -87,14 +105,13 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits) -> Parsed {
                     builder.skip_to(excerpt.position(&at.start));
                     skipped = false;
                 }
-                builder.start();
+                builder.start(excerpt.position(&at.start).offset);
                 inside = true;
                 continue;
             }
             Some(Ok((Event::DocumentEnd, at))) => {
                 inside = false;
-                let root = builder.finish(excerpt.position(&at.start));
-                documents.push(Document { index: builder.document, root });
+                documents.push(builder.finish(excerpt.position(&at.start)));
                 continue;
             }
             Some(Ok((event, at))) => match builder.event(event, &at) {
@@ -104,7 +121,7 @@ fn read(excerpt: &Excerpt<'_>, limits: &Limits) -> Parsed {
             Some(Err(error)) => {
                 let at = excerpt.position(error.marker());
                 if !inside {
-                    builder.start();
+                    builder.start(at.offset);
                 }
                 builder.find(syntax::finding(&error), Span { start: at, end: at });
                 Stop::Document
@@ -149,219 +166,4 @@ pub(crate) fn is_refused(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::diag::FieldPath;
-
-    fn read(text: &str) -> Parsed {
-        parse(&Source::new("x.yaml", text), &Limits::default())
-    }
-
-    /// Checks the value of a text that holds one document without findings.
-    fn check(text: &str, expected: serde_json::Value) {
-        let parsed = read(text);
-        assert_eq!(parsed.report.findings(), [], "{text}");
-        assert_eq!(parsed.documents.iter().map(|d| d.root.to_json()).collect::<Vec<_>>(), [expected], "{text}");
-    }
-
-    /// Checks rule, line and column of every finding.
-    fn check_findings(text: &str, expected: &[(&str, u32, u32)]) -> Parsed {
-        let parsed = read(text);
-        let found: Vec<_> = parsed
-            .report
-            .findings()
-            .iter()
-            .map(|f| {
-                let start = f.place.span.map(|s| s.start).unwrap_or_default();
-                (f.rule.as_str(), start.line, start.column)
-            })
-            .collect();
-        assert_eq!(found, expected, "{text}");
-        assert!(parsed.report.findings().iter().all(|f| f.help.is_some()));
-        parsed
-    }
-
-    #[test]
-    fn scalars_have_go_values() {
-        check(
-            "a: yes\nb: 0755\nc: 1.0\nd: 2020-01-01\ne: 'on'\nf: ~\ng:\n",
-            json!({"a": true, "b": 493, "c": 1, "d": "2020-01-01", "e": "on", "f": null, "g": null}),
-        );
-        check("n: !!binary aGVsbG8=\n", json!({"false": "hello"}));
-        check("a: !foo 1\nb: !!str 1\nc: !!int '3'\nd: !!float 3\n", json!({"a": "1", "b": "1", "c": 3, "d": 3}));
-        check("1.10: a\n1e6: b\n0x10: c\n.inf: d\n", json!({"1.1": "a", "1e+06": "b", "16": "c", ".inf": "d"}));
-    }
-
-    #[test]
-    fn blocks_of_one_line_hold_tabs() {
-        check("a: |\n  -\tb\n", json!({"a": "-\tb\n"}));
-        check("a:\n- b: |2\n     \tc\n  d: 1\n", json!({"a": [{"b": " \tc\n", "d": 1}]}));
-    }
-
-    #[test]
-    fn merges_happen_where_they_stand() {
-        check("x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  a: 3\n", json!({"x": {"a": 1, "b": 2}, "z": {"a": 3, "b": 2}}));
-        check("<<: [{a: 1}, {a: 2, b: 2}]\n", json!({"a": 1, "b": 2}));
-        check("'<<': {a: 1}\n", json!({"<<": {"a": 1}}));
-        let parsed = check_findings("a: 1\n<<: {a: 2}\n", &[("yaml-merge-overriding", 1, 1)]);
-        assert_eq!(parsed.documents[0].root.to_json(), json!({"a": 2}));
-        check_findings("<<: 3\n", &[("yaml-merge-invalid", 1, 1)]);
-    }
-
-    #[test]
-    fn last_of_equal_keys_wins_with_a_warning() {
-        let parsed = check_findings("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n", &[("yaml-key-duplicated", 3, 3), ("yaml-key-duplicated", 1, 1)]);
-        assert_eq!(parsed.documents[0].root.to_json(), json!({"a": 3, "b": {"c": 2}}));
-        assert_eq!(parsed.report.findings()[0].place.path.to_string(), "b");
-    }
-
-    #[test]
-    fn broken_document_does_not_hide_the_others() {
-        let parsed = check_findings("a: 1\n---\nb: [1, 2\n---\nc: 3\n", &[("yaml-syntax", 3, 4)]);
-        let read: Vec<_> = parsed.documents.iter().map(|d| (d.index, d.root.to_json())).collect();
-        assert_eq!(read, [(1, json!({"a": 1})), (3, json!({"c": 3}))]);
-        assert_eq!(parsed.report.findings()[0].place.document, Some(2));
-    }
-
-    #[test]
-    fn defects_of_values_have_their_places() {
-        check_findings("a: *b\n", &[("yaml-alias-undefined", 1, 4)]);
-        check_findings("a: &b [*b]\n", &[("yaml-alias-recursive", 1, 8)]);
-        check_findings("a: .inf\n", &[("yaml-number-infinite", 1, 4)]);
-        check_findings("a: !!int x\n", &[("yaml-tag-mismatched", 1, 10)]);
-        check_findings("? [a]\n: b\n~: c\n", &[("yaml-key-invalid", 1, 3), ("yaml-key-invalid", 3, 1)]);
-        check_findings("a: \"\u{7f}\"\n", &[("yaml-character-refused", 1, 5)]);
-        check_findings("a: 1 # \u{1}\n", &[("yaml-character-refused", 1, 8)]);
-    }
-
-    #[test]
-    fn expansion_and_depth_are_bounded() {
-        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..10 {
-            let alias = format!("*a{}", level - 1);
-            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 9].join(", ")));
-        }
-        let parsed = read(&bomb);
-        assert_eq!(parsed.report.findings()[0].rule.as_str(), "yaml-nodes-exceeded");
-        assert_eq!(parsed.documents, []);
-        for deep in ["[".repeat(100_000), "- ".repeat(50_000), "a:\n".repeat(3)] {
-            read(&deep);
-        }
-        check_findings(&format!("{}\n---\na: 1\n", "[".repeat(1000)), &[("yaml-depth-exceeded", 1, 201)]);
-    }
-
-    #[test]
-    fn paths_lead_to_spans() {
-        let parsed = read("spec:\n  files:\n  - path: \"\"\n    mode: 0644\n");
-        let root = &parsed.documents[0].root;
-        let path = FieldPath::root().field("spec").field("files").index(0).field("path");
-        let exact = root.nearest(&path);
-        assert!(exact.exact);
-        assert_eq!((exact.span.start.line, exact.span.start.column, exact.span.end.column), (3, 11, 13));
-        let missing = root.nearest(&FieldPath::root().field("spec").field("users"));
-        assert!(!missing.exact);
-        assert_eq!((missing.span.start.line, missing.span.start.column), (1, 1));
-        let missing = root.nearest(&FieldPath::root().field("spec").field("files").index(0).field("owner"));
-        assert_eq!((missing.span.start.line, missing.span.start.column, missing.key), (3, 5, None));
-        assert_eq!(root.at(&path).and_then(Node::as_str), Some(""));
-    }
-
-    #[test]
-    fn tabs_that_go_refuses_are_found() {
-        check_findings("a: 1\n\t\nb: 2\n", &[("yaml-syntax", 2, 1)]);
-        check_findings("\ta: 1\n", &[("yaml-syntax", 1, 1)]);
-        check_findings("a:\n-\t1\n", &[("yaml-syntax", 2, 2)]);
-        check_findings("a: 1\n---\nb: 1\n  \t# x\n", &[("yaml-syntax", 4, 3)]);
-        check(
-            "a:\t1\nb: |\n  x\n  \ty\nc: [1,\n\t2]\nd: \"x\n  \ty\"\ne: 1\t# x\n",
-            json!({"a": 1, "b": "x\n\ty\n", "c": [1, 2], "d": "x y", "e": 1}),
-        );
-    }
-
-    #[test]
-    fn words_and_names_that_only_go_refuses_are_found() {
-        check_findings("a: [http://x/?y]\n", &[("yaml-syntax", 1, 5)]);
-        check_findings("a: {b: :c}\n", &[("yaml-syntax", 1, 8)]);
-        check("a: http://x/?y\nb: [x:y]\n", json!({"a": "http://x/?y", "b": ["x:y"]}));
-        check_findings("a: &b.c 1\n", &[("yaml-anchor-invalid", 1, 4)]);
-        check_findings("a: &a [{b: 1}]\n<<: *a\n", &[("yaml-merge-invalid", 2, 1)]);
-    }
-
-    #[test]
-    fn block_that_ends_with_the_file_gets_no_line_break() {
-        check("a: |\n  b", json!({"a": "b"}));
-        check("a: >\n  b\n  c", json!({"a": "b c"}));
-        check("a: |\n  b\n", json!({"a": "b\n"}));
-        check("a: |\n  b\n  ", json!({"a": "b\n"}));
-        check("a: |\n  b\n# c", json!({"a": "b\n"}));
-    }
-
-    #[test]
-    fn streams_keep_empty_documents_and_count_broken_ones() {
-        let parsed = read("# only\n---\n# nothing\n---\na: 1\n...\n---\n");
-        let found: Vec<_> = parsed.documents.iter().map(|d| (d.index, d.root.to_json())).collect();
-        assert_eq!(found, [(1, json!(null)), (2, json!({"a": 1})), (3, json!(null))]);
-        assert_eq!(read("").documents, []);
-        assert_eq!(read("\u{feff}a: 1\n").documents[0].root.to_json(), json!({"a": 1}));
-        check_findings("a: 1\n---\n@\n---\n`\n---\n- 1\n", &[("yaml-syntax", 3, 1), ("yaml-syntax", 5, 1)]);
-    }
-
-    #[test]
-    fn spans_cover_the_words() {
-        let text = "a: &x [1, 2]\nb:\n- c: |\n    d\n    é\n\n- e: 'f'\ng: *x\n";
-        let parsed = read(text);
-        let root = &parsed.documents[0].root;
-        let shown = |path: &FieldPath| {
-            let span = root.nearest(path).span;
-            &text[span.start.offset..span.end.offset]
-        };
-        let path = FieldPath::root();
-        assert_eq!(shown(&path.field("a")), "[1, 2]");
-        assert_eq!(shown(&path.field("b")), "- c: |\n    d\n    é\n\n- e: 'f'");
-        assert_eq!(shown(&path.field("b").index(0).field("c")), "d\n    é");
-        assert_eq!(shown(&path.field("b").index(1).field("e")), "'f'");
-        assert_eq!(shown(&path.field("g")), "*x");
-        assert_eq!(shown(&path.field("g").index(1)), "2");
-        let end = root.nearest(&path.field("b").index(0).field("c")).span.end;
-        assert_eq!((end.line, end.column), (5, 6));
-    }
-
-    #[test]
-    fn findings_are_bounded() {
-        let limits = Limits { findings: 3, ..Limits::default() };
-        let parsed = parse(&Source::new("x.yaml", "a: 1\n".repeat(10)), &limits);
-        let rules: Vec<_> = parsed.report.findings().iter().map(|f| f.rule.as_str()).collect();
-        assert_eq!(rules, ["yaml-key-duplicated", "yaml-key-duplicated", "yaml-key-duplicated", "yaml-findings-exceeded"]);
-        let limits = Limits { bytes: 3, ..Limits::default() };
-        assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.as_str(), "yaml-size-exceeded");
-    }
-
-    #[test]
-    fn parts_have_the_places_of_the_whole() {
-        let source = Source::new("x.yaml", "a: 1\n---\nb: [é, \u{1}]\nc: |\n  d\n---\n");
-        let parsed = parse_part(&source, 9..29, 3, &Limits::default());
-        let found: Vec<_> = parsed.report.findings().iter().map(|f| (f.rule.as_str(), f.place.span.map(|s| s.start))).collect();
-        let at = crate::diag::Position { offset: 17, line: 3, column: 8 };
-        assert_eq!(found, [("yaml-character-refused", Some(at))]);
-        let parsed = parse_part(&source, 20..28, 4, &Limits::default());
-        assert_eq!(parsed.documents[0].root.to_json(), json!({"c": "d"}), "the part ends without a line break");
-        assert_eq!((parsed.documents[0].index, parsed.documents[0].root.span.start.line), (1, 4));
-    }
-
-    #[test]
-    fn line_breaks_of_yaml_1_1_are_named() {
-        check_findings("a: x\u{2028}y\n", &[("yaml-line-break-unusual", 1, 5)]);
-        check("a: \"\\u2028\\N\"\n", json!({"a": "\u{2028}\u{85}"}));
-    }
-
-    #[test]
-    fn findings_do_not_repeat_long_texts() {
-        let parsed = read(&format!("? {}\n: x: 1\n  x: 2\n  y: !!int {}\n", "k".repeat(5000), "v".repeat(5000)));
-        for finding in parsed.report.findings() {
-            assert!(finding.message.len() < 200 && finding.place.path.is_root(), "{finding:?}");
-        }
-        assert_eq!(parsed.report.findings().len(), 2);
-    }
-}
+mod tests;

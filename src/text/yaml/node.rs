@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Number;
 
-use crate::diag::{FieldPath, Position, Segment, Span};
+use crate::diag::{FieldPath, Segment};
+use crate::text::source::TextRange;
 
 /// One document of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// Its number in the stream, from 1; broken and empty documents count.
     pub index: usize,
+    /// Its text, with what stands before it.
+    pub(super) range: TextRange,
     /// Its value. An empty document is [`Value::Null`].
     pub root: Node,
 }
@@ -21,7 +24,7 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Where it stands.
-    pub span: Span,
+    pub span: TextRange,
     /// The value, as Go reads it.
     pub value: Value,
 }
@@ -49,7 +52,7 @@ pub struct Entry {
     /// The key as Go's JSON has it: `1.10` is `"1.1"`, a bare `y` is `"true"`.
     pub key: String,
     /// Where the key stands.
-    pub key_span: Span,
+    pub key_span: TextRange,
     /// The value.
     pub value: Node,
 }
@@ -130,9 +133,9 @@ impl<'a> IntoIterator for &'a Mapping {
 pub(super) struct Overridden {
     pub(super) key: String,
     pub(super) lost_at: usize,
-    pub(super) lost: Span,
+    pub(super) lost: TextRange,
     pub(super) won_at: usize,
-    pub(super) won: Span,
+    pub(super) won: TextRange,
 }
 
 /// The entries that lose to a later one, in order.
@@ -168,17 +171,17 @@ fn overridden(entries: &[Entry]) -> Vec<Overridden> {
 pub struct Located {
     /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is, or where there is no key (an item of a
     /// list, the root) the first key within it, or the ancestor itself.
-    pub span: Span,
+    pub span: TextRange,
     /// The key at the path or of the deepest ancestor; `None` for the root and for items of lists.
-    pub key: Option<Span>,
+    pub key: Option<TextRange>,
     /// Whether the path exists.
     pub exact: bool,
 }
 
 impl Node {
     /// A node without text of its own.
-    pub(super) fn null(at: Position) -> Self {
-        Node { span: Span { start: at, end: at }, value: Value::Null }
+    pub(super) fn null(at: usize) -> Self {
+        Node { span: TextRange::new(at, at), value: Value::Null }
     }
 
     /// The value as JSON.
@@ -253,7 +256,7 @@ impl Node {
         matches!(self.value, Value::Null)
     }
 
-    fn step(&self, segment: &Segment) -> Option<(Option<Span>, &Node)> {
+    fn step(&self, segment: &Segment) -> Option<(Option<TextRange>, &Node)> {
         match (&self.value, segment) {
             (Value::Mapping(mapping), Segment::Field(name) | Segment::Key(name)) => {
                 mapping.get(name).map(|entry| (Some(entry.key_span), &entry.value))
@@ -263,7 +266,7 @@ impl Node {
         }
     }
 
-    fn first_key_or_all(&self) -> Span {
+    fn first_key_or_all(&self) -> TextRange {
         self.as_mapping().and_then(|mapping| mapping.entries.first()).map_or(self.span, |entry| entry.key_span)
     }
 

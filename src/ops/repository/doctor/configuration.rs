@@ -77,7 +77,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
 /// The entries of `providers`.
 fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<Entry> {
     let place = |path: FieldPath| match (subject.source, root) {
-        (Some(source), Some(root)) => source.place().in_document(1).at_span(root.nearest(&path).span).at_path(path),
+        (Some(source), Some(root)) => source.place_at(root.nearest(&path).span).in_document(1).at_path(path),
         (Some(source), None) => source.place().at_path(path),
         _ => Place::default().at_path(path),
     };
@@ -135,7 +135,7 @@ fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnos
         let tag = image.value.at(&FieldPath::root().field("tag"))?;
         let label = moving.provider.label();
         let message = format!("images of {label} get a fixed tag, but its url takes the latest version");
-        let place = source.place().in_document(1).at_path(images.key(&image.key).field("tag")).at_span(tag.span);
+        let place = source.place_at(tag.span).in_document(1).at_path(images.key(&image.key).field("tag"));
         let help = "name the version in the url instead of `latest`, or remove the tag";
         Some(
             Diagnostic::warning(IMAGE_TAG_UNPINNED, message)

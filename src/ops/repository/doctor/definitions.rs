@@ -11,7 +11,7 @@ use crate::emit::metadata::MetadataFile;
 use crate::emit::object::Object;
 use crate::report::text::plural;
 use crate::text::envsubst;
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 /// a contract label of a CRD names a version that the CRD does not serve.
@@ -73,7 +73,6 @@ pub(super) fn substituted(source: &Source) -> Report {
     }
     let Ok(template) = envsubst::parse(source.text()) else { return report };
     let parsed = yaml::parse(source, &Limits::default());
-    let lines = LineIndex::new(source.text());
     let mut described = Vec::new();
     for document in parsed.documents.iter().filter(|document| is_crd(&document.root)) {
         descriptions(&document.root, &mut described);
@@ -89,13 +88,13 @@ pub(super) fn substituted(source: &Source) -> Report {
         let names: BTreeSet<&str> = variables.iter().map(|used| used.name).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let message = format!("clusterctl replaces variables in descriptions: {}", names.join(", "));
-        let place = source.place().at_span(lines.span(first.span.clone()));
+        let place = source.place_at(first.span.clone());
         report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$` for `$` in descriptions"));
     }
     let escapes: Vec<usize> = source.text().match_indices("$$(").map(|(at, _)| at).filter(|at| is_within(*at)).collect();
     if let Some(first) = escapes.first() {
         let message = format!("clusterctl makes one `$` of `$$` in descriptions, {}", plural(escapes.len(), "time"));
-        let place = source.place().at_span(lines.span(*first..first + 2));
+        let place = source.place_at(*first..first + 2);
         report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$$$(` for `$$(`"));
     }
     report
@@ -112,7 +111,7 @@ fn descriptions(node: &Node, found: &mut Vec<Range<usize>>) {
             for entry in mapping {
                 match (&entry.value.value, entry.key.as_str()) {
                     (yaml::Value::String(_), "description") => {
-                        found.push(entry.value.span.start.offset..entry.value.span.end.offset);
+                        found.push(entry.value.span.into());
                     }
                     _ => descriptions(&entry.value, found),
                 }

@@ -1,8 +1,8 @@
 //! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for something else, numbers beyond a
 //! double, variables without quotes.
 
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment, Span};
-use crate::text::source::Source;
+use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Limits, Node, Value};
 
 /// a bare key such as `y` or `on` becomes `true` or `false`.
@@ -117,12 +117,12 @@ impl Walk<'_> {
         matches!(field(2), "args" | "command" | "annotations" | "labels" | "matchLabels") || (field(1) == "value" && field(3) == "env")
     }
 
-    fn written(&self, span: Span) -> &str {
-        self.source.text().get(span.start.offset..span.end.offset).unwrap_or_default()
+    fn written(&self, span: TextRange) -> &str {
+        self.source.slice(span)
     }
 
-    fn place(&self, span: Span) -> Place {
-        self.source.place().in_document(self.document).at_path(self.path.clone()).at_span(span)
+    fn place(&self, span: TextRange) -> Place {
+        self.source.place_at(span).in_document(self.document).at_path(self.path.clone())
     }
 }
 

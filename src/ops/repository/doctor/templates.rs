@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
 use crate::emit::templates::substitution_finding;
 use crate::text::envsubst::{self, Template, Use};
-use crate::text::source::{LineIndex, Source};
+use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 /// an operator of a variable does not mean what it means in a shell.
@@ -31,7 +31,6 @@ pub(super) fn check(source: &Source) -> Report {
 }
 
 fn variables(source: &Source, template: &Template) -> Report {
-    let lines = LineIndex::new(source.text());
     let inspected = template.variables();
     let mut hidden = BTreeSet::new();
     let mut report = Report::new();
@@ -40,7 +39,7 @@ fn variables(source: &Source, template: &Template) -> Report {
         let is_hidden = used.nested && known.is_none() && hidden.insert(used.name.to_owned());
         let is_optional = !used.nested && used.default.is_some() && known.is_some_and(Option::is_some);
         if let Some(finding) = misleading(used.name, operator(source, &used), is_hidden, is_optional) {
-            report.push(finding.at(source.place().at_span(lines.span(used.span))));
+            report.push(finding.at(source.place_at(used.span)));
         }
     }
     report
@@ -81,7 +80,7 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
 
 /// What follows the name of a variable, up to its argument.
 fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
-    let text = source.text().get(used.span.clone()).unwrap_or_default();
+    let text = source.slice(used.span.clone());
     let rest = text.strip_prefix("${").unwrap_or_default().trim_start();
     let rest = rest.strip_prefix(used.name).unwrap_or("").trim_end_matches('}');
     let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
@@ -104,8 +103,7 @@ fn clusters(source: &Source) -> Report {
         if !is_cluster {
             continue;
         }
-        let place =
-            |node: &Node, path: &str| source.place().in_document(document.index).at_path(FieldPath::of_fields(path)).at_span(node.span);
+        let place = |node: &Node, path: &str| source.place_at(node.span).in_document(document.index).at_path(FieldPath::of_fields(path));
         if let Some(version) = root.at(&FieldPath::of_fields("spec.topology.version"))
             && matches!(version.value, yaml::Value::Number(_))
         {

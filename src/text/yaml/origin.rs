@@ -1,0 +1,83 @@
+//! Documents as plain values, and where they came from: places are found when they are asked for, by reading the document again.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::{Limits, Node};
+use crate::diag::{FieldPath, Place, Report};
+use crate::text::source::{Source, TextRange};
+
+/// What a source holds, as values.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// The documents that could be read, in order; empty ones too, which are null.
+    pub documents: Vec<DocumentValue>,
+    /// What is wrong with the source.
+    pub report: Report,
+}
+
+/// One document of a stream as a value.
+#[derive(Debug, Clone)]
+pub struct DocumentValue {
+    /// The value, as Go reads it.
+    pub value: serde_json::Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// A document of a source. Cheap to clone; it holds no places until the first is asked for.
+#[derive(Clone)]
+pub struct Origin {
+    source: Source,
+    document: usize,
+    range: TextRange,
+    root: Arc<OnceLock<Node>>,
+}
+
+impl Origin {
+    pub(super) fn new(source: &Source, document: usize, range: TextRange) -> Self {
+        Origin { source: source.clone(), document, range, root: Arc::default() }
+    }
+
+    /// The source.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The number of the document in the source, from 1.
+    pub fn document(&self) -> usize {
+        self.document
+    }
+
+    /// The text of the document, with what stands before it.
+    pub fn text(&self) -> &str {
+        self.source.slice(self.range)
+    }
+
+    /// The document with its places, read again at the first question.
+    pub fn root(&self) -> &Node {
+        self.root.get_or_init(|| super::reread(&self.source, self.range, &Limits::default()))
+    }
+
+    /// The place of a field, or of the nearest thing that exists.
+    pub fn place(&self, path: &FieldPath) -> Place {
+        self.place_at(self.root().nearest(path).span, path)
+    }
+
+    /// The place of the key of a field; where there is no key, that of the value.
+    pub fn key_place(&self, path: &FieldPath) -> Place {
+        let located = self.root().nearest(path);
+        self.place_at(located.key.unwrap_or(located.span), path)
+    }
+
+    fn place_at(&self, range: TextRange, path: &FieldPath) -> Place {
+        self.source.place_at(range).in_document(self.document).at_path(path.clone())
+    }
+}
+
+/// The text may hold secrets.
+impl fmt::Debug for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Origin({:?}, document {})", self.source.name(), self.document)
+    }
+}
