@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
     use crate::cli::verbs::VERBS;
-    use crate::diag::{Place, RuleId};
+    use crate::diag::{Place, Rule};
     use crate::shell::stdio::Stream;
 
     #[derive(Clone, Default)]
@@ -243,8 +243,9 @@ mod tests {
     }
 
     fn report() -> Report {
-        let missing = Diagnostic::error(RuleId::new("m-s"), "no series").at(Place::file("m")).help("run `windlass release bump v0.4.0`");
-        [missing, Diagnostic::info(RuleId::new("a-b"), "advice")].into_iter().collect()
+        let missing =
+            Diagnostic::of(const { &Rule::error("m-s", "") }, "no series").at(Place::file("m")).help("run `windlass release bump v0.4.0`");
+        [missing, Diagnostic::of(const { &Rule::info("a-b", "") }, "advice")].into_iter().collect()
     }
 
     #[test]

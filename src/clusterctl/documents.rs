@@ -84,7 +84,7 @@ pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
 fn go_words(fault: &Diagnostic, text: &str) -> String {
     let word = fault.place.span.and_then(|span| text.get(span.start.offset..span.end.offset)).unwrap_or_default();
     let line = fault.place.span.map_or(1, |span| span.start.line);
-    match fault.rule.as_str() {
+    match fault.rule.id {
         "yaml-number-infinite" if word.to_lowercase().ends_with("nan") => "json: unsupported value: NaN".to_owned(),
         "yaml-number-infinite" => format!("json: unsupported value: {}Inf", if word.starts_with('-') { '-' } else { '+' }),
         "yaml-character-refused" => "yaml: control characters are not allowed".to_owned(),

@@ -6,10 +6,13 @@
 mod path;
 mod place;
 mod report;
+mod rule;
 
 pub use path::{FieldPath, Segment};
 pub use place::{Place, Position, Span};
 pub use report::{Report, Summary};
+pub(crate) use rule::rules;
+pub use rule::{Class, Rule};
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,25 +33,6 @@ impl Severity {
             Severity::Warning => "warning",
             Severity::Info => "info",
         }
-    }
-}
-
-/// The stable name of a rule: kebab-case, artifact first, then the defect (`metadata-series-missing`).
-///
-/// Ids are part of the interface (`--deny`, `--allow`, JSON): they are never reused. Each is declared exactly once, beside its check;
-/// a test over the sources holds them unique.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleId(&'static str);
-
-impl RuleId {
-    /// Declares a rule id.
-    pub const fn new(id: &'static str) -> Self {
-        RuleId(id)
-    }
-
-    /// The id as text.
-    pub fn as_str(self) -> &'static str {
-        self.0
     }
 }
 
@@ -74,7 +58,7 @@ pub struct Insertion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Which rule found it.
-    pub rule: RuleId,
+    pub rule: &'static Rule,
     /// How much it weighs.
     pub severity: Severity,
     /// One lower-case phrase about the defect: the subject is the user's field or file; no final period.
@@ -98,11 +82,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A finding without a place; use [`Diagnostic::at`] to say where.
-    pub fn new(severity: Severity, rule: RuleId, message: impl Into<String>) -> Self {
+    /// A finding of a rule, without a place; use [`Diagnostic::at`] to say where.
+    pub fn of(rule: &'static Rule, message: impl Into<String>) -> Self {
         Diagnostic {
             rule,
-            severity,
+            severity: rule.severity,
             message: message.into(),
             place: Place::default(),
             label: String::new(),
@@ -111,23 +95,8 @@ impl Diagnostic {
             help: None,
             notes: Vec::new(),
             upstream: None,
-            url: None,
+            url: rule.url,
         }
-    }
-
-    /// An error: something refuses the document or breaks on it.
-    pub fn error(rule: RuleId, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, rule, message)
-    }
-
-    /// A warning: likely harm.
-    pub fn warning(rule: RuleId, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, rule, message)
-    }
-
-    /// Advice.
-    pub fn info(rule: RuleId, message: impl Into<String>) -> Self {
-        Self::new(Severity::Info, rule, message)
     }
 
     /// Says where the finding stands.

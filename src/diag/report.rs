@@ -97,12 +97,12 @@ impl Extend<Diagnostic> for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Position, RuleId, Span};
+    use super::super::{Place, Position, Rule, Span};
     use super::*;
 
     fn finding(file: &str, line: u32) -> Diagnostic {
         let at = Position { offset: 0, line, column: 1 };
-        Diagnostic::error(RuleId::new("x"), "x").at(Place::file(file).at_span(Span { start: at, end: at }))
+        Diagnostic::of(const { &Rule::error("x", "") }, "x").at(Place::file(file).at_span(Span { start: at, end: at }))
     }
 
     #[test]

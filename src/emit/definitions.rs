@@ -7,26 +7,28 @@ use super::object::Object;
 use super::rbac::Kind;
 use super::stamp;
 use crate::contract::{ContractVersion, crd_name, labels};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::provider::Provider;
 use crate::schema::structural;
 
-/// `crds` of provider.yaml takes an object that is no CRD.
-const NOT_A_CRD: RuleId = RuleId::new("provider-crd-other-kind");
-/// `crds` of provider.yaml takes a CRD of another API group.
-const FOREIGN_GROUP: RuleId = RuleId::new("provider-crd-foreign-group");
-/// a CRD is not called as Cluster API computes the name.
-const NAME_WRONG: RuleId = RuleId::new("crd-name-wrong");
-/// a contract label of a CRD says something else than provider.yaml.
-const LABEL_WRONG: RuleId = RuleId::new("crd-contract-label-wrong");
-/// no CRD carries the label of the contract that metadata.yaml names.
-pub const LABEL_MISSING: RuleId = RuleId::new("crd-contract-label-missing");
-/// none of the versions of a CRD fulfils a contract.
-const VERSION_MISSING: RuleId = RuleId::new("crd-contract-version-missing");
-/// the schema of a CRD is not structural, or has defaults or rules that the API server refuses.
-const NOT_STRUCTURAL: RuleId = RuleId::new("crd-not-structural");
-/// a CRD carries a `caBundle`, so that it cannot be applied again from Kubernetes 1.31 on.
-const CA_BUNDLE: RuleId = RuleId::new("crd-ca-bundle-present");
+rules! {
+    /// `crds` of provider.yaml takes an object that is no CRD.
+    NOT_A_CRD = error("provider-crd-other-kind");
+    /// `crds` of provider.yaml takes a CRD of another API group.
+    FOREIGN_GROUP = error("provider-crd-foreign-group");
+    /// a CRD is not called as Cluster API computes the name.
+    NAME_WRONG = error("crd-name-wrong");
+    /// a contract label of a CRD says something else than provider.yaml.
+    LABEL_WRONG = error("crd-contract-label-wrong");
+    /// no CRD carries the label of the contract that metadata.yaml names.
+    pub LABEL_MISSING = error("crd-contract-label-missing");
+    /// none of the versions of a CRD fulfils a contract.
+    VERSION_MISSING = error("crd-contract-version-missing");
+    /// the schema of a CRD is not structural, or has defaults or rules that the API server refuses.
+    NOT_STRUCTURAL = error("crd-not-structural");
+    /// a CRD carries a `caBundle`, so that it cannot be applied again from Kubernetes 1.31 on.
+    CA_BUNDLE = error("crd-ca-bundle-present");
+}
 
 const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/overview#api-version-labels";
 
@@ -51,7 +53,7 @@ pub fn kind_of(crd: &Value) -> Kind {
 /// Checks the CRDs of a provider. `pattern` is the place of the pattern in provider.yaml that took a file, for faults of the pattern.
 pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     if !crd.is(CRD_GROUP, CRD_KIND) {
-        let finding = Diagnostic::error(NOT_A_CRD, format!("`crds` also takes {}, which is no CustomResourceDefinition", crd.title()));
+        let finding = Diagnostic::of(&NOT_A_CRD, format!("`crds` also takes {}, which is no CustomResourceDefinition", crd.title()));
         return [finding.at(pattern.clone()).related(crd.place(&path(&["kind"])), "").help("name it under `objects`")]
             .into_iter()
             .collect();
@@ -83,7 +85,7 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
     let wanted = provider.group.as_deref()?;
     let kind = kind_of(&crd.value);
     (kind.group != wanted).then(|| {
-        Diagnostic::error(FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
+        Diagnostic::of(&FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
             .at(pattern.clone())
             .label(format!("`group` is {wanted}"))
             .related(crd.place(&path(&["spec", "group"])), "")
@@ -97,7 +99,7 @@ pub fn name(crd: &Object) -> Option<Diagnostic> {
     let skipped = crd.value["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
     let expected = if skipped { format!("{}.{}", kind.plural, kind.group) } else { crd_name(&kind.group, &kind.kind) };
     (crd.name() != expected).then(|| {
-        Diagnostic::error(NAME_WRONG, format!("metadata.name is `{}`, but Cluster API looks for `{expected}`", crd.name()))
+        Diagnostic::of(&NAME_WRONG, format!("metadata.name is `{}`, but Cluster API looks for `{expected}`", crd.name()))
             .at(crd.place(&path(&["metadata", "name"])))
             .help(format!(
                 "name it `{expected}` with that plural; for a kind that core objects never refer to, set the annotation `{}`",
@@ -111,7 +113,7 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
     let at = path(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]);
     let bundle = &crd.value["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
     (!bundle.is_null()).then(|| {
-        Diagnostic::error(CA_BUNDLE, "spec.conversion.webhook.clientConfig.caBundle is set")
+        Diagnostic::of(&CA_BUNDLE, "spec.conversion.webhook.clientConfig.caBundle is set")
             .at(crd.place(&at))
             .help("remove the field; cert-manager injects the CA")
             .note("from Kubernetes 1.31 on a CRD with a dummy bundle cannot be applied a second time")
@@ -123,7 +125,7 @@ fn structure(crd: &Object) -> Report {
     structural::check(&crd.value)
         .into_iter()
         .map(|violation| {
-            Diagnostic::error(NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
+            Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
                 .at(crd.place(&violation.path))
                 .help("mend the type that the CRD is generated from")
                 .note(format!("the API server says: {violation}"))
@@ -173,7 +175,7 @@ fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diag
         known.join(", "),
         declared.join(", ")
     );
-    Diagnostic::error(VERSION_MISSING, message)
+    Diagnostic::of(&VERSION_MISSING, message)
         .at(crd.place(&path(&["spec", "versions"])))
         .help("name under `contracts` the versions that the CRD has")
         .url(BOOK)
@@ -184,7 +186,7 @@ fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
     let found = crd.value["metadata"]["labels"].get(key)?;
     (found.as_str() != Some(wanted)).then(|| {
         let shown = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-        Diagnostic::error(LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
+        Diagnostic::of(&LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
             .at(crd.place(&path(&["metadata", "labels"]).field(key)))
             .help("remove the label from the file, or mend `contracts`")
             .url(BOOK)
@@ -197,8 +199,8 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
     let keys = labels_found.into_iter().flatten().map(|(key, _)| key);
     keys.filter(|key| is_contract_label(key) && wanted.iter().all(|(known, _)| known != *key))
         .map(|key| {
-            Diagnostic::error(
-                LABEL_WRONG,
+            Diagnostic::of(
+                &LABEL_WRONG,
                 format!("label {key} stands for a contract that `contracts` of provider.yaml does not give this CRD"),
             )
             .at(crd.place(&path(&["metadata", "labels"]).field(key.as_str())))
@@ -244,7 +246,7 @@ pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) ->
     }
     let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
     Some(
-        Diagnostic::error(LABEL_MISSING, format!("the release series has contract {contract}, but no CRD carries the label {key}"))
+        Diagnostic::of(&LABEL_MISSING, format!("the release series has contract {contract}, but no CRD carries the label {key}"))
             .at(series.clone())
             .help(format!(
                 "declare `{contract}` under `contracts` of provider.yaml, or mend the series (known contracts: {known})"

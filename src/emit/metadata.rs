@@ -5,32 +5,34 @@ use std::collections::BTreeMap;
 use semver::Version;
 
 use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::schema::document::{self, Wording};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// metadata.yaml has a field that clusterctl does not know.
-const FIELD_UNKNOWN: RuleId = RuleId::new("metadata-field-unknown");
-/// metadata.yaml lacks a field.
-const FIELD_MISSING: RuleId = RuleId::new("metadata-field-missing");
-/// a value in metadata.yaml is of the wrong type.
-const VALUE_REFUSED: RuleId = RuleId::new("metadata-value-refused");
-const SYNTAX: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
-/// metadata.yaml has an `apiVersion` that clusterctl does not read.
-const API_VERSION_WRONG: RuleId = RuleId::new("metadata-api-version-wrong");
-/// metadata.yaml has a `kind` other than `Metadata`.
-const KIND_WRONG: RuleId = RuleId::new("metadata-kind-wrong");
-/// metadata.yaml holds no document.
-const EMPTY: RuleId = RuleId::new("metadata-document-missing");
-/// metadata.yaml lists no release series.
-const SERIES_EMPTY: RuleId = RuleId::new("metadata-series-empty");
-/// metadata.yaml does not list the series of the release.
-const SERIES_MISSING: RuleId = RuleId::new("metadata-series-missing");
-/// metadata.yaml lists a series twice; clusterctl takes the first.
-const SERIES_DUPLICATED: RuleId = RuleId::new("metadata-series-duplicated");
-/// a release series names something that never was a contract.
-const CONTRACT_UNKNOWN: RuleId = RuleId::new("metadata-contract-unknown");
+rules! {
+    /// metadata.yaml has a field that clusterctl does not know.
+    FIELD_UNKNOWN = error("metadata-field-unknown");
+    /// metadata.yaml lacks a field.
+    FIELD_MISSING = error("metadata-field-missing");
+    /// a value in metadata.yaml is of the wrong type.
+    VALUE_REFUSED = error("metadata-value-refused");
+    /// metadata.yaml has an `apiVersion` that clusterctl does not read.
+    API_VERSION_WRONG = error("metadata-api-version-wrong");
+    /// metadata.yaml has a `kind` other than `Metadata`.
+    KIND_WRONG = error("metadata-kind-wrong");
+    /// metadata.yaml holds no document.
+    EMPTY = error("metadata-document-missing");
+    /// metadata.yaml lists no release series.
+    SERIES_EMPTY = error("metadata-series-empty");
+    /// metadata.yaml does not list the series of the release.
+    SERIES_MISSING = error("metadata-series-missing");
+    /// metadata.yaml lists a series twice; clusterctl takes the first.
+    SERIES_DUPLICATED = error("metadata-series-duplicated");
+    /// a release series names something that never was a contract.
+    CONTRACT_UNKNOWN = error("metadata-contract-unknown");
+}
+const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#metadata-yaml";
 
 /// A metadata.yaml that was read, with its places.
@@ -48,7 +50,7 @@ pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
     let mut report = parsed.report;
     let Some(first) = parsed.documents.into_iter().find(|document| !document.root.is_null()) else {
         if !report.has_errors() {
-            let finding = Diagnostic::error(EMPTY, format!("{} holds no document", source.name())).at(source.place());
+            let finding = Diagnostic::of(&EMPTY, format!("{} holds no document", source.name())).at(source.place());
             report.push(finding.help("list the release series in it, as the book shows").url(BOOK));
         }
         return (None, report);
@@ -93,17 +95,17 @@ fn judge(file: &MetadataFile) -> Report {
     let metadata = &file.metadata;
     let mut report = Report::new();
     let fixed = [
-        (API_VERSION_WRONG, "apiVersion", &metadata.api_version, METADATA_API_VERSION),
-        (KIND_WRONG, "kind", &metadata.kind, METADATA_KIND),
+        (&API_VERSION_WRONG, "apiVersion", &metadata.api_version, METADATA_API_VERSION),
+        (&KIND_WRONG, "kind", &metadata.kind, METADATA_KIND),
     ];
     for (rule, field, found, wanted) in fixed.into_iter().filter(|(_, _, found, wanted)| found != wanted) {
-        let finding = Diagnostic::error(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
+        let finding = Diagnostic::of(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
         let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
         report.push(finding.note("this is the version of the file format; the contract stands in the series").url(BOOK));
     }
     let series = FieldPath::root().field("releaseSeries");
     if metadata.release_series.is_empty() {
-        let finding = Diagnostic::error(SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series)).url(BOOK);
+        let finding = Diagnostic::of(&SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series)).url(BOOK);
         report.push(finding.help("add an entry with major, minor and contract for each series of releases"));
     }
     let mut seen = BTreeMap::new();
@@ -112,7 +114,7 @@ fn judge(file: &MetadataFile) -> Report {
         if let Some(first) = seen.insert((entry.major, entry.minor), i) {
             seen.insert((entry.major, entry.minor), first);
             let message = format!("releaseSeries[{i}] repeats series {}.{}", entry.major, entry.minor);
-            let finding = Diagnostic::error(SERIES_DUPLICATED, message).at(file.place(&series.index(i)));
+            let finding = Diagnostic::of(&SERIES_DUPLICATED, message).at(file.place(&series.index(i)));
             let finding = finding.related(file.place(&series.index(first)), "the first, which clusterctl takes");
             report.push(finding.help("remove one of the two"));
         }
@@ -129,7 +131,7 @@ fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeri
     }
     let known = ContractVersion::ALL.map(ContractVersion::as_str).join(" or ");
     Some(
-        Diagnostic::error(CONTRACT_UNKNOWN, format!("contract `{contract}` of series {}.{} is unknown", series.major, series.minor))
+        Diagnostic::of(&CONTRACT_UNKNOWN, format!("contract `{contract}` of series {}.{} is unknown", series.major, series.minor))
             .at(file.place(&entry.field("contract")))
             .help(format!("write {known}"))
             .url(BOOK),
@@ -148,7 +150,7 @@ pub fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result<&'a Re
         let lines = shape.entry(version, &contract);
         let help = format!("add these lines, or run `windlass release bump v{version}`");
         Box::new(
-            Diagnostic::error(SERIES_MISSING, message)
+            Diagnostic::of(&SERIES_MISSING, message)
                 .at(shape.last_line(file))
                 .insertion(shape.after_line, lines)
                 .help(help)
@@ -234,7 +236,7 @@ mod tests {
     }
 
     fn rules(text: &str) -> Vec<&'static str> {
-        parse(&Source::new("metadata.yaml", text)).1.findings().iter().map(|f| f.rule.as_str()).collect()
+        parse(&Source::new("metadata.yaml", text)).1.findings().iter().map(|f| f.rule.id).collect()
     }
 
     #[test]

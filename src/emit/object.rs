@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// a document lacks `apiVersion`, `kind` or `metadata.name`.
-const OBJECT_INCOMPLETE: RuleId = RuleId::new("object-incomplete");
-/// a document is a List instead of an object.
-const OBJECT_LIST: RuleId = RuleId::new("object-list-unexpanded");
+rules! {
+    /// a document lacks `apiVersion`, `kind` or `metadata.name`.
+    OBJECT_INCOMPLETE = error("object-incomplete");
+    /// a document is a List instead of an object.
+    OBJECT_LIST = error("object-list-unexpanded");
+}
 
 /// Which strings with variables need quotes, so that what replaces the variable stays text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +131,7 @@ pub fn read(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
 
 fn fault(object: &Object) -> Option<Diagnostic> {
     if object.kind() == "List" && object.api_version() == "v1" {
-        let finding = Diagnostic::error(OBJECT_LIST, "a List stands where objects are expected");
+        let finding = Diagnostic::of(&OBJECT_LIST, "a List stands where objects are expected");
         return Some(
             finding
                 .at(object.place(&FieldPath::root().field("kind")))
@@ -140,7 +142,7 @@ fn fault(object: &Object) -> Option<Diagnostic> {
         .into_iter()
         .find(|(value, _)| value.is_empty())?;
     let path: FieldPath = missing.1.split('.').map(|field| Segment::Field(field.to_owned())).collect();
-    let finding = Diagnostic::error(OBJECT_INCOMPLETE, format!("the document has no {}, so it is no Kubernetes object", missing.1));
+    let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("the document has no {}, so it is no Kubernetes object", missing.1));
     Some(finding.at(object.place(&path)).help(format!("add `{}`, or remove the document", missing.1)))
 }
 

@@ -10,21 +10,23 @@ use super::object::{Object, Quoting};
 use super::sbom::{SBOM_FILE, Subject, sbom};
 use super::{definitions, metadata, templates};
 use crate::contract::METADATA_FILE;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::provider::{Declared, Inputs};
 use crate::text::goyaml::{self, VariableQuoting};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::{envsubst, yaml};
 
-/// two files of a release would have the same name.
-const FILE_TWICE: RuleId = RuleId::new("release-file-duplicated");
-/// the providers of one release name different metadata files.
-const METADATA_TWO: RuleId = RuleId::new("release-metadata-ambiguous");
-/// a text in the components cannot be written as YAML.
-const NOT_WRITABLE: RuleId = RuleId::new("components-not-writable");
-/// the components do not survive the substitution of variables by clusterctl.
-const SUBSTITUTION: RuleId = RuleId::new("components-substitution-broken");
+rules! {
+    /// two files of a release would have the same name.
+    FILE_TWICE = error("release-file-duplicated");
+    /// the providers of one release name different metadata files.
+    METADATA_TWO = error("release-metadata-ambiguous");
+    /// a text in the components cannot be written as YAML.
+    NOT_WRITABLE = error("components-not-writable");
+    /// the components do not survive the substitution of variables by clusterctl.
+    SUBSTITUTION = error("components-substitution-broken");
+}
 
 /// The list of images in a release.
 pub const IMAGES_FILE: &str = "images.txt";
@@ -98,7 +100,7 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
             first.provider.metadata_file(),
             other.provider.metadata_file()
         );
-        release.report.push(Diagnostic::error(METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
+        release.report.push(Diagnostic::of(&METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
     }
     let source = plan.inputs.files(first.provider.metadata_file()).first()?;
     let (file, report) = metadata::parse(source);
@@ -157,7 +159,7 @@ pub fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)>
 
 /// The finding that an object cannot be written.
 pub fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
-    let finding = Diagnostic::error(NOT_WRITABLE, format!("{} cannot be written as YAML: {error}", object.title()));
+    let finding = Diagnostic::of(&NOT_WRITABLE, format!("{} cannot be written as YAML: {error}", object.title()));
     finding.at(object.place(&FieldPath::root())).help("remove the character from the text")
 }
 
@@ -174,7 +176,7 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
 fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
     let finding = |what: String| {
         let file = declared.provider.provider_type.components_file();
-        Diagnostic::error(SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
+        Diagnostic::of(&SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
             .at(declared.place(&FieldPath::root()))
             .help("write `${NAME:=default}`, and `$${` for a literal `${`")
     };
@@ -208,7 +210,7 @@ fn add_templates(release: &mut Release, plan: &Plan<'_>, declared: &Declared) {
 fn insert(release: &mut Release, file: &str, bytes: Vec<u8>, from: &Source) {
     let same = release.files.get(file).is_none_or(|there| there == bytes.as_slice());
     if !same {
-        let finding = Diagnostic::error(FILE_TWICE, format!("the release would hold two files {file} with different content"));
+        let finding = Diagnostic::of(&FILE_TWICE, format!("the release would hold two files {file} with different content"));
         release.report.push(finding.at(from.place()).help("rename one of them, or release the providers separately"));
     }
     release.files.insert(file, bytes);

@@ -7,27 +7,29 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Span};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Span, rules};
 use crate::text::envsubst::{self, OffsetMap, SubstError};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// a file looks like a template, but clusterctl does not look for its name.
-const NAME_UNKNOWN: RuleId = RuleId::new("template-name-unknown");
-/// the variables of a template cannot be substituted.
-const SUBSTITUTION: RuleId = RuleId::new("template-substitution-broken");
-/// a template holds a Namespace.
-const NAMESPACE_PRESENT: RuleId = RuleId::new("template-namespace-present");
-/// an object of a template has a fixed namespace.
-const NAMESPACE_FOREIGN: RuleId = RuleId::new("template-namespace-foreign");
-/// a template uses a ClusterClass whose file the release lacks.
-const CLASS_MISSING: RuleId = RuleId::new("template-class-missing");
-/// a ClusterClass is not called as its file.
-const CLASS_NAME_WRONG: RuleId = RuleId::new("clusterclass-name-wrong");
-/// a class file uses a variable of clusterctl.
-const CLASS_VARIABLE: RuleId = RuleId::new("clusterclass-variable-present");
-/// an object of a class file names a namespace.
-const CLASS_NAMESPACE: RuleId = RuleId::new("clusterclass-namespace-present");
+rules! {
+    /// a file looks like a template, but clusterctl does not look for its name.
+    NAME_UNKNOWN = warning("template-name-unknown");
+    /// the variables of a template cannot be substituted.
+    SUBSTITUTION = error("template-substitution-broken");
+    /// a template holds a Namespace.
+    NAMESPACE_PRESENT = error("template-namespace-present");
+    /// an object of a template has a fixed namespace.
+    NAMESPACE_FOREIGN = error("template-namespace-foreign");
+    /// a template uses a ClusterClass whose file the release lacks.
+    CLASS_MISSING = error("template-class-missing");
+    /// a ClusterClass is not called as its file.
+    CLASS_NAME_WRONG = error("clusterclass-name-wrong");
+    /// a class file uses a variable of clusterctl.
+    CLASS_VARIABLE = warning("clusterclass-variable-present");
+    /// an object of a class file names a namespace.
+    CLASS_NAMESPACE = warning("clusterclass-namespace-present");
+}
 const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#workload-cluster-templates";
 
 /// What stands for a variable without a default while a template is judged. It reads as a number and as a name.
@@ -64,7 +66,7 @@ fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
     let looks_like = ["cluster-class", "cluster_template", "clustertemplate", "cluster-template", "clusterclass"];
     let stem = file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))?;
     looks_like.iter().any(|prefix| stem.starts_with(prefix)).then(|| {
-        Diagnostic::warning(NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
+        Diagnostic::of(&NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
             .at(source.place())
             .help("call it cluster-template.yaml, cluster-template-FLAVOR.yaml or clusterclass-NAME.yaml")
             .url(BOOK)
@@ -139,7 +141,7 @@ fn fields(names: &[&str]) -> FieldPath {
 
 /// The finding about a template whose variables cannot be read or replaced.
 pub fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
-    Diagnostic::error(SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
+    Diagnostic::of(&SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
         .at(source.place_at(error.start..error.stopped.max(error.start)))
         .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
         .note(format!("clusterctl says: {error}"))
@@ -164,7 +166,7 @@ fn namespaces(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagno
     let root = &document.root;
     if root.at(&fields(&["kind"])).and_then(Node::as_str) == Some("Namespace") {
         let finding =
-            Diagnostic::error(NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
+            Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
         let finding = finding.at(sampled.place(document, &fields(&["kind"]))).help("remove it: the namespace of a cluster exists already");
         return Some(finding.url(BOOK));
     }
@@ -172,10 +174,7 @@ fn namespaces(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagno
     let namespace = root.at(&path)?;
     (!sampled.written(namespace).contains("${")).then(|| {
         let message = format!("{} has the fixed namespace {}", title(root), sampled.written(namespace));
-        Diagnostic::error(NAMESPACE_FOREIGN, message)
-            .at(sampled.place(document, &path))
-            .help("write `namespace: \"${NAMESPACE}\"`")
-            .url(BOOK)
+        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(sampled.place(document, &path)).help("write `namespace: \"${NAMESPACE}\"`").url(BOOK)
     })
 }
 
@@ -194,7 +193,7 @@ fn class_of_topology(sampled: &Sampled<'_>, document: &yaml::Document, classes: 
     }
     let file = format!("{CLUSTER_CLASS_PREFIX}{class}.yaml");
     Some(
-        Diagnostic::error(CLASS_MISSING, format!("{path} is `{class}`, but the release has no {file}"))
+        Diagnostic::of(&CLASS_MISSING, format!("{path} is `{class}`, but the release has no {file}"))
             .at(sampled.place(document, &path))
             .help(format!("add {file} to a folder of `templates`"))
             .note("clusterctl takes the class from the release when the management cluster has none of that name"),
@@ -222,7 +221,7 @@ fn variables(source: &Source) -> Option<Diagnostic> {
     let first = uses.first()?;
     let message = format!("{} uses the variable {}", file_name(source.name()), first.name);
     Some(
-        Diagnostic::warning(CLASS_VARIABLE, message)
+        Diagnostic::of(&CLASS_VARIABLE, message)
             .at(source.place_at(first.span.clone()))
             .help("declare a variable of the class under `spec.variables` and patch the templates with it")
             .note("one class serves many clusters, so it must not depend on the environment of one call"),
@@ -239,7 +238,7 @@ fn class_name(sampled: &Sampled<'_>, document: &yaml::Document, class: &str) -> 
     let found = name.as_ref().and_then(Value::as_str).unwrap_or_default();
     (found != class).then(|| {
         let file = file_name(sampled.source.name());
-        Diagnostic::error(CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
+        Diagnostic::of(&CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
             .at(sampled.place(document, &path))
             .help(format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"))
             .note("clusterctl finds the file by the name that a topology gives")
@@ -249,7 +248,7 @@ fn class_name(sampled: &Sampled<'_>, document: &yaml::Document, class: &str) -> 
 fn namespaces_of_class(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
     let path = fields(&["metadata", "namespace"]);
     document.root.at(&path)?;
-    let finding = Diagnostic::warning(CLASS_NAMESPACE, format!("{} names a namespace", title(&document.root)));
+    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", title(&document.root)));
     Some(finding.at(sampled.place(document, &path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
 }
 
@@ -261,7 +260,7 @@ mod tests {
         let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
         let (_, report) = check(&sources);
         let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
-        report.findings().iter().map(|f| format!("{}:{}", f.rule.as_str(), line(f))).collect()
+        report.findings().iter().map(|f| format!("{}:{}", f.rule.id, line(f))).collect()
     }
 
     const CLUSTER: &str =

@@ -3,14 +3,16 @@
 use semver::Version;
 
 use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, cluster_class_name, template_flavor};
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::components::{Components, components};
 use crate::emit::release::{self, ImageOverride, Plan, image_of};
 use crate::emit::{metadata, object::Object, templates};
 use crate::provider::{Declared, Inputs, missing_files};
 
-/// the provider has no template or class of the name that was asked for.
-const ARTIFACT_MISSING: RuleId = RuleId::new("provider-artifact-missing");
+rules! {
+    /// the provider has no template or class of the name that was asked for.
+    ARTIFACT_MISSING = error("provider-artifact-missing");
+}
 
 /// Kinds that `generate crds` prints.
 const CRD_KINDS: &[&str] = &["CustomResourceDefinition"];
@@ -100,7 +102,7 @@ fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: 
         .collect();
     let what = if is_class { "classes" } else { "flavors" };
     let help = if known.is_empty() { format!("the provider has no {what}") } else { format!("its {what} are {}", known.join(", ")) };
-    report.push(Diagnostic::error(ARTIFACT_MISSING, format!("the provider has no {wanted}")).help(help));
+    report.push(Diagnostic::of(&ARTIFACT_MISSING, format!("the provider has no {wanted}")).help(help));
     None
 }
 

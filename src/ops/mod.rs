@@ -10,4 +10,5 @@ pub mod release_bump;
 pub mod release_compare;
 pub mod render;
 pub mod repository;
+pub mod rules;
 pub mod vars;

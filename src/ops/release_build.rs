@@ -3,14 +3,16 @@
 use semver::Version;
 
 use crate::contract::{Image, VersionFault, parse_semantic};
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release};
 use crate::provider::{Declared, Inputs, missing_files};
 
-/// the version is not semantic, or lacks its `v`.
-const VERSION_FAULT: RuleId = RuleId::new("release-version-malformed");
-/// `--image` is no reference with registry and tag or digest.
-const IMAGE_FAULT: RuleId = RuleId::new("release-image-malformed");
+rules! {
+    /// the version is not semantic, or lacks its `v`.
+    VERSION_FAULT = error("release-version-malformed");
+    /// `--image` is no reference with registry and tag or digest.
+    IMAGE_FAULT = error("release-image-malformed");
+}
 
 /// The date of releases when `SOURCE_DATE_EPOCH` is not set: 1980-01-01, the earliest that every archive format can hold.
 pub const FIXED_EPOCH: i64 = 315_532_800;
@@ -35,7 +37,7 @@ pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
             (format!("`{text}` is no semantic version"), "write three numbers, as in v0.1.0".to_owned())
         }
     };
-    Err(Box::new(Diagnostic::error(VERSION_FAULT, fault.0).help(fault.1).url("https://semver.org")))
+    Err(Box::new(Diagnostic::of(&VERSION_FAULT, fault.0).help(fault.1).url("https://semver.org")))
 }
 
 /// `--image REF` or `--image LABEL=REF`.
@@ -51,7 +53,7 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
     if pinned {
         return Ok(ImageOverride { label, image: image.to_owned() });
     }
-    let finding = Diagnostic::error(IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
+    let finding = Diagnostic::of(&IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
     Err(Box::new(
         finding.help("write `--image ghcr.io/owner/manager:v0.1.0`, or with `@sha256:…` in place of the tag"),
     ))

@@ -2,12 +2,14 @@
 
 use semver::Version;
 
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::metadata;
 use crate::text::source::Source;
 
-/// `--contract` is no contract that Cluster API accepts.
-const CONTRACT_FAULT: RuleId = RuleId::new("release-contract-unknown");
+rules! {
+    /// `--contract` is no contract that Cluster API accepts.
+    CONTRACT_FAULT = error("release-contract-unknown");
+}
 
 /// What became of metadata.yaml.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub enum Bumped {
 pub fn run(source: &Source, version: &Version, contract: Option<&str>) -> (Option<Bumped>, Report) {
     let (file, mut report) = metadata::parse(source);
     if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
-        let finding = Diagnostic::error(CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
+        let finding = Diagnostic::of(&CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
         report.push(finding.help("use `--contract` v1beta1 or v1beta2"));
     }
     let Some(file) = file.filter(|_| !report.has_errors()) else { return (None, report) };

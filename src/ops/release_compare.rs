@@ -1,14 +1,16 @@
 //! `release build --check`: how a folder differs from the release that provider.yaml gives.
 
-use crate::diag::{Diagnostic, Place, Position, Report, RuleId, Span};
+use crate::diag::{Diagnostic, Place, Position, Report, Span, rules};
 use crate::text::tree::{Change, Tree};
 
-/// a file differs from what provider.yaml gives.
-const STALE: RuleId = RuleId::new("release-file-stale");
-/// a file that provider.yaml gives is not there.
-const ABSENT: RuleId = RuleId::new("release-file-absent");
-/// a file is there that provider.yaml does not give.
-const FOREIGN: RuleId = RuleId::new("release-file-foreign");
+rules! {
+    /// a file differs from what provider.yaml gives.
+    STALE = error("release-file-stale");
+    /// a file that provider.yaml gives is not there.
+    ABSENT = error("release-file-absent");
+    /// a file is there that provider.yaml does not give.
+    FOREIGN = error("release-file-foreign");
+}
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
@@ -27,15 +29,15 @@ pub fn compare(present: &Tree, wanted: &Tree, folder: &str, origin: &str) -> Com
         let place = Place::file(shown.as_str());
         let finding = match change {
             Change::Added => {
-                Diagnostic::error(ABSENT, format!("{shown} is not there, but {origin} gives it")).help("build the release again")
+                Diagnostic::of(&ABSENT, format!("{shown} is not there, but {origin} gives it")).help("build the release again")
             }
-            Change::Removed => Diagnostic::error(FOREIGN, format!("{shown} is there, but {origin} does not give it"))
+            Change::Removed => Diagnostic::of(&FOREIGN, format!("{shown} is there, but {origin} does not give it"))
                 .help("remove the file, or build into another folder"),
             Change::Modified => {
                 let (old, new) = (text(present, path), text(wanted, path));
                 let (message, span) = difference(&old, &new, origin);
                 comparison.sources.push((shown, old));
-                comparison.report.push(Diagnostic::error(STALE, message).at(place.at_span(span)).help("build the release again"));
+                comparison.report.push(Diagnostic::of(&STALE, message).at(place.at_span(span)).help("build the release again"));
                 continue;
             }
         };
@@ -84,8 +86,7 @@ mod tests {
         let present = tree(&[("a", "same\nimage: x:dev\n"), ("c", ""), ("d", "1\n")]);
         let wanted = tree(&[("a", "same\nimage: x:v1\n"), ("b", ""), ("d", "1\n")]);
         let comparison = compare(&present, &wanted, "out/", "provider.yaml");
-        let found: Vec<_> =
-            comparison.report.findings().iter().map(|f| (f.rule.as_str(), f.place.file.as_deref().unwrap_or_default())).collect();
+        let found: Vec<_> = comparison.report.findings().iter().map(|f| (f.rule.id, f.place.file.as_deref().unwrap_or_default())).collect();
         assert_eq!(found, [("release-file-stale", "out/a"), ("release-file-absent", "out/b"), ("release-file-foreign", "out/c")]);
         let stale = &comparison.report.findings()[0];
         assert_eq!(stale.message, "the line is `image: x:dev`, provider.yaml gives `image: x:v1`");

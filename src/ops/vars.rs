@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(variables.len(), 1);
         let finding = &report.findings()[0];
         assert_eq!(
-            (finding.rule.as_str(), finding.upstream.as_deref()),
+            (finding.rule.id, finding.upstream.as_deref()),
             ("template-substitution-broken", Some("missing closing brace"))
         );
         assert_eq!(finding.place.span.map(|span| span.start.line), Some(2));

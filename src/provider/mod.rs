@@ -5,7 +5,7 @@
 
 mod builtin;
 mod inputs;
-mod parse;
+pub(crate) mod parse;
 
 pub use builtin::builtin;
 pub use inputs::{Inputs, Matched, Wanted};

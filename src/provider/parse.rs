@@ -4,39 +4,41 @@ use serde_json::Value;
 
 use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// provider.yaml has a field that it cannot have.
-const FIELD_UNKNOWN: RuleId = RuleId::new("provider-field-unknown");
-/// provider.yaml lacks a field.
-const FIELD_MISSING: RuleId = RuleId::new("provider-field-missing");
-/// a value in provider.yaml is of the wrong type or outside its bounds.
-const VALUE_REFUSED: RuleId = RuleId::new("provider-value-refused");
-const SYNTAX: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
-/// provider.yaml holds no document.
-const DOCUMENT_MISSING: RuleId = RuleId::new("provider-document-missing");
-/// `apiVersion` or `kind` of provider.yaml is not what this program reads.
-const KIND_WRONG: RuleId = RuleId::new("provider-kind-wrong");
-/// provider.yaml gives finished components and the parts of components.
-const COMPONENTS_EXCLUSIVE: RuleId = RuleId::new("provider-components-exclusive");
-/// provider.yaml describes nothing to install.
-const COMPONENTS_EMPTY: RuleId = RuleId::new("provider-components-empty");
-/// provider.yaml takes the builtin CRDs for another API group.
-const BUILTIN_FOREIGN: RuleId = RuleId::new("provider-crds-builtin-foreign");
-/// provider.yaml has CRDs that the core must find, and names no contract.
-const CONTRACTS_MISSING: RuleId = RuleId::new("provider-contracts-missing");
-/// a key under `contracts` is no contract version.
-const CONTRACT_UNKNOWN: RuleId = RuleId::new("provider-contract-unknown");
-/// the name `cluster-api` and the core provider do not come together.
-const NAME_RESERVED: RuleId = RuleId::new("provider-name-reserved");
-/// two documents of provider.yaml would write the same components file.
-const DUPLICATED: RuleId = RuleId::new("provider-duplicated");
-/// a path in provider.yaml leads to no file.
-const FILE_MISSING: RuleId = RuleId::new("provider-file-missing");
+rules! {
+    /// provider.yaml has a field that it cannot have.
+    FIELD_UNKNOWN = error("provider-field-unknown");
+    /// provider.yaml lacks a field.
+    FIELD_MISSING = error("provider-field-missing");
+    /// a value in provider.yaml is of the wrong type or outside its bounds.
+    VALUE_REFUSED = error("provider-value-refused");
+    /// provider.yaml holds no document.
+    DOCUMENT_MISSING = error("provider-document-missing");
+    /// `apiVersion` or `kind` of provider.yaml is not what this program reads.
+    KIND_WRONG = error("provider-kind-wrong");
+    /// provider.yaml gives finished components and the parts of components.
+    COMPONENTS_EXCLUSIVE = error("provider-components-exclusive");
+    /// provider.yaml describes nothing to install.
+    COMPONENTS_EMPTY = error("provider-components-empty");
+    /// provider.yaml takes the builtin CRDs for another API group.
+    BUILTIN_FOREIGN = error("provider-crds-builtin-foreign");
+    /// provider.yaml has CRDs that the core must find, and names no contract.
+    CONTRACTS_MISSING = error("provider-contracts-missing");
+    /// a key under `contracts` is no contract version.
+    CONTRACT_UNKNOWN = error("provider-contract-unknown");
+    /// the name `cluster-api` and the core provider do not come together.
+    NAME_RESERVED = error("provider-name-reserved");
+    /// two documents of provider.yaml would write the same components file.
+    DUPLICATED = error("provider-duplicated");
+    /// a path in provider.yaml leads to no file.
+    FILE_MISSING = error("provider-file-missing");
+}
+const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
 /// The group of the kinds that `crds: builtin` stands for.
 pub const BUILTIN_CRDS: &str = crate::api::names::GROUP;
@@ -112,7 +114,7 @@ pub fn parse(source: &Source) -> (Vec<Declared>, Report) {
         providers.extend(declared);
     }
     if providers.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::error(DOCUMENT_MISSING, format!("{} holds no document", source.name())).at(source.place());
+        let finding = Diagnostic::of(&DOCUMENT_MISSING, format!("{} holds no document", source.name())).at(source.place());
         report.push(finding.help("describe the provider in it; `windlass schema provider` prints the JSON Schema"));
     }
     report.extend(duplicated(&providers));
@@ -136,7 +138,7 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
             (Some(declared), report)
         }
         Err(error) => {
-            let finding = Diagnostic::error(SYNTAX.refused, format!("the document does not describe a provider: {error}"));
+            let finding = Diagnostic::of(&SYNTAX.refused, format!("the document does not describe a provider: {error}"));
             report.push(finding.at(at(&FieldPath::root())).help("compare it with the JSON Schema that `windlass schema provider` prints"));
             (None, report)
         }
@@ -160,7 +162,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
         }
         other => (path, format!("crds is `{other}`, neither a list of patterns nor the word builtin")),
     };
-    let finding = Diagnostic::error(SYNTAX.refused, fault.1).at(at(&fault.0));
+    let finding = Diagnostic::of(&SYNTAX.refused, fault.1).at(at(&fault.0));
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
 }
 
@@ -170,7 +172,7 @@ fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {
         .filter_map(|(field, wanted)| {
             let found = value.get(field)?.as_str()?;
             (found != wanted).then(|| {
-                let finding = Diagnostic::error(KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
+                let finding = Diagnostic::of(&KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
                 finding.at(at(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"))
             })
         })
@@ -199,7 +201,7 @@ fn components_exclusive(declared: &Declared) -> Report {
     ];
     let also = present.into_iter().filter(|(_, there)| *there);
     also.map(|(field, _)| {
-        let finding = Diagnostic::error(COMPONENTS_EXCLUSIVE, format!("both components and {field} are given"));
+        let finding = Diagnostic::of(&COMPONENTS_EXCLUSIVE, format!("both components and {field} are given"));
         let finding = finding.at(declared.place(&FieldPath::root().field(field)));
         let finding = finding.related(declared.place(&FieldPath::root().field("components")), "a file that is built already");
         finding.help(format!("remove {field}, which the file holds already, or components"))
@@ -213,16 +215,15 @@ fn contents(declared: &Declared) -> Report {
     let root = FieldPath::root();
     let nothing = provider.crds.is_none() && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
     if nothing {
-        let finding = Diagnostic::error(COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
+        let finding = Diagnostic::of(&COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
         report.push(finding.at(declared.place(&root.field("name"))).help("give crds, manager or objects, or components"));
     }
     if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
-        let finding =
-            Diagnostic::error(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
+        let finding = Diagnostic::of(&SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
         report.push(finding.help("add `group:` with the API group of the CRDs"));
     }
     if provider.has_builtin_crds() && provider.group.as_deref() != Some(BUILTIN_CRDS) {
-        let finding = Diagnostic::error(BUILTIN_FOREIGN, format!("crds is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only"));
+        let finding = Diagnostic::of(&BUILTIN_FOREIGN, format!("crds is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only"));
         report.push(finding.at(declared.place(&root.field("crds"))).help("name the files of your own CRDs"));
     }
     report
@@ -241,19 +242,19 @@ fn contracts(declared: &Declared) -> Report {
     let path = FieldPath::root().field("contracts");
     let mut report = Report::new();
     if provider.contracts.is_empty() && provider.crds.is_some() && needs_contract(provider.provider_type) {
-        let finding = Diagnostic::error(CONTRACTS_MISSING, "contracts is missing, so the core would not find the kinds");
+        let finding = Diagnostic::of(&CONTRACTS_MISSING, "contracts is missing, so the core would not find the kinds");
         let finding = finding.at(declared.place(&FieldPath::root().field("crds")));
         report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));
     }
     for (contract, versions) in &provider.contracts {
         if !is_version(contract) {
-            let finding = Diagnostic::error(CONTRACT_UNKNOWN, format!("`{contract}` under contracts is no contract version"));
+            let finding = Diagnostic::of(&CONTRACT_UNKNOWN, format!("`{contract}` under contracts is no contract version"));
             report.push(finding.at(declared.place(&path.field(contract.as_str()))).help("write `v1beta1` or `v1beta2`"));
         }
         let bad = versions.iter().position(|version| !is_version(version));
         if versions.is_empty() || bad.is_some() {
             let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
-            let finding = Diagnostic::error(SYNTAX.refused, format!("contracts.{contract} must list API versions"));
+            let finding = Diagnostic::of(&SYNTAX.refused, format!("contracts.{contract} must list API versions"));
             report.push(finding.at(declared.place(&at)).help(format!("write `{contract}: [v1beta1]`")));
         }
     }
@@ -275,7 +276,7 @@ fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
     let provider = &declared.provider;
     let (is_core, has_name) = (provider.provider_type == ProviderType::CoreProvider, provider.name == "cluster-api");
     (is_core != has_name).then(|| {
-        Diagnostic::error(NAME_RESERVED, format!("name is `{}` and type is {}", provider.name, provider.provider_type.as_str()))
+        Diagnostic::of(&NAME_RESERVED, format!("name is `{}` and type is {}", provider.name, provider.provider_type.as_str()))
             .at(declared.place(&FieldPath::root().field("name")))
             .help("name the core provider, and no other one, `cluster-api`")
             .note("clusterctl refuses a configuration that does otherwise")
@@ -288,7 +289,7 @@ fn duplicated(providers: &[Declared]) -> Report {
         let same = |other: &&Declared| other.provider.provider_type == declared.provider.provider_type;
         if let Some(first) = providers[..i].iter().find(same) {
             let message = format!("document {} is a second {} of the release", declared.document, declared.provider.provider_type.as_str());
-            let finding = Diagnostic::error(DUPLICATED, message).at(declared.place(&FieldPath::root().field("type")));
+            let finding = Diagnostic::of(&DUPLICATED, message).at(declared.place(&FieldPath::root().field("type")));
             let finding = finding.related(first.place(&FieldPath::root().field("type")), "the first");
             report.push(finding.help("release it from a provider.yaml of its own: both would write the same components file"));
         }
@@ -303,7 +304,7 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
         let Some(matched) = inputs.matched(pattern) else { continue };
         let place = declared.pattern_place(pattern);
         if let Some(fault) = &matched.fault {
-            let finding = Diagnostic::error(FILE_MISSING, format!("the pattern `{pattern}` {fault}")).at(place.clone());
+            let finding = Diagnostic::of(&FILE_MISSING, format!("the pattern `{pattern}` {fault}")).at(place.clone());
             report.push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
         }
         for unmatched in &matched.unmatched {
@@ -316,7 +317,7 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
                     ("no folder with templates", "mend the path: it is relative to the folder of provider.yaml")
                 }
             };
-            let finding = Diagnostic::error(FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
+            let finding = Diagnostic::of(&FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
             report.push(finding.help(help));
         }
     }

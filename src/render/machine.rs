@@ -3,7 +3,7 @@
 use crate::api::boot::{Compression, Format, IgnitionVersion, OnFailure, Platform};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::WindlassConfigSpec;
-use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::render::input::cluster_class;
 use crate::render::input::outcome::Notes;
 use crate::render::input::pool::Pool;
@@ -17,11 +17,12 @@ use crate::render::prove::config::{self, Config};
 use crate::render::write::cloud_config::{self, Encoder, NodeFile, RunItem};
 use crate::render::write::{gzip, ignition, quirks, size};
 
-/// A field that is not rendered yet.
-pub const NOT_RENDERED: RuleId = RuleId::new("config-field-not-rendered");
-
-/// A config for Windows of a machine of the control plane.
-pub const WINDOWS_CONTROL_PLANE: RuleId = RuleId::new("config-windows-control-plane");
+rules! {
+    /// A field that is not rendered yet.
+    pub NOT_RENDERED = error("config-field-not-rendered");
+    /// A config for Windows of a machine of the control plane.
+    pub WINDOWS_CONTROL_PLANE = error("config-windows-control-plane");
+}
 
 /// The bootstrap data of a machine, and how it came to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +124,7 @@ fn refuse_unsupported(target: &Target<'_>, config: &Config, notes: &mut Notes) -
     for (name, _) in unsupported.into_iter().filter(|(_, is_set)| *is_set) {
         all_known = false;
         let path = target.spec_path().field(name);
-        let finding = Diagnostic::error(NOT_RENDERED, format!("{path} is set, which this version of windlass does not render yet"));
+        let finding = Diagnostic::of(&NOT_RENDERED, format!("{path} is set, which this version of windlass does not render yet"));
         notes.report.push(finding.at(target.config.place(&path)).help("leave the field out to render the rest"));
     }
     all_known.then_some(())
@@ -136,6 +137,6 @@ fn refuse_windows_control_plane(target: &Target<'_>, spec: &WindlassConfigSpec, 
     }
     let path = target.spec_path().field("platform");
     let message = format!("{path} is windows, but the machine is of the control plane");
-    let finding = Diagnostic::error(WINDOWS_CONTROL_PLANE, message).at(target.config.place(&path));
+    let finding = Diagnostic::of(&WINDOWS_CONTROL_PLANE, message).at(target.config.place(&path));
     notes.refuse(finding.help("remove `platform`, or render it with `--role worker-join`"))
 }

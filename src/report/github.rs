@@ -23,7 +23,7 @@ fn command(finding: &Diagnostic) -> String {
     if let Some(span) = finding.place.span {
         let _ = write!(line, "line={},col={},", span.start.line, span.start.column);
     }
-    let _ = writeln!(line, "title={}::{}", finding.rule.as_str(), data(&finding.message));
+    let _ = writeln!(line, "title={}::{}", finding.rule.id, data(&finding.message));
     line
 }
 
@@ -38,13 +38,14 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Place, Position, RuleId, Span};
+    use crate::diag::{Place, Position, Rule, Span};
 
     #[test]
     fn a_finding_is_one_command() {
         let at = Position { offset: 0, line: 1374, column: 16 };
         let place = Place::file("out/bootstrap-components.yaml").at_span(Span { start: at, end: at });
-        let stale = Diagnostic::error(RuleId::new("release-file-stale"), "image tag is dev, provider.yaml gives v0.3.0").at(place);
+        let stale =
+            Diagnostic::of(const { &Rule::error("release-file-stale", "") }, "image tag is dev, provider.yaml gives v0.3.0").at(place);
         let expected = "::error file=out/bootstrap-components.yaml,line=1374,col=16,title=release-file-stale::\
                         image tag is dev, provider.yaml gives v0.3.0\n";
         assert_eq!(render(&[stale].into_iter().collect()), expected);
@@ -52,9 +53,9 @@ mod tests {
 
     #[test]
     fn githubs_own_characters_are_escaped() {
-        let odd = Diagnostic::info(RuleId::new("x-y"), "100 %\r\n::error::").at(Place::file("C:a,b%.yaml"));
+        let odd = Diagnostic::of(const { &Rule::info("x-y", "") }, "100 %\r\n::error::").at(Place::file("C:a,b%.yaml"));
         assert_eq!(render(&[odd].into_iter().collect()), "::notice file=C%3Aa%2Cb%25.yaml,title=x-y::100 %25%0D%0A::error::\n");
-        let placeless = Diagnostic::warning(RuleId::new("x-y"), "m");
+        let placeless = Diagnostic::of(const { &Rule::warning("x-y", "") }, "m");
         assert_eq!(render(&[placeless].into_iter().collect()), "::warning title=x-y::m\n");
     }
 }

@@ -152,7 +152,7 @@ impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
         let Diagnostic { rule, severity, message, place, label: _, related, insertion: _, help, notes: _, upstream, url } = finding;
         Finding {
-            rule: rule.as_str(),
+            rule: rule.id,
             severity: (*severity).into(),
             message: message.clone(),
             help: help.clone(),
@@ -205,7 +205,7 @@ impl From<diag::Summary> for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{FieldPath, Position, RuleId, Span};
+    use crate::diag::{FieldPath, Position, Rule, Span};
     use serde_json::{Value, json};
 
     #[derive(Serialize)]
@@ -220,7 +220,7 @@ mod tests {
             .in_object("KubeadmConfig/ops")
             .at_path(FieldPath::root().field("spec").field("users").index(0).field("gecos"))
             .at_span(Span { start: position(17), end: position(19) });
-        Diagnostic::warning(RuleId::new("cloud-config-value-cut"), "spec.users[0].gecos reaches cloud-init as `Ops`")
+        Diagnostic::of(const { &Rule::warning("cloud-config-value-cut", "") }, "spec.users[0].gecos reaches cloud-init as `Ops`")
             .at(place)
             .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
     }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_finding_without_a_place_has_nulls() {
-        let finding = Finding::from(&Diagnostic::error(RuleId::new("a-b"), "m").related(Place::file("x"), ""));
+        let finding = Finding::from(&Diagnostic::of(const { &Rule::error("a-b", "") }, "m").related(Place::file("x"), ""));
         let finding = serde_json::to_value(finding).unwrap();
         for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path"] {
             assert_eq!(finding[key], Value::Null, "{key}");

@@ -38,11 +38,11 @@ impl Levels {
 
     /// Judges a report.
     pub fn judge(&self, report: Report) -> Verdict {
-        let report: Report = report.into_findings().into_iter().filter(|finding| !self.allow.contains(finding.rule.as_str())).collect();
+        let report: Report = report.into_findings().into_iter().filter(|finding| !self.allow.contains(finding.rule.id)).collect();
         let fails = report.findings().iter().any(|finding| match finding.severity {
             Severity::Error => true,
             Severity::Warning if self.deny_warnings => true,
-            _ => self.deny.contains(finding.rule.as_str()),
+            _ => self.deny.contains(finding.rule.id),
         });
         Verdict { report, fails }
     }
@@ -51,11 +51,11 @@ impl Levels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Diagnostic, RuleId};
+    use crate::diag::{Diagnostic, Rule};
 
     fn check(deny: &[&str], allow: &[&str], expected: (usize, bool)) {
-        let warning = Diagnostic::warning(RuleId::new("w-x"), "");
-        let info = Diagnostic::info(RuleId::new("i-x"), "");
+        let warning = Diagnostic::of(const { &Rule::warning("w-x", "") }, "");
+        let info = Diagnostic::of(const { &Rule::info("i-x", "") }, "");
         let verdict = Levels::new(deny.iter().copied(), allow.iter().copied()).judge([warning, info].into_iter().collect());
         assert_eq!((verdict.report.findings().len(), verdict.fails), expected, "--deny {deny:?} --allow {allow:?}");
     }
@@ -72,7 +72,7 @@ mod tests {
     fn allowed_rules_are_left_out() {
         check(&["warnings"], &["w-x"], (1, false));
         check(&["w-x"], &["w-x"], (1, false));
-        let error: Report = [Diagnostic::error(RuleId::new("e-x"), "")].into_iter().collect();
+        let error: Report = [Diagnostic::of(const { &Rule::error("e-x", "") }, "")].into_iter().collect();
         assert!(Levels::default().judge(error.clone()).fails);
         assert!(!Levels::new([], ["e-x"]).judge(error).fails);
     }

@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::{Schema, UnknownField, Violation, ViolationKind};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Rule, Segment};
 use crate::text::source::Source;
 use crate::text::yaml::Node;
 
@@ -17,11 +17,11 @@ use crate::text::yaml::Node;
 #[derive(Debug, Clone, Copy)]
 pub struct Wording {
     /// A field that the format does not have.
-    pub unknown: RuleId,
+    pub unknown: &'static Rule,
     /// A field that must be there.
-    pub missing: RuleId,
+    pub missing: &'static Rule,
     /// A value that the format does not take.
-    pub refused: RuleId,
+    pub refused: &'static Rule,
 }
 
 /// The schema of a type as a structural schema in JSON: inlined, without `null`.
@@ -120,7 +120,7 @@ fn last_name(path: &FieldPath) -> String {
 }
 
 fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagnostic {
-    let finding = Diagnostic::error(wording.unknown, format!("unknown field `{}`", field.path)).at(key);
+    let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", field.path)).at(key);
     match &field.suggestion {
         Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
         None => finding.help(format!("remove `{}`", last_name(&field.path))),
@@ -130,7 +130,7 @@ fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagn
 fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, place: Place) -> Diagnostic {
     let path = &violation.path;
     if violation.kind == ViolationKind::Required {
-        let finding = Diagnostic::error(wording.missing, format!("{path} is missing")).at(place);
+        let finding = Diagnostic::of(wording.missing, format!("{path} is missing")).at(place);
         return finding.help(format!("add `{}:`", last_name(path)));
     }
     let value = value_at(document, path);
@@ -140,15 +140,15 @@ fn violation_finding(document: &Value, violation: &Violation, wording: &Wording,
         (ViolationKind::TypeInvalid | ViolationKind::Invalid, Some(expected)) => {
             let wanted = type_in_words(expected, detail);
             let message = format!("{path} is {}, not {wanted}", described(value));
-            Diagnostic::error(wording.refused, message).at(place).help(type_help(expected, &wanted, value))
+            Diagnostic::of(wording.refused, message).at(place).help(type_help(expected, &wanted, value))
         }
         (ViolationKind::NotSupported, _) => {
             let known = detail.split_once("supported values: ").map_or(detail, |(_, list)| list).replace('"', "`");
-            Diagnostic::error(wording.refused, format!("{path} is {}", described(value))).at(place).help(format!("write one of {known}"))
+            Diagnostic::of(wording.refused, format!("{path} is {}", described(value))).at(place).help(format!("write one of {known}"))
         }
         _ => {
             let rule = detail.strip_prefix(&format!("{path} in body ")).unwrap_or(detail);
-            Diagnostic::error(wording.refused, format!("{path} {rule}")).at(place).help(format!("mend the value of `{}`", last_name(path)))
+            Diagnostic::of(wording.refused, format!("{path} {rule}")).at(place).help(format!("mend the value of `{}`", last_name(path)))
         }
     }
 }

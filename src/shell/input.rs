@@ -5,12 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use super::WorldError;
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report};
 use crate::text::nearest::nearest;
-use crate::text::source::Source;
-
-/// A file whose bytes are not UTF-8.
-pub const INPUT_NOT_UTF8: RuleId = RuleId::new("input-not-utf8");
+use crate::text::source::{INPUT_NOT_UTF8, Source};
 
 /// The name under which standard input is shown.
 pub const STDIN_NAME: &str = "<stdin>";
@@ -104,7 +101,7 @@ fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
     let text = String::from_utf8_lossy(&bytes[..valid]);
     let byte = bytes.get(valid).copied().unwrap_or_default();
     let place = Source::new(name, text).place_at(valid..valid);
-    Diagnostic::error(INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
+    Diagnostic::of(&INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
         .at(place)
         .help("save the file as UTF-8, or leave it out")
 }
@@ -267,7 +264,7 @@ mod tests {
         assert_eq!(inputs.sources.len(), 1);
         let finding = &inputs.report.findings()[0];
         let start = finding.place.span.unwrap().start;
-        assert_eq!((finding.rule, start.line, start.column), (INPUT_NOT_UTF8, 2, 4));
+        assert_eq!((finding.rule, start.line, start.column), (&INPUT_NOT_UTF8, 2, 4));
     }
 
     #[test]

@@ -4,7 +4,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::diag::{Place, Position, Span};
+use crate::diag::{Place, Position, Span, rules};
+
+rules! {
+    /// A file whose bytes are not UTF-8.
+    pub INPUT_NOT_UTF8 = error("input-not-utf8");
+}
 
 /// A file that was read, or text that stands in for one. Cheap to clone.
 #[derive(Clone)]

@@ -1,6 +1,5 @@
 //! Documents and help say what the program does: rule table, schemas, overview, examples, README.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,41 +12,16 @@ use crate::support::{files_below, golden, root, windlass};
 const BEGIN: &str = "<!-- rules: begin -->\n";
 const END: &str = "<!-- rules: end -->\n";
 
-/// Every rule that the sources declare, with the comment above it.
-fn rules() -> BTreeMap<String, String> {
-    let mut rules = BTreeMap::new();
-    for file in files_below(&root().join("src")) {
-        if file.file_name().is_some_and(|name| name == "tests.rs") || file.extension().is_none_or(|e| e != "rs") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&file).unwrap();
-        let text = text.split("#[cfg(test)]").next().unwrap();
-        let mut comment: Vec<&str> = Vec::new();
-        for line in text.lines() {
-            let line = line.trim_start();
-            if let Some(words) = line.strip_prefix("///") {
-                comment.push(words.trim());
-                continue;
-            }
-            if let Some((_, rest)) = line.split_once("RuleId::new(\"").filter(|_| !line.starts_with("//")) {
-                let id = rest.split('"').next().unwrap();
-                let paragraph: Vec<&str> = comment.iter().copied().take_while(|words| !words.is_empty()).collect();
-                assert!(!paragraph.is_empty(), "{}: rule `{id}` needs a `///` comment on its const: what it finds", file.display());
-                rules.insert(id.to_owned(), paragraph.join(" ").replace('|', "\\|"));
-            }
-            comment.clear();
-        }
-    }
-    rules
-}
-
 #[test]
 fn rule_table_lists_every_rule() {
     let path = "docs/rules.md";
     let text = std::fs::read_to_string(root().join(path)).unwrap();
     let (before, rest) = text.split_once(BEGIN).expect("docs/rules.md has the begin marker");
     let (_, after) = rest.split_once(END).expect("docs/rules.md has the end marker");
-    let rows: String = rules().iter().map(|(id, finds)| format!("| `{id}` | {finds} |\n")).collect();
+    let rows: String = windlass::ops::rules::all()
+        .iter()
+        .map(|rule| format!("| `{}` | {} |\n", rule.id, rule.summary.trim().replace('|', "\\|")))
+        .collect();
     golden(path, &format!("{before}{BEGIN}| rule | what it finds |\n|---|---|\n{rows}{END}{after}"));
 }
 

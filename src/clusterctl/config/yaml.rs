@@ -19,12 +19,12 @@ const NUMBER_INFINITE: &str = "yaml-number-infinite";
 pub(super) fn parse(name: &str, text: &str) -> Result<Setting, String> {
     let source = Source::new(name, text);
     let parsed = yaml::parse(&source, &Limits::default());
-    let is_fault = |finding: &&crate::diag::Diagnostic| finding.severity == Severity::Error && finding.rule.as_str() != NUMBER_INFINITE;
+    let is_fault = |finding: &&crate::diag::Diagnostic| finding.severity == Severity::Error && finding.rule.id != NUMBER_INFINITE;
     if let Some(finding) = parsed.report.findings().iter().find(is_fault) {
         let line = finding.place.span.map_or(1, |span| span.start.line);
         return Err(format!("yaml: line {line}: {}", finding.message));
     }
-    if let Some(finding) = parsed.report.findings().iter().find(|finding| finding.rule.as_str() == KEY_DUPLICATED) {
+    if let Some(finding) = parsed.report.findings().iter().find(|finding| finding.rule.id == KEY_DUPLICATED) {
         return Err(duplicate(&source, finding));
     }
     let Some(document) = parsed.documents.into_iter().next() else { return Ok(Setting::from_iter([])) };

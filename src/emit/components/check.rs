@@ -5,23 +5,25 @@ use std::collections::BTreeMap;
 use super::super::object::Object;
 use super::super::stamp;
 use crate::contract::{Image, ImageFault, MANAGER_CONTAINER};
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::provider::Declared;
 
-/// components hold two Namespaces; clusterctl aborts.
-pub const NAMESPACE_DUPLICATED: RuleId = RuleId::new("components-namespace-duplicated");
-/// components hold no Namespace, so that clusterctl has no default target.
-pub const NAMESPACE_MISSING: RuleId = RuleId::new("components-namespace-missing");
-/// an object does not belong to the namespace of the components.
-pub const NAMESPACE_FOREIGN: RuleId = RuleId::new("components-namespace-foreign");
-/// the Namespace of finished components is not the one in provider.yaml.
-const NAMESPACE_OTHER: RuleId = RuleId::new("components-namespace-other");
-/// components hold an object twice.
-const OBJECT_DUPLICATED: RuleId = RuleId::new("components-object-duplicated");
-/// an image is not named in full; clusterctl ends with an error.
-const IMAGE_NOT_CANONICAL: RuleId = RuleId::new("components-image-not-canonical");
-/// no Deployment has a container called `manager`.
-const MANAGER_MISSING: RuleId = RuleId::new("components-manager-container-missing");
+rules! {
+    /// components hold two Namespaces; clusterctl aborts.
+    pub NAMESPACE_DUPLICATED = error("components-namespace-duplicated");
+    /// components hold no Namespace, so that clusterctl has no default target.
+    pub NAMESPACE_MISSING = error("components-namespace-missing");
+    /// an object does not belong to the namespace of the components.
+    pub NAMESPACE_FOREIGN = error("components-namespace-foreign");
+    /// the Namespace of finished components is not the one in provider.yaml.
+    NAMESPACE_OTHER = error("components-namespace-other");
+    /// components hold an object twice.
+    OBJECT_DUPLICATED = error("components-object-duplicated");
+    /// an image is not named in full; clusterctl ends with an error.
+    IMAGE_NOT_CANONICAL = error("components-image-not-canonical");
+    /// no Deployment has a container called `manager`.
+    MANAGER_MISSING = error("components-manager-container-missing");
+}
 
 /// Judges the objects of components.
 pub(super) fn check(declared: &Declared, objects: &[Object]) -> Report {
@@ -43,19 +45,19 @@ fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
     let namespaces: Vec<&Object> = objects.iter().filter(|object| object.is("", "Namespace")).collect();
     for extra in namespaces.iter().skip(1) {
         let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
-        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
+        let finding = Diagnostic::of(&NAMESPACE_DUPLICATED, message).at(extra.place(&metadata("name")));
         report.push(
             finding.help("remove it: the Namespace is made from `namespace` of provider.yaml").note("clusterctl aborts on a second one"),
         );
     }
     match namespaces.first() {
         None => report.push(
-            Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target")
+            Diagnostic::of(&NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target")
                 .at(declared.place(&FieldPath::root().field("components")))
                 .help(format!("add a Namespace `{wanted}` to the file")),
         ),
         Some(namespace) if namespace.name() != wanted => report.push(
-            Diagnostic::error(NAMESPACE_OTHER, format!("the components hold Namespace {}, but `namespace` is {wanted}", namespace.name()))
+            Diagnostic::of(&NAMESPACE_OTHER, format!("the components hold Namespace {}, but `namespace` is {wanted}", namespace.name()))
                 .at(namespace.place(&metadata("name")))
                 .help("let both say the same"),
         ),
@@ -63,8 +65,7 @@ fn check_namespaces(declared: &Declared, objects: &[Object]) -> Report {
     }
     for object in objects.iter().filter(|object| stamp::is_namespaced(object.kind()) && object.namespace() != wanted) {
         let found = if object.namespace().is_empty() { "no namespace".to_owned() } else { format!("namespace {}", object.namespace()) };
-        let finding =
-            Diagnostic::error(NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
+        let finding = Diagnostic::of(&NAMESPACE_FOREIGN, format!("{} has {found}, but the components belong to {wanted}", object.title()));
         let finding = finding.at(object.place(&metadata("namespace"))).help(format!("write `namespace: {wanted}`"));
         report.push(finding.note("clusterctl moves every namespaced object into the target namespace"));
     }
@@ -78,7 +79,7 @@ fn duplicates(objects: &[Object]) -> Report {
     for object in objects.iter().filter(|object| !object.is("", "Namespace")) {
         let key = (object.group(), object.kind(), object.namespace(), object.name());
         if let Some(first) = seen.get(&key) {
-            let finding = Diagnostic::error(OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
+            let finding = Diagnostic::of(&OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
             let finding = finding.at(object.place(&metadata("name"))).related(first.place(&metadata("name")), "the first");
             report.push(finding.help("remove one of the two"));
         } else {
@@ -113,7 +114,7 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
         ImageFault::UpperCase(_) => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
         ImageFault::Malformed(_) => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
     };
-    Diagnostic::error(IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
+    Diagnostic::of(&IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
         .help(help)
         .note(format!("clusterctl parses every image as a canonical name and ends with an error: {fault}"))
         .upstream(fault.to_string())
@@ -131,6 +132,6 @@ pub fn check_manager(objects: &[Object]) -> Report {
         return Report::new();
     }
     let at = deployments[0].place(&FieldPath::root().field("spec").field("template").field("spec").field("containers"));
-    let finding = Diagnostic::error(MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", deployments[0].title()));
+    let finding = Diagnostic::of(&MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", deployments[0].title()));
     [finding.at(at).help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`"))].into_iter().collect()
 }

@@ -4,13 +4,15 @@ use serde_json::{Value, json};
 
 use super::super::object::Object;
 use crate::contract::{Image, MANAGER_CONTAINER};
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::provider::{Declared, Manager};
 
-/// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
-const IMAGE_TAGGED: RuleId = RuleId::new("provider-image-tagged");
-/// finished components run the manager from a tag such as `dev`; it becomes the version of the release.
-const TAG_STAMPED: RuleId = RuleId::new("components-image-tag-stamped");
+rules! {
+    /// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
+    IMAGE_TAGGED = error("provider-image-tagged");
+    /// finished components run the manager from a tag such as `dev`; it becomes the version of the release.
+    TAG_STAMPED = info("components-image-tag-stamped");
+}
 
 /// Tags that stand for whatever was built last, as source trees have them.
 const PLACEHOLDERS: &[&str] = &["dev", "latest", "main", "master"];
@@ -34,7 +36,7 @@ impl ManagerImage {
     pub(super) fn check(&self, declared: &Declared, manager: &Manager) -> Option<Diagnostic> {
         let tagged = Image::parse(&manager.image).is_ok_and(|image| image.is_pinned());
         (tagged && self.given.is_none()).then(|| {
-            Diagnostic::error(IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
+            Diagnostic::of(&IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
                 .at(declared.place(&FieldPath::root().field("manager").field("image")))
                 .help("leave them out: the version that is built becomes the tag; for one build use `--image`")
         })
@@ -74,7 +76,7 @@ impl ManagerImage {
 fn stamped(object: &Object, index: usize, image: &str) -> Diagnostic {
     let path = ["spec", "template", "spec", "containers"].into_iter().fold(FieldPath::root(), |path, field| path.field(field));
     let found = object.value["spec"]["template"]["spec"]["containers"][index]["image"].as_str().unwrap_or_default();
-    Diagnostic::info(TAG_STAMPED, format!("the image `{found}` of {} becomes `{image}`", object.title()))
+    Diagnostic::of(&TAG_STAMPED, format!("the image `{found}` of {} becomes `{image}`", object.title()))
         .at(object.place(&path.index(index).field("image")))
         .help("build the file with the tag of the release, or pass `--image`")
 }

@@ -1,7 +1,7 @@
 //! The components YAML of one provider: everything that installs it, in one stream (book: clusterctl, "Components YAML").
 
-mod check;
-mod image;
+pub(crate) mod check;
+pub(crate) mod image;
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,16 @@ use super::object::{self, Object};
 use super::rbac::{self, Kind};
 use super::{crds, manager, stamp, webhooks};
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::provider::{Declared, Inputs};
 use crate::text::yaml::Limits;
 
-/// provider.yaml names a kind for webhooks that no CRD defines.
-const WEBHOOK_KIND_UNKNOWN: RuleId = RuleId::new("provider-webhook-kind-unknown");
-/// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
-const WEBHOOK_OTHER_KIND: RuleId = RuleId::new("provider-webhook-other-kind");
+rules! {
+    /// provider.yaml names a kind for webhooks that no CRD defines.
+    WEBHOOK_KIND_UNKNOWN = error("provider-webhook-kind-unknown");
+    /// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
+    WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
+}
 
 /// The order of kinds in components, which is kustomize's; kinds that are not in it stand before the webhook configurations.
 const ORDER: &[&str] = &[
@@ -246,7 +248,7 @@ impl Assembly<'_> {
         let mut read = self.read(patterns);
         for object in &read {
             if !webhooks::CONFIGURATION_KINDS.contains(&object.kind()) {
-                let finding = Diagnostic::error(WEBHOOK_OTHER_KIND, format!("`manager.webhooks` also takes {}", object.title()));
+                let finding = Diagnostic::of(&WEBHOOK_OTHER_KIND, format!("`manager.webhooks` also takes {}", object.title()));
                 self.report.push(finding.at(object.place(&FieldPath::root().field("kind"))).help("name its file under `objects`"));
             }
         }
@@ -260,7 +262,7 @@ impl Assembly<'_> {
 
     fn unknown_kind(&self, field: &str, index: usize, name: &str, kinds: &[Kind]) -> Diagnostic {
         let known: Vec<&str> = kinds.iter().map(|kind| kind.kind.as_str()).collect();
-        Diagnostic::error(WEBHOOK_KIND_UNKNOWN, format!("manager.{field}[{index}] is `{name}`, which no CRD of the provider defines"))
+        Diagnostic::of(&WEBHOOK_KIND_UNKNOWN, format!("manager.{field}[{index}] is `{name}`, which no CRD of the provider defines"))
             .at(self.declared.place(&FieldPath::root().field("manager").field(field).index(index)))
             .help(format!("name one of {}", known.join(", ")))
     }

@@ -2,21 +2,23 @@
 
 mod extract;
 mod report;
-mod secret;
+pub(crate) mod secret;
 
 pub use extract::extract;
 pub use report::{MachineReport, machine_report};
 
 use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
-/// The input holds nothing to render.
-pub const NO_CONFIG: RuleId = RuleId::new("render-config-missing");
-/// The input holds several machines, and the user did not say which.
-pub const AMBIGUOUS: RuleId = RuleId::new("render-machine-ambiguous");
-/// No machine is called so.
-pub const NOT_FOUND: RuleId = RuleId::new("render-machine-not-found");
+rules! {
+    /// The input holds nothing to render.
+    pub NO_CONFIG = error("render-config-missing");
+    /// The input holds several machines, and the user did not say which.
+    pub AMBIGUOUS = error("render-machine-ambiguous");
+    /// No machine is called so.
+    pub NOT_FOUND = error("render-machine-not-found");
+}
 
 /// The kinds that can be rendered, for messages.
 const KINDS: &str = "KubeadmConfig, WindlassConfig, their templates, or KubeadmControlPlane";
@@ -64,7 +66,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     let all: Vec<Target<'a>> =
         targets(pool).into_iter().filter(|target| target.spec().is_some() || !target.is_control_plane_object()).collect();
     if all.is_empty() {
-        let finding = Diagnostic::error(NO_CONFIG, format!("the input holds no {KINDS}"));
+        let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}"));
         rendering.report.push(finding.help("name a file that does, such as `windlass render examples/worker.yaml`"));
         return rendering;
     }
@@ -120,13 +122,13 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
     let names: Vec<_> = all.iter().map(|target| target.config.name()).collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
-    Diagnostic::error(NOT_FOUND, message).help(format!("`--select` one of {}", names.join(", ")))
+    Diagnostic::of(&NOT_FOUND, message).help(format!("`--select` one of {}", names.join(", ")))
 }
 
 fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
     let commands: Vec<_> = machines.iter().map(|machine| format!("`--select {}:{}`", machine.target.config.name(), machine.role)).collect();
     let message = format!("the input holds {} machines", machines.len());
-    Diagnostic::error(AMBIGUOUS, message).help(format!("add `--all`, or one of {}", commands.join(", ")))
+    Diagnostic::of(&AMBIGUOUS, message).help(format!("add `--all`, or one of {}", commands.join(", ")))
 }
 
 impl Machine<'_> {

@@ -7,14 +7,16 @@ use serde_json::{Map, Value, json};
 use super::{Machine, Rendering};
 use crate::api::names::Version;
 use crate::contract::labels;
-use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::render::input::target::ConfigKind;
 use crate::render::{Rendered, Request};
 use crate::schema::name;
 use crate::text::goyaml;
 
-/// A name with which the API server takes no Secret.
-const NAME_REFUSED: RuleId = RuleId::new("secret-name-refused");
+rules! {
+    /// A name with which the API server takes no Secret.
+    NAME_REFUSED = error("secret-name-refused");
+}
 
 impl Rendering<'_> {
     /// Writes the Secret of each machine. A name that the API server refuses is a finding, and then that machine has no data.
@@ -86,7 +88,7 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
     );
     let refused = of_config.chain([of_cluster]).filter(|(_, _, _, errors)| !errors.is_empty());
     let finding = |(subject, path, given, errors): (String, FieldPath, &str, Vec<String>)| {
-        let finding = Diagnostic::error(NAME_REFUSED, format!("{subject} is `{given}`, with which Kubernetes takes no Secret"));
+        let finding = Diagnostic::of(&NAME_REFUSED, format!("{subject} is `{given}`, with which Kubernetes takes no Secret"));
         let finding = finding.at(config.place(&path)).upstream(errors.join(", "));
         finding.help(match given.contains("${") {
             true => "add `--template` and `--var NAME=VALUE`, so that variables are replaced",

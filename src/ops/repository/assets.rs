@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::images::{containers, pod_spec};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
@@ -13,16 +13,18 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml::{self, Limits};
 
-/// the files of a release hold no components file.
-const COMPONENTS_MISSING: RuleId = RuleId::new("release-components-missing");
-/// the files of a release hold no metadata.yaml.
-const METADATA_MISSING: RuleId = RuleId::new("release-asset-metadata-missing");
-/// no object of a components file says which provider it belongs to.
-const LABEL_MISSING: RuleId = RuleId::new("release-provider-label-missing");
-/// the files of a release do not say its version.
-const VERSION_UNKNOWN: RuleId = RuleId::new("release-version-unknown");
-/// a file of a release is not UTF-8.
-const NOT_TEXT: RuleId = RuleId::new("release-asset-not-text");
+rules! {
+    /// the files of a release hold no components file.
+    COMPONENTS_MISSING = error("release-components-missing");
+    /// the files of a release hold no metadata.yaml.
+    METADATA_MISSING = error("release-asset-metadata-missing");
+    /// no object of a components file says which provider it belongs to.
+    LABEL_MISSING = error("release-provider-label-missing");
+    /// the files of a release do not say its version.
+    VERSION_UNKNOWN = error("release-version-unknown");
+    /// a file of a release is not UTF-8.
+    NOT_TEXT = error("release-asset-not-text");
+}
 
 /// A provider of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<As
     let mut report = Report::new();
     let components = components_files(files);
     if components.is_empty() {
-        let finding = Diagnostic::error(COMPONENTS_MISSING, format!("{shown} holds no components file"));
+        let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
         report.push(
             finding
                 .help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"),
@@ -60,7 +62,7 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<As
         let objects = objects(files, shown, &file, &mut report);
         let Some(label) = label_of(&objects, shown, &file, provider_type, &mut report) else { continue };
         let Some(version) = given.cloned().or_else(|| version_of(files, &objects)) else {
-            let finding = Diagnostic::error(VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
+            let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
             report.push(finding.help(format!("name it: `--release v{}`", example_version(&metadata))));
             continue;
         };
@@ -90,7 +92,7 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
     match std::str::from_utf8(files.get(file)?) {
         Ok(text) => Some(Source::new(name, text)),
         Err(_) => {
-            let finding = Diagnostic::error(NOT_TEXT, format!("{name} is not UTF-8 text"));
+            let finding = Diagnostic::of(&NOT_TEXT, format!("{name} is not UTF-8 text"));
             report.push(finding.help("download the file again, without conversion"));
             None
         }
@@ -100,7 +102,7 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
 fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metadata::MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
         let finding =
-            Diagnostic::error(METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
+            Diagnostic::of(&METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
         report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
         return None;
     }
@@ -128,7 +130,7 @@ fn label_of(objects: &[Value], shown: &str, file: &str, provider_type: ProviderT
     if label.is_none() {
         let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
         let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
-        report.push(Diagnostic::error(LABEL_MISSING, message).help(help));
+        report.push(Diagnostic::of(&LABEL_MISSING, message).help(help));
     }
     label
 }

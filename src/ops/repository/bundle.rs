@@ -11,7 +11,7 @@ use tar::{Archive, Builder, EntryType, Header};
 use super::assets::{Assets, release_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, Place, Report, RuleId};
+use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
 use crate::emit::images::images;
 use crate::emit::release::IMAGES_FILE;
@@ -20,14 +20,16 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml::{self, Limits};
 
-/// a repository holds no release that could be packed.
-const EMPTY: RuleId = RuleId::new("bundle-release-missing");
-/// a bundle is no tar, is cut off, or holds more than we read.
-const UNREADABLE: RuleId = RuleId::new("bundle-unreadable");
-/// a bundle holds something else than files below it: a link, a device, a path that leads out.
-const ENTRY_REFUSED: RuleId = RuleId::new("bundle-entry-refused");
-/// a file of a bundle is not the one of its checksums.
-const CHECKSUM_WRONG: RuleId = RuleId::new("bundle-checksum-wrong");
+rules! {
+    /// a repository holds no release that could be packed.
+    EMPTY = error("bundle-release-missing");
+    /// a bundle is no tar, is cut off, or holds more than we read.
+    UNREADABLE = error("bundle-unreadable");
+    /// a bundle holds something else than files below it: a link, a device, a path that leads out.
+    ENTRY_REFUSED = error("bundle-entry-refused");
+    /// a file of a bundle is not the one of its checksums.
+    CHECKSUM_WRONG = error("bundle-checksum-wrong");
+}
 
 /// What urls in a bundle's configuration begin with, so that it does not depend on the place where it was packed.
 pub const BASE_VARIABLE: &str = "${WINDLASS_REPOSITORY}";
@@ -79,7 +81,7 @@ pub fn pack(repository: &Tree, shown: &str) -> (Option<Bundle>, Report) {
         files_into(&mut files, &folder, &release);
     }
     if providers.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::error(EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
         report.push(finding.help(format!("lay one in: `windlass repository add DIR --to {shown}`")));
     }
     let configuration = configuration(repository, shown, &providers, &mut report);
@@ -181,7 +183,7 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
     let configuration = configuration.map(|text| Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text));
     let releases = releases(&files);
     if releases.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::error(EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
         report.push(finding.help("pack one: `windlass repository bundle REPOSITORY --write-to FILE`"));
     }
     (Unpacked { releases, configuration }, report)
@@ -191,7 +193,7 @@ fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
     let mut files = Tree::new();
     let mut report = Report::new();
     let unreadable = |what: String| {
-        let finding = Diagnostic::error(UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
+        let finding = Diagnostic::of(&UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
         finding.help("fetch the bundle again, or pack it with `windlass repository bundle`")
     };
     let mut archive = Archive::new(Cursor::new(bytes));
@@ -220,7 +222,7 @@ fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
             continue;
         }
         if let Some(why) = refusal(&path, kind, &files) {
-            let finding = Diagnostic::error(ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
+            let finding = Diagnostic::of(&ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
             report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
             continue;
         }
@@ -257,7 +259,7 @@ fn is_below(path: &str) -> bool {
 
 fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
     let wrong = |message: String| {
-        let finding = Diagnostic::error(CHECKSUM_WRONG, message).at(Place::file(shown));
+        let finding = Diagnostic::of(&CHECKSUM_WRONG, message).at(Place::file(shown));
         finding.help("fetch the bundle again, and compare its own checksum with that of the sender")
     };
     let Some(listed) = files.get(CHECKSUMS_FILE) else { return vec![wrong(format!("{shown} holds no {CHECKSUMS_FILE}"))] };
@@ -376,7 +378,7 @@ mod tests {
 
     fn check_refused(bytes: &[u8], rule: &str) {
         let (unpacked, report) = unpack(bytes, "b.tar");
-        assert_eq!(report.findings().first().map(|finding| finding.rule.as_str()), Some(rule), "{report:?}");
+        assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
         assert!(unpacked.releases.is_empty());
     }
 
@@ -404,7 +406,7 @@ mod tests {
         let mut changed = bytes.clone();
         changed[at] = b'W';
         let (_, report) = unpack(&changed, "b.tar");
-        assert_eq!(report.findings()[0].rule, CHECKSUM_WRONG);
+        assert_eq!(report.findings()[0].rule, &CHECKSUM_WRONG);
         assert!(report.findings()[0].message.starts_with("clusterctl.yaml of b.tar"), "{report:?}");
     }
 
@@ -414,8 +416,8 @@ mod tests {
         tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
         let (bundle, report) = pack(&tree, "r");
         assert!(bundle.is_none());
-        assert_eq!(report.findings()[0].rule.as_str(), "release-asset-metadata-missing");
+        assert_eq!(report.findings()[0].rule.id, "release-asset-metadata-missing");
         let (bundle, report) = pack(&Tree::new(), "r");
-        assert!(bundle.is_none() && report.findings()[0].rule == EMPTY);
+        assert!(bundle.is_none() && report.findings()[0].rule == &EMPTY);
     }
 }

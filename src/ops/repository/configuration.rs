@@ -2,14 +2,16 @@
 
 use super::assets::Assets;
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// clusterctl.yaml of a repository has another url for the provider already.
-const ENTRY_OTHER: RuleId = RuleId::new("repository-entry-other");
-/// `providers` of a clusterctl.yaml is written so that entries cannot be added.
-const NOT_EXTENSIBLE: RuleId = RuleId::new("repository-configuration-not-extensible");
+rules! {
+    /// clusterctl.yaml of a repository has another url for the provider already.
+    ENTRY_OTHER = warning("repository-entry-other");
+    /// `providers` of a clusterctl.yaml is written so that entries cannot be added.
+    NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
+}
 
 /// The configuration file of a repository.
 pub const CONFIGURATION_FILE: &str = "clusterctl.yaml";
@@ -130,7 +132,7 @@ fn is_there(source: &Source, root: Option<&Node>, entry: &Entry, report: &mut Re
             let path = FieldPath::root().field("providers").index(i).field("url");
             let span = root.map(|root| root.nearest(&path).span).unwrap_or_default();
             let message = format!("{} {} has another url in {} already", entry.provider_type.as_str(), entry.name, source.name());
-            let finding = Diagnostic::warning(ENTRY_OTHER, message).at(source.place_at(span).in_document(1).at_path(path));
+            let finding = Diagnostic::of(&ENTRY_OTHER, message).at(source.place_at(span).in_document(1).at_path(path));
             report.push(finding.help(format!("keep it, or write `url: {}`", quoted(&entry.url))));
         }
         return true;
@@ -153,7 +155,7 @@ fn extended(source: &Source, root: &Node, missing: &[&Entry]) -> Result<String, 
     let is_block = text[list.span.start()..].starts_with('-');
     let Some(last) = items.last().filter(|_| is_block) else {
         let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
-        let finding = Diagnostic::error(NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
+        let finding = Diagnostic::of(&NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
         let finding = finding.at(source.place_at(list.span).in_document(1).at_path(path));
         return Err(Box::new(
             finding
@@ -190,7 +192,7 @@ mod tests {
 
     fn merged(text: &str, url: &str) -> (Option<String>, Vec<&'static str>) {
         let (text, report) = merge(Some(&Source::new("clusterctl.yaml", text)), &[entry(url)]);
-        (text, report.findings().iter().map(|f| f.rule.as_str()).collect())
+        (text, report.findings().iter().map(|f| f.rule.id).collect())
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
-mod assets;
+pub(crate) mod assets;
 // A tar: only the command line reads and writes one.
 #[cfg(feature = "cli")]
 pub mod bundle;
-mod configuration;
+pub(crate) mod configuration;
 pub mod doctor;
 mod list;
 mod sample;

@@ -6,10 +6,12 @@ use super::cluster::Reference;
 use super::object::{Object, text_at};
 use super::pool::{CORE_GROUP, Pool};
 use super::target::Target;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 
-/// A patch of a ClusterClass that is not applied to a template.
-pub const PATCH_NOT_APPLIED: RuleId = RuleId::new("clusterclass-patch-not-applied");
+rules! {
+    /// A patch of a ClusterClass that is not applied to a template.
+    pub PATCH_NOT_APPLIED = warning("clusterclass-patch-not-applied");
+}
 
 /// What a template is in a ClusterClass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +116,7 @@ fn not_applied(class: &Object, index: usize, patch: &Value, template: &Object) -
     let name = text_at(patch, &["name"]);
     let message = format!("patch `{name}` of {} is not applied to {}", class.title(), template.title());
     let place = class.place(&FieldPath::root().field("spec").field("patches").index(index).field("name"));
-    let finding = Diagnostic::warning(PATCH_NOT_APPLIED, message).at(place);
+    let finding = Diagnostic::of(&PATCH_NOT_APPLIED, message).at(place);
     finding.help("render the objects that the topology controller makes, such as `clusterctl alpha topology plan` prints")
 }
 

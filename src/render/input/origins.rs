@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diagnostic, Place, Report, RuleId, Span};
+use crate::diag::{Diagnostic, Place, Report, Span, rules};
 use crate::text::envsubst::{self, OffsetMap};
 use crate::text::source::Source;
 
-/// A template that cannot be read or has a variable without a value.
-pub const TEMPLATE_REFUSED: RuleId = RuleId::new("template-not-substituted");
+rules! {
+    /// A template that cannot be read or has a variable without a value.
+    pub TEMPLATE_REFUSED = error("template-not-substituted");
+}
 
 /// The templates that texts came from.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +57,7 @@ fn in_template(source: &Source, map: &OffsetMap, span: &Span) -> Span {
 
 /// The text of a template with its variables replaced.
 fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>) -> Result<(String, OffsetMap), Report> {
-    let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::error(TEMPLATE_REFUSED, message).at(source.place_at(range));
+    let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
     let template = envsubst::parse(source.text()).map_err(|error| {
         [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
             .into_iter()
@@ -99,7 +101,7 @@ mod tests {
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
-        let finding = Diagnostic::error(TEMPLATE_REFUSED, "x").at(texts[0].place_at(at..at + 1));
+        let finding = Diagnostic::of(&TEMPLATE_REFUSED, "x").at(texts[0].place_at(at..at + 1));
         let restored = origins.restore([finding].into_iter().collect());
         assert_eq!(restored.findings()[0].place.span.unwrap().start.line, 3);
     }

@@ -7,10 +7,12 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::object::Object;
 use super::pool::Pool;
 use crate::api::secret::Sensitive;
-use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::diag::{Diagnostic, FieldPath, rules};
 
-/// A Secret or ConfigMap whose data is no base64.
-pub const DATA_NOT_BASE64: RuleId = RuleId::new("secret-data-not-base64");
+rules! {
+    /// A Secret or ConfigMap whose data is no base64.
+    pub DATA_NOT_BASE64 = error("secret-data-not-base64");
+}
 
 /// Base64 as Go's JSON reads it: the padding is required.
 const STRICT: GeneralPurpose = GeneralPurpose::new(
@@ -52,7 +54,7 @@ impl<'a> Holder<'a> {
     fn not_base64(&self, key: &str) -> Diagnostic {
         let path = FieldPath::root().field(self.encoded).field(key);
         let message = format!("{path} of {} is not base64", self.object.title());
-        let finding = Diagnostic::error(DATA_NOT_BASE64, message).at(self.object.place(&path));
+        let finding = Diagnostic::of(&DATA_NOT_BASE64, message).at(self.object.place(&path));
         finding.help(format!("encode the value, or move it to `{}.{key}`", self.plain))
     }
 }

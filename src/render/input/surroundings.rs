@@ -9,18 +9,20 @@ use super::role::Role;
 use super::target::Target;
 use super::{cluster_class, stand_in};
 use crate::contract::labels;
-use crate::diag::{Diagnostic, FieldPath, Place, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, rules};
 
-/// A config that belongs to no machine.
-pub const OWNER_MISSING: RuleId = RuleId::new("config-owner-missing");
-/// A machine whose cluster is not there.
-pub const CLUSTER_MISSING: RuleId = RuleId::new("cluster-missing");
-/// A cluster that the provider waits for.
-pub const CLUSTER_NOT_READY: RuleId = RuleId::new("cluster-not-ready");
-/// A cluster or config that the provider leaves alone.
-pub const PAUSED: RuleId = RuleId::new("cluster-paused");
-/// A machine that does not say its version.
-pub const VERSION_MISSING: RuleId = RuleId::new("kubernetes-version-missing");
+rules! {
+    /// A config that belongs to no machine.
+    pub OWNER_MISSING = error("config-owner-missing");
+    /// A machine whose cluster is not there.
+    pub CLUSTER_MISSING = error("cluster-missing");
+    /// A cluster that the provider waits for.
+    pub CLUSTER_NOT_READY = error("cluster-not-ready");
+    /// A cluster or config that the provider leaves alone.
+    pub PAUSED = error("cluster-paused");
+    /// A machine that does not say its version.
+    pub VERSION_MISSING = error("kubernetes-version-missing");
+}
 
 /// What rendering needs to know beside the config.
 #[derive(Debug, Clone)]
@@ -66,7 +68,7 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
         Some((reference, None)) if !request.stand_ins => {
             let message = format!("{} belongs to {} {}, which no file holds", config.title(), reference.kind, reference.name);
             return notes
-                .refuse(Diagnostic::error(OWNER_MISSING, message).at(place()).help(format!("add the file of the {}", reference.kind)));
+                .refuse(Diagnostic::of(&OWNER_MISSING, message).at(place()).help(format!("add the file of the {}", reference.kind)));
         }
         _ => {}
     }
@@ -74,7 +76,7 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
     if found.is_none() && !request.stand_ins {
         let message = format!("{} belongs to no Machine or MachinePool, so the provider leaves it alone", config.title());
         return notes.refuse(
-            Diagnostic::error(OWNER_MISSING, message)
+            Diagnostic::of(&OWNER_MISSING, message)
                 .at(place())
                 .help("add the owner reference and the Machine, or leave out `--no-stand-ins`"),
         );
@@ -101,7 +103,7 @@ fn cluster(
             return Some((facts, place));
         }
         let message = format!("{} is a machine of Cluster `{name}`, which no file holds", config.title());
-        return notes.refuse(Diagnostic::error(CLUSTER_MISSING, message).at(place).help("add the file of the Cluster"));
+        return notes.refuse(Diagnostic::of(&CLUSTER_MISSING, message).at(place).help("add the file of the Cluster"));
     };
     let mut facts = ClusterFacts::read(object, request.profile.is_legacy());
     if request.endpoint.is_some() {
@@ -113,12 +115,12 @@ fn cluster(
         if paused {
             let message = format!("{} or its Cluster is paused, so the provider renders nothing", config.title());
             return notes.refuse(
-                Diagnostic::error(PAUSED, message).at(place).help("unset `spec.paused` of the Cluster and the annotation of the config"),
+                Diagnostic::of(&PAUSED, message).at(place).help("unset `spec.paused` of the Cluster and the annotation of the config"),
             );
         }
         if !facts.infrastructure_provisioned {
             let message = format!("the provider waits for the infrastructure of Cluster {}", facts.name);
-            let finding = Diagnostic::error(CLUSTER_NOT_READY, message).at(place).help("leave out `--no-stand-ins` to render before that");
+            let finding = Diagnostic::of(&CLUSTER_NOT_READY, message).at(place).help("leave out `--no-stand-ins` to render before that");
             return notes.refuse(finding.upstream("Waiting for Cluster status.infrastructureReady to be true"));
         }
     }
@@ -170,7 +172,7 @@ fn role(
             (false, true) => Some(if owner.is_machine_pool() { Role::MachinePool } else { Role::WorkerJoin }),
             (false, false) => {
                 let message = format!("the provider waits for the first control-plane machine of Cluster {}", cluster.name);
-                let finding = Diagnostic::error(CLUSTER_NOT_READY, message).at(target.config.place(&FieldPath::root()));
+                let finding = Diagnostic::of(&CLUSTER_NOT_READY, message).at(target.config.place(&FieldPath::root()));
                 let finding = finding.help("leave out `--no-stand-ins` to render before that");
                 notes.refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
             }

@@ -3,7 +3,7 @@
 use super::node_plan::PlannedFile;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ClusterConfiguration, ExternalEtcd};
-use crate::diag::{Diagnostic, Place, RuleId};
+use crate::diag::{Diagnostic, Place, rules};
 use crate::render::input::cluster::ClusterFacts;
 use crate::render::input::outcome::Notes;
 use crate::render::input::pool::Pool;
@@ -11,8 +11,10 @@ use crate::render::input::request::Request;
 use crate::render::input::secret::Secret;
 use crate::render::input::stand_in;
 
-/// A certificate that must be there is not.
-pub const MISSING: RuleId = RuleId::new("certificate-missing");
+rules! {
+    /// A certificate that must be there is not.
+    pub MISSING = error("certificate-missing");
+}
 
 /// The folder of certificates when `certificatesDir` is not set.
 const DEFAULT_FOLDER: &str = "/etc/kubernetes/pki";
@@ -187,7 +189,7 @@ impl Lookup<'_> {
             false if self.cluster.control_plane.is_some() => return Ok(None),
             false => {
                 let message = format!("Secret {name} is not there, so the provider would make a new one, which nobody can foresee");
-                let finding = Diagnostic::error(MISSING, message).at(self.place.clone());
+                let finding = Diagnostic::of(&MISSING, message).at(self.place.clone());
                 return Err(Box::new(finding.help("add the Secret, or give the certificates with `--certs-dir DIR`")));
             }
         };
@@ -197,7 +199,7 @@ impl Lookup<'_> {
     fn finding(&self, name: &str, what: &str, upstream: String) -> Diagnostic {
         let message = format!("Secret {name} {what}, and the provider waits for it");
         let help = format!("add the Secret {}/{name}, or give the certificates with `--certs-dir DIR`", self.namespace);
-        Diagnostic::error(MISSING, message).at(self.place.clone()).help(help).upstream(upstream)
+        Diagnostic::of(&MISSING, message).at(self.place.clone()).help(help).upstream(upstream)
     }
 }
 

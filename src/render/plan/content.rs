@@ -5,7 +5,7 @@ use crate::api::boot::Platform;
 use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
-use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::pool::Pool;
@@ -16,20 +16,20 @@ use crate::render::machine::NOT_RENDERED;
 use crate::text::go_template::{self, Fault};
 use crate::text::go_value;
 
-/// A Secret that a config reads is not there.
-pub const SECRET_MISSING: RuleId = RuleId::new("config-secret-missing");
-/// A Secret that a config reads has no such key.
-pub const SECRET_KEY_MISSING: RuleId = RuleId::new("config-secret-key-missing");
-
-/// A ConfigMap that a config reads is not there.
-pub const CONFIG_MAP_MISSING: RuleId = RuleId::new("config-configmap-missing");
-/// A ConfigMap that a config reads has no such key.
-pub const CONFIG_MAP_KEY_MISSING: RuleId = RuleId::new("config-configmap-key-missing");
-/// A content that is a template and does not parse or fails.
-pub const TEMPLATE_REFUSED: RuleId = RuleId::new("config-template-refused");
-
-/// A password that the software on the node does not take.
-pub const PASSWORD_UNFIT: RuleId = RuleId::new("config-password-unfit");
+rules! {
+    /// A Secret that a config reads is not there.
+    pub SECRET_MISSING = error("config-secret-missing");
+    /// A Secret that a config reads has no such key.
+    pub SECRET_KEY_MISSING = error("config-secret-key-missing");
+    /// A ConfigMap that a config reads is not there.
+    pub CONFIG_MAP_MISSING = error("config-configmap-missing");
+    /// A ConfigMap that a config reads has no such key.
+    pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing");
+    /// A content that is a template and does not parse or fails.
+    pub TEMPLATE_REFUSED = error("config-template-refused");
+    /// A password that the software on the node does not take.
+    pub PASSWORD_UNFIT = error("config-password-unfit");
+}
 
 /// The most characters of a password that cloudbase-init takes.
 const LONGEST_WINDOWS_PASSWORD: usize = 20;
@@ -88,27 +88,27 @@ impl Contents<'_> {
     fn templated(&self, path: &str, content: Sensitive<Vec<u8>>, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let refused = |rule, message: String| {
             let place = self.config.place(&origin.field("content"));
-            Diagnostic::error(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
+            Diagnostic::of(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
         };
         let Ok(text) = std::str::from_utf8(content.expose()) else {
-            return notes.refuse(refused(NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
+            return notes.refuse(refused(&NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
         };
         let upstream =
             |cause: String| format!("failed to render templates: failed to execute template for file {}: {cause}", go_value::quote(path));
         let finding = match go_template::render(path, text, self.template_data) {
             Ok(text) => return Some(Sensitive::new(text.into_bytes())),
             Err(Fault::Syntax { line, message }) => {
-                refused(TEMPLATE_REFUSED, format!("{origin} is a template that does not parse: line {line}: {message}"))
+                refused(&TEMPLATE_REFUSED, format!("{origin} is a template that does not parse: line {line}: {message}"))
             }
             Err(Fault::Execution(cause)) => {
-                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template that fails"));
+                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that fails"));
                 finding.upstream(upstream(format!("template: {cause}")))
             }
             Err(Fault::Unsupported(what)) => {
-                refused(NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
+                refused(&NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
             }
             Err(Fault::TooLarge) => {
-                let finding = refused(TEMPLATE_REFUSED, format!("{origin} is a template with more than 1048576 bytes as its result"));
+                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template with more than 1048576 bytes as its result"));
                 finding.upstream(upstream("rendered output exceeds the 1048576 byte limit".to_owned()))
             }
         };
@@ -144,7 +144,7 @@ impl Contents<'_> {
                     && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
                 {
                     let message = format!("{path} gives a password that cloudbase-init does not take");
-                    let finding = Diagnostic::error(PASSWORD_UNFIT, message).at(self.config.place(&path));
+                    let finding = Diagnostic::of(&PASSWORD_UNFIT, message).at(self.config.place(&path));
                     return notes.refuse(finding.help("put a password in clear text of at most 20 characters into the Secret"));
                 }
                 passwd
@@ -173,8 +173,8 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("secret");
         let Some(secret) = Secret::find(self.pool, namespace, name) else {
-            let finding = Diagnostic::error(SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
-            let finding = finding.at(self.config.place(&path.field("name"))).help(self.how_to_go_on("Secret", name, SECRET_MISSING));
+            let finding = Diagnostic::of(&SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
+            let finding = finding.at(self.config.place(&path.field("name"))).help(self.how_to_go_on("Secret", name, &SECRET_MISSING));
             let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
             notes.report.push(finding.upstream(format!("failed to resolve {what} source: {cause}")));
             return self.content_stand_in("secret", name, key, notes);
@@ -186,7 +186,7 @@ impl Contents<'_> {
             }
             Ok(None) => {
                 let finding =
-                    Diagnostic::error(SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
+                    Diagnostic::of(&SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
                 let finding =
                     finding.at(self.config.place(&path.field("key"))).help(format!("add `{key}` to `data` of Secret {namespace}/{name}"));
                 let cause = format!("secret references non-existent secret key: \"{key}\"");
@@ -196,8 +196,8 @@ impl Contents<'_> {
         }
     }
 
-    fn how_to_go_on(&self, kind: &str, name: &str, rule: RuleId) -> String {
-        format!("add the file of {kind} {}/{name}, or render without it: `--allow {}`", self.config.namespace(), rule.as_str())
+    fn how_to_go_on(&self, kind: &str, name: &str, rule: &crate::diag::Rule) -> String {
+        format!("add the file of {kind} {}/{name}, or render without it: `--allow {}`", self.config.namespace(), rule.id)
     }
 
     /// A text in place of a content that nobody has; `None` when the user did not ask for one.
@@ -213,16 +213,16 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("configMap");
         let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
-            let finding = Diagnostic::error(CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
+            let finding = Diagnostic::of(&CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
             let finding = finding.at(self.config.place(&path.field("name")));
-            notes.report.push(finding.help(self.how_to_go_on("ConfigMap", name, CONFIG_MAP_MISSING)));
+            notes.report.push(finding.help(self.how_to_go_on("ConfigMap", name, &CONFIG_MAP_MISSING)));
             return self.content_stand_in("configmap", name, key, notes);
         };
         match map.get(key) {
             Ok(Some(value)) => Some(Sensitive::new(value)),
             Ok(None) => {
                 let message = format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
-                let finding = Diagnostic::error(CONFIG_MAP_KEY_MISSING, message).at(self.config.place(&path.field("key")));
+                let finding = Diagnostic::of(&CONFIG_MAP_KEY_MISSING, message).at(self.config.place(&path.field("key")));
                 notes.refuse(finding.help(format!("add `{key}` to `data` of ConfigMap {namespace}/{name}")))
             }
             Err(finding) => notes.refuse(*finding),

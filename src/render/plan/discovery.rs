@@ -6,7 +6,7 @@ use super::kubeadm::discovery_kubeconfig;
 use super::node_plan::PlannedFile;
 use crate::api::secret::{Base64Bytes, Sensitive};
 use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, KubeConfig};
-use crate::diag::{Diagnostic, FieldPath, Place, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
@@ -14,14 +14,16 @@ use crate::render::input::request::Request;
 use crate::render::input::stand_in;
 use crate::text::goyaml;
 
-/// A CA of which no key can be read.
-pub const CA_UNREADABLE: RuleId = RuleId::new("certificate-unreadable");
-/// An endpoint that nobody knows yet.
-pub const ENDPOINT_MISSING: RuleId = RuleId::new("cluster-endpoint-missing");
-/// A token that only a cluster can make.
-pub const TOKEN_MISSING: RuleId = RuleId::new("discovery-token-missing");
-/// A kubeconfig that cannot be written.
-pub const KUBECONFIG_UNWRITABLE: RuleId = RuleId::new("discovery-kubeconfig-unwritable");
+rules! {
+    /// A CA of which no key can be read.
+    pub CA_UNREADABLE = error("certificate-unreadable");
+    /// An endpoint that nobody knows yet.
+    pub ENDPOINT_MISSING = error("cluster-endpoint-missing");
+    /// A token that only a cluster can make.
+    pub TOKEN_MISSING = error("discovery-token-missing");
+    /// A kubeconfig that cannot be written.
+    pub KUBECONFIG_UNWRITABLE = error("discovery-kubeconfig-unwritable");
+}
 
 /// What discovery is filled in from.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +93,7 @@ impl Sources<'_> {
             Ok(hashes) => Some(hashes),
             Err(cause) => {
                 let message = "the certificate of the cluster's CA cannot be read, so joining nodes cannot trust it";
-                let finding = Diagnostic::error(CA_UNREADABLE, message).at(self.place.clone());
+                let finding = Diagnostic::of(&CA_UNREADABLE, message).at(self.place.clone());
                 let finding = finding.help("put a PEM certificate into `tls.crt`, or give `--ca-cert-hash`");
                 notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
             }
@@ -106,7 +108,7 @@ impl Sources<'_> {
             return Some(notes.stand_in(stand_in::endpoint().1));
         }
         let message = "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
-        let finding = Diagnostic::error(ENDPOINT_MISSING, message).at(self.place.clone());
+        let finding = Diagnostic::of(&ENDPOINT_MISSING, message).at(self.place.clone());
         notes.refuse(
             finding.help("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give `--endpoint HOST:PORT`").upstream(""),
         )
@@ -120,7 +122,7 @@ impl Sources<'_> {
             return Some(Sensitive::new(notes.stand_in(stand_in::token())));
         }
         let message = "the provider would make a token, which nobody can foresee";
-        let finding = Diagnostic::error(TOKEN_MISSING, message).at(self.place.clone());
+        let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.place.clone());
         notes.refuse(finding.help("give it with `--token abcdef.0123456789abcdef`"))
     }
 }
@@ -141,7 +143,7 @@ pub fn kubeconfig_file(
     let document = discovery_kubeconfig(kube_config, request.profile.kubeconfig_preferences);
     let Ok(text) = goyaml::to_string(&document) else {
         let message = format!("{path} holds a character that YAML does not allow");
-        let finding = Diagnostic::error(KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
+        let finding = Diagnostic::of(&KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
         return notes.refuse(finding.help("remove control characters from its texts"));
     };
     Some(Some(PlannedFile {

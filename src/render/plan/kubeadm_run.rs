@@ -7,17 +7,19 @@ use super::planner::{Pairs, Planner};
 use crate::api::node::Taint;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
-use crate::diag::{Diagnostic, RuleId};
+use crate::diag::{Diagnostic, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::surroundings::Surroundings;
 use crate::render::prove::legacy::Legacy;
 
-/// A config of a worker that says it is of the control plane.
-pub const WORKER_WITH_CONTROL_PLANE: RuleId = RuleId::new("config-worker-control-plane");
-/// A config of the first machine that says nothing of it.
-pub const INIT_WITHOUT_CONFIGURATION: RuleId = RuleId::new("config-init-missing");
-/// A text that kubeadm's documents cannot hold.
-pub const CHARACTER_REFUSED: RuleId = RuleId::new("kubeadm-character-refused");
+rules! {
+    /// A config of a worker that says it is of the control plane.
+    pub WORKER_WITH_CONTROL_PLANE = error("config-worker-control-plane");
+    /// A config of the first machine that says nothing of it.
+    pub INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
+    /// A text that kubeadm's documents cannot hold.
+    pub CHARACTER_REFUSED = error("kubeadm-character-refused");
+}
 
 /// The taint of a worker until its Node is initialized (book: "Machine controller").
 const UNINITIALIZED: &str = "node.cluster.x-k8s.io/uninitialized";
@@ -28,7 +30,7 @@ impl Planner<'_> {
         if legacy.is_some_and(|legacy| !legacy.can_init) {
             let message =
                 format!("{} has neither clusterConfiguration nor initConfiguration, so CAPI v1.10 waits", self.target.config.title());
-            let finding = Diagnostic::error(INIT_WITHOUT_CONFIGURATION, message).at(self.target.config.place(&self.target.spec_path()));
+            let finding = Diagnostic::of(&INIT_WITHOUT_CONFIGURATION, message).at(self.target.config.place(&self.target.spec_path()));
             return notes.refuse(finding.help("add `clusterConfiguration: {}`"));
         }
         let own = spec.init_configuration.as_ref().and_then(|init| init.timeouts.as_ref());
@@ -103,7 +105,7 @@ impl Planner<'_> {
             return Some(());
         }
         let path = self.target.spec_path().field("joinConfiguration").field("controlPlane");
-        let finding = Diagnostic::error(WORKER_WITH_CONTROL_PLANE, format!("{path} is set, but the machine is a worker"));
+        let finding = Diagnostic::of(&WORKER_WITH_CONTROL_PLANE, format!("{path} is set, but the machine is a worker"));
         let finding = finding
             .at(self.target.config.key_place(&path))
             .help("remove `controlPlane`, or label the Machine `cluster.x-k8s.io/control-plane`");
@@ -117,7 +119,7 @@ impl Planner<'_> {
                 let place = self.target.config.place(&self.target.spec_path());
                 let kind = document["kind"].as_str().unwrap_or_default();
                 let message = format!("a text of kubeadm's {kind} holds a character that YAML does not allow");
-                let finding = Diagnostic::error(CHARACTER_REFUSED, message).at(place).upstream(upstream);
+                let finding = Diagnostic::of(&CHARACTER_REFUSED, message).at(place).upstream(upstream);
                 notes.refuse(finding.help("remove control characters (U+007F to U+009F, U+FFFE, U+FFFF) from the config"))
             }
         }

@@ -12,7 +12,7 @@ use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
-use crate::diag::{Diagnostic, RuleId};
+use crate::diag::{Diagnostic, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::pool::Pool;
 use crate::render::input::request::Request;
@@ -22,12 +22,14 @@ use crate::render::input::target::Target;
 use crate::render::prove::config::Config;
 use crate::text::go_template;
 
-/// A version of Kubernetes that is none, or that the provider does not support.
-pub const VERSION_UNSUPPORTED: RuleId = RuleId::new("kubernetes-version-unsupported");
-/// A control plane whose version templates need is not there.
-pub const CONTROL_PLANE_MISSING: RuleId = RuleId::new("control-plane-missing");
-/// A field that kubeadm's API for the version of Kubernetes does not have.
-pub const FIELD_DROPPED: RuleId = RuleId::new("kubeadm-field-dropped");
+rules! {
+    /// A version of Kubernetes that is none, or that the provider does not support.
+    pub VERSION_UNSUPPORTED = error("kubernetes-version-unsupported");
+    /// A control plane whose version templates need is not there.
+    pub CONTROL_PLANE_MISSING = error("control-plane-missing");
+    /// A field that kubeadm's API for the version of Kubernetes does not have.
+    pub FIELD_DROPPED = warning("kubeadm-field-dropped");
+}
 
 /// Everything that a plan is made from.
 pub(crate) struct Planner<'a> {
@@ -120,7 +122,7 @@ impl Planner<'_> {
                     "" => "the machine says no version of Kubernetes".to_owned(),
                     text => format!("`{text}` is no version of Kubernetes that CAPI {} renders", self.request.profile.version()),
                 };
-                let finding = Diagnostic::error(VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
+                let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
                 notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
             }
         }
@@ -143,7 +145,7 @@ impl Planner<'_> {
             None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
             None => {
                 let message = format!("the templates of files need {} {}, which no file holds", reference.kind, reference.name);
-                let finding = Diagnostic::error(CONTROL_PLANE_MISSING, message).at(cluster_place.clone());
+                let finding = Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_place.clone());
                 notes.refuse(finding.help(format!("add the file of {} {namespace}/{}", reference.kind, reference.name)))
             }
         }
@@ -155,7 +157,7 @@ impl Planner<'_> {
             let path = self.target.spec_path().join(&path);
             let version = &self.surroundings.kubernetes_version;
             let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
-            let finding = Diagnostic::warning(FIELD_DROPPED, message).at(self.target.config.key_place(&path));
+            let finding = Diagnostic::of(&FIELD_DROPPED, message).at(self.target.config.key_place(&path));
             notes.report.push(finding.help("remove the field, or use Kubernetes v1.31.0 or newer"));
         }
     }

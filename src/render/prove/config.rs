@@ -11,7 +11,7 @@ use crate::api::openapi;
 use crate::api::time::Timestamp;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Segment, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
 use crate::render::input::request::Request;
@@ -20,30 +20,31 @@ use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation, refusal};
 use crate::text::go_value;
 
-/// A config of a version that the release does not have.
-pub const VERSION_UNKNOWN: RuleId = RuleId::new("config-version-unknown");
-/// A value that the rules of the API refuse.
-pub const RULE_BROKEN: RuleId = RuleId::new("config-rule-broken");
-/// A value that the webhook of the provider refuses.
-pub const ADMISSION_REFUSED: RuleId = RuleId::new("config-admission-refused");
-/// A field that has no effect, or not the expected one.
-pub const ADMISSION_WARNED: RuleId = RuleId::new("config-field-without-effect");
-/// A rule of the API that we cannot judge.
-pub const RULE_NOT_JUDGED: RuleId = RuleId::new("config-rule-not-judged");
-/// A value that does not convert.
-pub const NOT_CONVERTIBLE: RuleId = RuleId::new("config-value-not-convertible");
-/// A bootstrap token that is none.
-pub const TOKEN_MALFORMED: RuleId = RuleId::new("config-token-malformed");
-
-/// A field that the API does not have.
-const FIELD_UNKNOWN: RuleId = RuleId::new("config-field-unknown");
-/// A field that must be there is not.
-const FIELD_MISSING: RuleId = RuleId::new("config-field-missing");
-/// A value that the API refuses.
-const VALUE_REFUSED: RuleId = RuleId::new("config-value-refused");
+rules! {
+    /// A config of a version that the release does not have.
+    pub VERSION_UNKNOWN = error("config-version-unknown");
+    /// A value that the rules of the API refuse.
+    pub RULE_BROKEN = error("config-rule-broken");
+    /// A value that the webhook of the provider refuses.
+    pub ADMISSION_REFUSED = error("config-admission-refused");
+    /// A field that has no effect, or not the expected one.
+    pub ADMISSION_WARNED = warning("config-field-without-effect");
+    /// A rule of the API that we cannot judge.
+    pub RULE_NOT_JUDGED = warning("config-rule-not-judged");
+    /// A value that does not convert.
+    pub NOT_CONVERTIBLE = error("config-value-not-convertible");
+    /// A bootstrap token that is none.
+    pub TOKEN_MALFORMED = error("config-token-malformed");
+    /// A field that the API does not have.
+    FIELD_UNKNOWN = error("config-field-unknown");
+    /// A field that must be there is not.
+    FIELD_MISSING = error("config-field-missing");
+    /// A value that the API refuses.
+    VALUE_REFUSED = error("config-value-refused");
+}
 
 /// The rules of the schema.
-const WORDING: Wording = Wording { unknown: FIELD_UNKNOWN, missing: FIELD_MISSING, refused: VALUE_REFUSED };
+const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
 /// A config that is right as far as its API can tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +91,7 @@ fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> O
         Some(_) => "give a newer `--capi-version`, or write `v1beta1`".to_owned(),
         None => format!("write `{}/{}`", target.config.group(), profile.storage),
     };
-    notes.refuse(Diagnostic::error(VERSION_UNKNOWN, message).at(target.config.place(&path)).help(help))
+    notes.refuse(Diagnostic::of(&VERSION_UNKNOWN, message).at(target.config.place(&path)).help(help))
 }
 
 /// The object as a config of one machine: its spec where that of a config is, no status.
@@ -190,7 +191,7 @@ fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, notes: &mut
     let verdict = schema.evaluate_rules(object, None);
     for rule in verdict.not_evaluable {
         let message = format!("{} has a rule that cannot be judged here: {}", rule.path, rule.reason);
-        let finding = Diagnostic::warning(RULE_NOT_JUDGED, message).at(target.config.place(&in_object(target, &rule.path)));
+        let finding = Diagnostic::of(&RULE_NOT_JUDGED, message).at(target.config.place(&in_object(target, &rule.path)));
         notes.report.push(as_user_path(target, finding.help(format!("check by hand: {}", rule.rule))));
     }
     if verdict.violations.is_empty() {
@@ -199,7 +200,7 @@ fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, notes: &mut
     let upstream = upstream_refusal(target, &verdict.violations);
     for violation in &verdict.violations {
         let message = format!("{}: {}", violation.path, violation.detail);
-        let mut finding = Diagnostic::error(RULE_BROKEN, message).at(target.config.place(&in_object(target, &violation.path)));
+        let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&in_object(target, &violation.path)));
         finding.upstream.clone_from(&upstream);
         notes.report.push(as_user_path(target, finding.help("change the fields so that the rule holds")));
     }
@@ -231,7 +232,7 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     for violation in violations {
         // Upstream names this field as no document spells it.
         let path: FieldPath = violation.path.segments().iter().cloned().map(as_written).collect();
-        let finding = Diagnostic::error(ADMISSION_REFUSED, format!("{path}: {}", violation.detail)).at(config.place(&path));
+        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.detail)).at(config.place(&path));
         let help = match violation.detail.as_str() {
             admission::GATE_CLOSED => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
             _ => "change the fields so that the rule holds",
@@ -244,7 +245,7 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
 /// What our webhook warns of.
 fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
     for warning in admission::warnings(spec, &target.spec_path()) {
-        let finding = Diagnostic::warning(ADMISSION_WARNED, warning.to_string()).at(target.config.place(&warning.path));
+        let finding = Diagnostic::of(&ADMISSION_WARNED, warning.to_string()).at(target.config.place(&warning.path));
         notes.report.push(finding.help("leave it out, or change what keeps it from having an effect"));
     }
 }
@@ -288,7 +289,7 @@ fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: boo
         if let Some(time) = token["expires"].as_str().filter(|time| Timestamp::parse(time).is_none()) {
             right = false;
             let path = path.field("expires");
-            let finding = Diagnostic::error(NOT_CONVERTIBLE, format!("{path} is `{time}`, which is no time of the years up to 9999"));
+            let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{path} is `{time}`, which is no time of the years up to 9999"));
             notes.report.push(finding.at(target.config.place(&path)).help("write a time such as 2026-01-31T12:00:00Z"));
         }
         let text = token["token"].as_str().unwrap_or_default();
@@ -301,7 +302,7 @@ fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: boo
         let form = r"\A([a-z0-9]{6})\.([a-z0-9]{16})\z";
         let shown = if show_secrets { go_value::quote(text) } else { "<redacted>".to_owned() };
         let upstream = format!("the bootstrap token {shown} was not of the form {}", go_value::quote(form));
-        let finding = Diagnostic::error(TOKEN_MALFORMED, message).at(target.config.place(&path)).upstream(upstream);
+        let finding = Diagnostic::of(&TOKEN_MALFORMED, message).at(target.config.place(&path)).upstream(upstream);
         notes.report.push(finding.help("write a token such as `abcdef.0123456789abcdef`, or run `kubeadm token generate`"));
     }
     right.then_some(())
@@ -336,7 +337,7 @@ fn converted(target: &Target<'_>, mut object: Value, group: &str, version: Versi
         }
         Err(fault) => {
             let place = in_object(target, &fault.place);
-            let finding = Diagnostic::error(NOT_CONVERTIBLE, format!("{place}: {}", fault.message)).at(target.config.place(&place));
+            let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{place}: {}", fault.message)).at(target.config.place(&place));
             notes.refuse(finding.help("write a value that Go reads, such as `1h30m`"))
         }
     }

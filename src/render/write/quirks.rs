@@ -5,7 +5,7 @@ use super::cloud_config::{Block, Encoder, block};
 use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::plan::content::PASSWORD_UNFIT;
@@ -14,14 +14,16 @@ use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Value};
 
-/// A text of which cloud-init gets another one, because CAPI writes it without quotes.
-pub const VALUE_CUT: RuleId = RuleId::new("cloud-config-value-cut");
-/// A text that breaks the document, because CAPI writes it without quotes.
-pub const DOCUMENT_BROKEN: RuleId = RuleId::new("cloud-config-document-broken");
-/// A content whose first line begins with a blank, which YAML takes for the indentation of the block.
-pub const INDENTATION_LOST: RuleId = RuleId::new("cloud-config-indentation-lost");
-/// A text that cloud-init evaluates as a jinja template.
-pub const JINJA: RuleId = RuleId::new("cloud-config-jinja");
+rules! {
+    /// A text of which cloud-init gets another one, because CAPI writes it without quotes.
+    pub VALUE_CUT = warning("cloud-config-value-cut");
+    /// A text that breaks the document, because CAPI writes it without quotes.
+    pub DOCUMENT_BROKEN = warning("cloud-config-document-broken");
+    /// A content whose first line begins with a blank, which YAML takes for the indentation of the block.
+    pub INDENTATION_LOST = warning("cloud-config-indentation-lost");
+    /// A text that cloud-init evaluates as a jinja template.
+    pub JINJA = warning("cloud-config-jinja");
+}
 
 /// What jinja expressions begin with that people write on purpose (cloud-init: "Instance metadata").
 const INSTANCE_DATA: [&str; 2] = ["ds.", "v1."];
@@ -54,7 +56,7 @@ fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Rep
     for file in &plan.files {
         let Some(origin) = file.origin.as_ref().filter(|_| block(file.content.expose()) == Block::Indicated) else { continue };
         let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
-        let finding = Diagnostic::warning(INDENTATION_LOST, message).at(config.place(origin));
+        let finding = Diagnostic::of(&INDENTATION_LOST, message).at(config.place(origin));
         report.push(finding.help("begin the content with a line without blanks, or use `--encoder typed`"));
     }
     report
@@ -86,8 +88,8 @@ fn passwords_without_text(plan: &NodePlan, config: &Object, spec_path: &FieldPat
         let path = spec_path.field("users").index(index).field("passwdFrom");
         let message = format!("{path} gives a password that is not UTF-8");
         let finding = match encoder {
-            Encoder::Capi => Diagnostic::warning(DOCUMENT_BROKEN, message + ", which breaks the document"),
-            Encoder::Typed => Diagnostic::error(PASSWORD_UNFIT, message),
+            Encoder::Capi => Diagnostic::of(&DOCUMENT_BROKEN, message + ", which breaks the document"),
+            Encoder::Typed => Diagnostic::of(&PASSWORD_UNFIT, message),
         };
         finding.at(config.place(&path)).help("put the hash of a password into the Secret, as `openssl passwd -6` prints it")
     };
@@ -95,7 +97,7 @@ fn passwords_without_text(plan: &NodePlan, config: &Object, spec_path: &FieldPat
 }
 
 fn jinja(path: &FieldPath, config: &Object) -> Diagnostic {
-    let finding = Diagnostic::warning(JINJA, format!("{path} holds `{{{{` or `{{%`, which cloud-init evaluates as jinja"));
+    let finding = Diagnostic::of(&JINJA, format!("{path} holds `{{{{` or `{{%`, which cloud-init evaluates as jinja"));
     finding.at(config.place(path)).help("wrap the text in `{% raw %}` and `{% endraw %}`, or encode the content as base64")
 }
 
@@ -120,10 +122,10 @@ fn misread(text: &Text<'_>, config: &Object) -> Option<Diagnostic> {
     let value = parsed.documents.first().and_then(|document| Some(&document.root.as_mapping()?.get("k")?.value.value));
     let path = &text.path;
     let help = "leave the character out, or use `--encoder typed` or a WindlassConfig, which quote";
-    let broken = || Diagnostic::warning(DOCUMENT_BROKEN, format!("{path} breaks the document, because CAPI writes it without quotes"));
+    let broken = || Diagnostic::of(&DOCUMENT_BROKEN, format!("{path} breaks the document, because CAPI writes it without quotes"));
     let cut = |read: &str| match text.secret {
-        true => Diagnostic::warning(VALUE_CUT, format!("{path} reaches cloud-init as another text")),
-        false => Diagnostic::warning(VALUE_CUT, format!("{path} reaches cloud-init as `{read}`")),
+        true => Diagnostic::of(&VALUE_CUT, format!("{path} reaches cloud-init as another text")),
+        false => Diagnostic::of(&VALUE_CUT, format!("{path} reaches cloud-init as `{read}`")),
     };
     let finding = match value {
         _ if parsed.report.has_errors() || parsed.documents.len() != 1 => broken(),

@@ -3,13 +3,15 @@
 use super::cloud_config::Encoder;
 use super::gzip;
 use crate::api::boot::{Compression, Format};
-use crate::diag::{Diagnostic, RuleId};
+use crate::diag::{Diagnostic, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::target::Target;
 use crate::render::machine::Rendered;
 
-/// Bootstrap data that is larger than it may be.
-pub const TOO_LARGE: RuleId = RuleId::new("bootstrap-data-too-large");
+rules! {
+    /// Bootstrap data that is larger than it may be.
+    pub TOO_LARGE = error("bootstrap-data-too-large");
+}
 
 /// The most that a Secret holds.
 const SECRET_LIMIT: usize = 1_048_576;
@@ -37,7 +39,7 @@ pub(crate) fn check(target: &Target<'_>, rendered: &Rendered, max_data_bytes: Op
     if can_shrink && rendered.format == Format::CloudConfig {
         message += &format!("; with compression gzip: {}", gzip::compress(rendered.data.expose()).len());
     }
-    let finding = Diagnostic::error(TOO_LARGE, message).at(target.config.place(&path));
+    let finding = Diagnostic::of(&TOO_LARGE, message).at(target.config.place(&path));
     notes.refuse(finding.help("set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself"))
 }
 

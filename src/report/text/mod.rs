@@ -126,7 +126,7 @@ impl<'a> Renderer<'a> {
 
     fn header(&mut self, finding: &Diagnostic) {
         let severity = self.style.paint(Paint::Severity(finding.severity), finding.severity.as_str());
-        let rule = self.style.paint(Paint::Bold, &format!("[{}]", finding.rule.as_str()));
+        let rule = self.style.paint(Paint::Bold, &format!("[{}]", finding.rule.id));
         self.text.push_str(&format!("{severity}{rule}: {}\n", visible(&finding.message)));
     }
 

@@ -1,7 +1,7 @@
 //! The look, held by examples that were written by hand.
 
 use super::*;
-use crate::diag::{Position, RuleId, Span};
+use crate::diag::{Position, Rule, Span};
 use crate::text::source::Source;
 
 /// The place of `needle`, which must be in the text once.
@@ -43,7 +43,7 @@ fn two_places_of_one_file_stand_in_one_excerpt() {
         "apiVersion: x\nkind: KubeadmConfig\nmetadata:\n  name: gpu-worker\nspec:\n  files:\n  - path: /etc/motd\n    content: hi\n    contentFrom:\n",
     );
     let content = worker.text().find("content:").unwrap();
-    let finding = Diagnostic::error(RuleId::new("config-file-two-sources"), "spec.files[0] has both content and contentFrom")
+    let finding = Diagnostic::of(const { &Rule::error("config-file-two-sources", "") }, "spec.files[0] has both content and contentFrom")
         .at(place(&worker, "contentFrom"))
         .label("the second")
         .related(worker.place_at(content..content + "content".len()), "the first")
@@ -74,7 +74,7 @@ fn another_file_is_named_and_lines_to_add_are_shown() {
     let provider = Source::new("provider.yaml", "name: k3s\ncrds:\n- bootstrap/config/crd/bases/*.yaml\n");
     let foreign = "bootstrap/config/crd/bases/controlplane.cluster.x-k8s.io_kthreescontrolplanes.yaml";
     let message = "`crds` also takes KThreesControlPlane of group controlplane.cluster.x-k8s.io";
-    let finding = Diagnostic::error(RuleId::new("provider-crd-foreign-group"), message)
+    let finding = Diagnostic::of(const { &Rule::error("provider-crd-foreign-group", "") }, message)
         .at(place(&provider, "bootstrap/config/crd/bases/*.yaml"))
         .label("`group` is bootstrap.cluster.x-k8s.io")
         .related(point(foreign, 9, 10), "")
@@ -96,7 +96,7 @@ error[provider-crd-foreign-group]: `crds` also takes KThreesControlPlane of grou
     );
 
     let metadata = Source::new("metadata.yaml", format!("{}    contract: v1beta1\n", "#\n".repeat(11)));
-    let finding = Diagnostic::error(RuleId::new("metadata-series-missing"), "metadata.yaml does not list series 0.4 of v0.4.0")
+    let finding = Diagnostic::of(const { &Rule::error("metadata-series-missing", "") }, "metadata.yaml does not list series 0.4 of v0.4.0")
         .at(place(&metadata, "contract"))
         .insertion(12, vec!["  - major: 0".to_owned(), "    minor: 4".to_owned(), "    contract: v1beta1".to_owned()])
         .help("add these lines, or run `windlass release bump v0.4.0`");
@@ -122,7 +122,7 @@ error[metadata-series-missing]: metadata.yaml does not list series 0.4 of v0.4.0
 fn a_related_excerpt_has_its_own_arrow_and_the_same_gutter() {
     let a = Source::new("a.yaml", "x: 1\n");
     let b = Source::new("b.yaml", format!("{}y: 2\n", "#\n".repeat(1000)));
-    let finding = Diagnostic::warning(RuleId::new("a-b"), "x and y differ")
+    let finding = Diagnostic::of(const { &Rule::warning("a-b", "") }, "x and y differ")
         .at(place(&a, "1"))
         .related(place(&b, "2"), "here it is 2")
         .note("two\nlines");
@@ -150,7 +150,7 @@ warning[a-b]: x and y differ
 
 #[test]
 fn without_the_text_only_the_place_is_shown() {
-    let finding = Diagnostic::warning(RuleId::new("image-registry-gone"), "gcr.io no longer serves kube-rbac-proxy")
+    let finding = Diagnostic::of(const { &Rule::warning("image-registry-gone", "") }, "gcr.io no longer serves kube-rbac-proxy")
         .at(point("control-plane-components.yaml", 1877, 16))
         .help("use quay.io/brancz/kube-rbac-proxy:v0.16.0");
     check(
@@ -163,10 +163,10 @@ warning[image-registry-gone]: gcr.io no longer serves kube-rbac-proxy
   = help: use quay.io/brancz/kube-rbac-proxy:v0.16.0
 ",
     );
-    let finding = Diagnostic::info(RuleId::new("a-b"), "m").at(Place::default().in_object("Machine/m"));
+    let finding = Diagnostic::of(const { &Rule::info("a-b", "") }, "m").at(Place::default().in_object("Machine/m"));
     check(finding, &[], 100, "\ninfo[a-b]: m\n  --> Machine/m\n");
-    check(Diagnostic::info(RuleId::new("a-b"), "m"), &[], 100, "\ninfo[a-b]: m\n");
-    let related = Diagnostic::info(RuleId::new("a-b"), "m").at(Place::file("a")).related(point("b", 1, 2), "the first");
+    check(Diagnostic::of(const { &Rule::info("a-b", "") }, "m"), &[], 100, "\ninfo[a-b]: m\n");
+    let related = Diagnostic::of(const { &Rule::info("a-b", "") }, "m").at(Place::file("a")).related(point("b", 1, 2), "the first");
     check(related, &[], 100, "\ninfo[a-b]: m\n  --> a\n  ::: b:1:2 the first\n");
 }
 
@@ -174,7 +174,7 @@ warning[image-registry-gone]: gcr.io no longer serves kube-rbac-proxy
 fn long_lines_are_trimmed_around_the_caret() {
     let source = Source::new("long.yaml", format!("a: {} NEEDLE {}\n", "x".repeat(200), "y".repeat(200)));
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "NEEDLE")).label("here"),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "NEEDLE")).label("here"),
         &[&source],
         45,
         "
@@ -186,7 +186,7 @@ error[a-b]: m
 ",
     );
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "a:")),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "a:")),
         &[&source],
         45,
         "
@@ -202,8 +202,10 @@ error[a-b]: m
 #[test]
 fn marks_of_one_long_line_that_are_far_apart_show_it_twice() {
     let source = Source::new("long.yaml", format!("FIRST {} SECOND\n", "x".repeat(200)));
-    let finding =
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "SECOND")).label("two").related(place(&source, "FIRST"), "one");
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(place(&source, "SECOND"))
+        .label("two")
+        .related(place(&source, "FIRST"), "one");
     check(
         finding,
         &[&source],
@@ -224,7 +226,7 @@ error[a-b]: m
 fn tabs_and_wide_characters_keep_the_carets_in_place() {
     let source = Source::new("wide.yaml", "\tname: 漢字 é x\n");
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "字 é")),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "字 é")),
         &[&source],
         100,
         "
@@ -241,7 +243,7 @@ error[a-b]: m
 fn control_characters_do_not_reach_the_terminal() {
     let source = Source::new("evil.yaml", "a: \x1b[2Jb\n");
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m\x1b[2J").at(place(&source, "b")),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m\x1b[2J").at(place(&source, "b")),
         &[&source],
         100,
         "
@@ -262,7 +264,7 @@ fn a_mark_over_several_lines_marks_each() {
         source.place_at(find(from)..find(to))
     };
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(span("b:", "d:")).label("this"),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(span("b:", "d:")).label("this"),
         &[&source],
         100,
         "
@@ -278,7 +280,7 @@ error[a-b]: m
 ",
     );
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(span("b:", "h:")).label("this"),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(span("b:", "h:")).label("this"),
         &[&source],
         100,
         "
@@ -304,7 +306,7 @@ error[a-b]: m
 fn lines_between_distant_marks_are_left_out() {
     let source = Source::new("far.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "e")).related(place(&source, "a"), "one"),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "e")).related(place(&source, "a"), "one"),
         &[&source],
         100,
         "
@@ -324,7 +326,7 @@ error[a-b]: m
 fn a_line_of_half_a_megabyte_is_not_shown() {
     let source = Source::new("huge.json", format!("{}NEEDLE", "x".repeat(500_000)));
     check(
-        Diagnostic::error(RuleId::new("a-b"), "m").at(place(&source, "NEEDLE")),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "NEEDLE")),
         &[&source],
         100,
         "\nerror[a-b]: m\n  --> huge.json:1:500001\n",
@@ -334,7 +336,8 @@ fn a_line_of_half_a_megabyte_is_not_shown() {
 #[test]
 fn colours_follow_the_severity() {
     let source = Source::new("a.yaml", "x: 1\n");
-    let report: Report = [Diagnostic::warning(RuleId::new("a-b"), "m").at(place(&source, "1")).label("one")].into_iter().collect();
+    let report: Report =
+        [Diagnostic::of(const { &Rule::warning("a-b", "") }, "m").at(place(&source, "1")).label("one")].into_iter().collect();
     let text = render(&report, &[source].into_iter().collect(), Style { colour: true, width: 100 });
     assert!(text.starts_with("\x1b[1;33mwarning\x1b[0m\x1b[1m[a-b]\x1b[0m: m\n"), "{text:?}");
     assert!(text.contains("  --> \x1b[1ma.yaml:1:4\x1b[0m\n"), "{text:?}");
@@ -381,7 +384,7 @@ mod any_place {
             width in 0usize..60,
         ) {
             let source = Source::new("any.yaml", text);
-            let mut finding = Diagnostic::error(RuleId::new("a-b"), "m").at(source.place().at_span(spans[0])).label(label.clone());
+            let mut finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place().at_span(spans[0])).label(label.clone());
             for span in &spans[1..] {
                 finding = finding.related(source.place().at_span(*span), label.clone());
             }

@@ -12,27 +12,29 @@ use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge_tag, meaning};
 use super::syntax::{self, shown};
 use super::tabs::Tabs;
-use crate::diag::{Diagnostic, FieldPath, Position, RuleId, Segment, Span};
+use crate::diag::{Diagnostic, FieldPath, Position, Segment, Span, rules};
 use crate::text::source::TextRange;
 
-/// A key that stands twice in a mapping: the last one wins.
-const KEY_DUPLICATED: RuleId = RuleId::new("yaml-key-duplicated");
-/// A key that JSON cannot hold: a list, a mapping, or a number without a value.
-const KEY_INVALID: RuleId = RuleId::new("yaml-key-invalid");
-/// A `<<` whose value is no mapping.
-const MERGE_INVALID: RuleId = RuleId::new("yaml-merge-invalid");
-/// A `<<` after a key that it overrides, which other readers decide the other way.
-const MERGE_OVERRIDING: RuleId = RuleId::new("yaml-merge-overriding");
-/// An anchor whose name has more than letters, digits, `-` and `_`.
-const ANCHOR_INVALID: RuleId = RuleId::new("yaml-anchor-invalid");
-/// An alias without its anchor.
-const ALIAS_UNDEFINED: RuleId = RuleId::new("yaml-alias-undefined");
-/// An alias inside its own anchor.
-const ALIAS_RECURSIVE: RuleId = RuleId::new("yaml-alias-recursive");
-/// A number that JSON cannot hold: infinite, or none.
-const NUMBER_INFINITE: RuleId = RuleId::new("yaml-number-infinite");
-/// A tag that does not fit its value.
-const TAG_MISMATCHED: RuleId = RuleId::new("yaml-tag-mismatched");
+rules! {
+    /// A key that stands twice in a mapping: the last one wins.
+    KEY_DUPLICATED = warning("yaml-key-duplicated");
+    /// A key that JSON cannot hold: a list, a mapping, or a number without a value.
+    KEY_INVALID = error("yaml-key-invalid");
+    /// A `<<` whose value is no mapping.
+    MERGE_INVALID = error("yaml-merge-invalid");
+    /// A `<<` after a key that it overrides, which other readers decide the other way.
+    MERGE_OVERRIDING = warning("yaml-merge-overriding");
+    /// An anchor whose name has more than letters, digits, `-` and `_`.
+    ANCHOR_INVALID = error("yaml-anchor-invalid");
+    /// An alias without its anchor.
+    ALIAS_UNDEFINED = error("yaml-alias-undefined");
+    /// An alias inside its own anchor.
+    ALIAS_RECURSIVE = error("yaml-alias-recursive");
+    /// A number that JSON cannot hold: infinite, or none.
+    NUMBER_INFINITE = error("yaml-number-infinite");
+    /// A tag that does not fit its value.
+    TAG_MISMATCHED = error("yaml-tag-mismatched");
+}
 
 /// The most bytes of keys that the path of a finding repeats.
 const LONGEST_PATH: usize = 2048;
@@ -196,7 +198,7 @@ impl<'a> Builder<'a> {
             self.find(syntax::broken_word(&text), span);
         }
         let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
-            let finding = Diagnostic::error(TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{}`", wrong.tag, shown(&text)));
+            let finding = Diagnostic::of(&TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{}`", wrong.tag, shown(&text)));
             self.find(finding.help(wrong.help), span);
             Meaning::Word(Resolved::Null)
         });
@@ -225,7 +227,7 @@ impl<'a> Builder<'a> {
             Meaning::Word(Resolved::Timestamp | Resolved::Str) => Value::String(text.into_owned()),
             Meaning::Word(Resolved::Float(float)) => json_number(float).map_or_else(
                 || {
-                    let finding = Diagnostic::error(NUMBER_INFINITE, format!("`{}` is a number that JSON cannot hold", shown(&text)));
+                    let finding = Diagnostic::of(&NUMBER_INFINITE, format!("`{}` is a number that JSON cannot hold", shown(&text)));
                     self.find(finding.help(format!("write `\"{}\"` if a text is meant", shown(&text))), span);
                     Value::Null
                 },
@@ -245,7 +247,7 @@ impl<'a> Builder<'a> {
             Meaning::Word(Resolved::Null | Resolved::Uint(_)) => {
                 let word = shown(text);
                 let subject = if text.is_empty() { "an empty word".to_owned() } else { format!("`{word}`") };
-                let finding = Diagnostic::error(KEY_INVALID, format!("{subject} cannot be a key"));
+                let finding = Diagnostic::of(&KEY_INVALID, format!("{subject} cannot be a key"));
                 self.find(finding.help(format!("write `\"{word}\"`")), span);
                 return Key::Invalid;
             }
@@ -256,7 +258,7 @@ impl<'a> Builder<'a> {
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
         let Some(size) = self.anchors.get(&anchor).and_then(Option::as_ref).map(Node::measure) else {
             let finding =
-                Diagnostic::error(ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", shown(self.excerpt.text(span))));
+                Diagnostic::of(&ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", shown(self.excerpt.text(span))));
             self.find(finding.help("write the value out instead of the alias"), span);
             return self.attach(Node { span: range(span), value: Value::Null }, 0);
         };
@@ -275,7 +277,7 @@ impl<'a> Builder<'a> {
     fn undefined_alias(&mut self, name: &str, span: Span) -> Result<(), Stop> {
         self.charge(1, 0, span)?;
         let name = shown(name);
-        let finding = Diagnostic::error(ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
+        let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
         self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
         self.attach(Node { span: range(span), value: Value::Null }, 0)
     }
@@ -283,7 +285,7 @@ impl<'a> Builder<'a> {
     fn anchor_name(&mut self, name: &str, span: Span) {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
             let finding =
-                Diagnostic::error(ANCHOR_INVALID, format!("the name of the anchor `&{}` is more than Go's reader takes", shown(name)));
+                Diagnostic::of(&ANCHOR_INVALID, format!("the name of the anchor `&{}` is more than Go's reader takes", shown(name)));
             self.find(finding.help("use letters, digits, `-` and `_` only"), span);
         }
     }
@@ -327,7 +329,7 @@ impl<'a> Builder<'a> {
                 Key::Read { text, span } => entries.all.push(Entry { key: text, key_span: range(span), value: node }),
                 Key::Merge { span } => {
                     if entries.merge(node).is_err() {
-                        let finding = Diagnostic::error(MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
+                        let finding = Diagnostic::of(&MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
                         self.find(finding.help("write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key"), span);
                     }
                 }
@@ -349,7 +351,7 @@ impl<'a> Builder<'a> {
             }),
             Value::Null => Meaning::Word(Resolved::Null),
             Value::Sequence(_) | Value::Mapping(_) => {
-                let finding = Diagnostic::error(KEY_INVALID, "a list or a mapping cannot be a key");
+                let finding = Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key");
                 self.find(finding.help("write a word before the `:`"), self.whole(node.span));
                 return Key::Invalid;
             }
@@ -401,12 +403,12 @@ impl<'a> Builder<'a> {
         let key = shown(&entry.key);
         let place = self.excerpt.source.place().in_document(self.document);
         let finding = if merged.binary_search(&entry.won_at).is_ok() {
-            Diagnostic::warning(MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
+            Diagnostic::of(&MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
                 .help("move the `<<` line before the keys that are to win")
                 .note("Go's reader applies `<<` where it stands; other readers let the written key win")
                 .related(place.at_span(self.whole(entry.won)), "the value that wins")
         } else {
-            Diagnostic::warning(KEY_DUPLICATED, format!("the key `{key}` is written twice"))
+            Diagnostic::of(&KEY_DUPLICATED, format!("the key `{key}` is written twice"))
                 .help(format!("remove one of the two `{key}` lines"))
                 .note("Go's reader keeps the last one")
                 .related(place.at_span(self.whole(entry.won)), "the one that wins")
@@ -424,7 +426,7 @@ impl<'a> Builder<'a> {
 
     fn too_deep(&mut self, span: Span) {
         let most = self.budget.limits.depth;
-        let finding = Diagnostic::error(DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
+        let finding = Diagnostic::of(&DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
         self.find(finding.help("write the document flatter"), span);
     }
 

@@ -1,15 +1,17 @@
 //! How much a stream may hold. Files come from anywhere; what is read of them must not fill the memory.
 
-use crate::diag::{Diagnostic, Report, RuleId};
+use crate::diag::{Diagnostic, Report, rules};
 
-/// A file that is larger than is read.
-pub(super) const SIZE_EXCEEDED: RuleId = RuleId::new("yaml-size-exceeded");
-/// Lists and mappings nested deeper than is read.
-pub(super) const DEPTH_EXCEEDED: RuleId = RuleId::new("yaml-depth-exceeded");
-/// More values, written or multiplied by aliases, than are read.
-const NODES_EXCEEDED: RuleId = RuleId::new("yaml-nodes-exceeded");
-/// More findings in one file than are shown.
-const FINDINGS_EXCEEDED: RuleId = RuleId::new("yaml-findings-exceeded");
+rules! {
+    /// A file that is larger than is read.
+    pub(super) SIZE_EXCEEDED = error("yaml-size-exceeded");
+    /// Lists and mappings nested deeper than is read.
+    pub(super) DEPTH_EXCEEDED = error("yaml-depth-exceeded");
+    /// More values, written or multiplied by aliases, than are read.
+    NODES_EXCEEDED = error("yaml-nodes-exceeded");
+    /// More findings in one file than are shown.
+    FINDINGS_EXCEEDED = error("yaml-findings-exceeded");
+}
 
 /// What one stream may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl Budget {
         } else if found == self.limits.findings {
             let message = format!("more than {found} findings; the rest is not shown");
             let place = finding.place;
-            self.report.push(Diagnostic::error(FINDINGS_EXCEEDED, message).at(place).help("mend those above first"));
+            self.report.push(Diagnostic::of(&FINDINGS_EXCEEDED, message).at(place).help("mend those above first"));
         }
     }
 }
@@ -89,11 +91,11 @@ impl Exceeded {
     pub(super) fn finding(self) -> Diagnostic {
         match self {
             Exceeded::Nodes(most) => {
-                Diagnostic::error(NODES_EXCEEDED, format!("the file holds more than {most} values; the rest is not read"))
+                Diagnostic::of(&NODES_EXCEEDED, format!("the file holds more than {most} values; the rest is not read"))
                     .help("split the file, or write out what its aliases multiply")
             }
             Exceeded::Bytes(most) => {
-                Diagnostic::error(NODES_EXCEEDED, format!("aliases stand for more than {most} bytes; the rest is not read"))
+                Diagnostic::of(&NODES_EXCEEDED, format!("aliases stand for more than {most} bytes; the rest is not read"))
                     .help("write out what the aliases multiply")
             }
         }

@@ -3,15 +3,15 @@
 //!
 //! A broken document does not hide the others. Comments are not kept.
 
-mod builder;
+pub(crate) mod builder;
 mod excerpt;
-mod limits;
+pub(crate) mod limits;
 mod node;
 mod origin;
 mod parallel;
 pub(crate) mod resolve;
 mod scalar;
-mod syntax;
+pub(crate) mod syntax;
 mod tabs;
 mod timestamp;
 
@@ -49,7 +49,7 @@ pub fn parse(source: &Source, limits: &Limits) -> Parsed {
     let whole = Excerpt::whole(source);
     if source.text().len() > limits.bytes {
         let message = format!("the file has more than {} bytes", limits.bytes);
-        let finding = Diagnostic::error(SIZE_EXCEEDED, message).at(source.place()).help("split the file");
+        let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(source.place()).help("split the file");
         return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
     }
     let mut parsed = parallel::parse(&whole, limits).unwrap_or_else(|| read(&whole, limits));

@@ -6,19 +6,21 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::is_refused;
 use super::limits::DEPTH_EXCEEDED;
-use crate::diag::{Diagnostic, RuleId};
+use crate::diag::{Diagnostic, rules};
 
-/// Text that is not YAML.
-const SYNTAX: RuleId = RuleId::new("yaml-syntax");
-/// A character that YAML does not allow.
-const CHARACTER_REFUSED: RuleId = RuleId::new("yaml-character-refused");
-/// U+0085, U+2028 or U+2029: a line break for Go's reader, a character of the text for others.
-const LINE_BREAK_UNUSUAL: RuleId = RuleId::new("yaml-line-break-unusual");
+rules! {
+    /// Text that is not YAML.
+    SYNTAX = error("yaml-syntax");
+    /// A character that YAML does not allow.
+    CHARACTER_REFUSED = error("yaml-character-refused");
+    /// U+0085, U+2028 or U+2029: a line break for Go's reader, a character of the text for others.
+    LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
+}
 
 /// The finding for an error of the parser, without its place.
 pub(super) fn finding(error: &ScanError) -> Diagnostic {
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
-        return Diagnostic::error(DEPTH_EXCEEDED, "values are nested too deep").help("write the document flatter");
+        return Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("write the document flatter");
     }
     if let ErrorKind::UnexpectedCharacter { character } = error.kind()
         && is_refused(*character)
@@ -26,34 +28,34 @@ pub(super) fn finding(error: &ScanError) -> Diagnostic {
         return refused(*character);
     }
     let (message, help) = words(error.kind());
-    Diagnostic::error(SYNTAX, message).help(help)
+    Diagnostic::of(&SYNTAX, message).help(help)
 }
 
 /// The finding for a character that YAML does not allow, without its place.
 pub(super) fn refused(character: char) -> Diagnostic {
     let message = format!("the character U+{:04X} is not allowed in YAML", u32::from(character));
-    Diagnostic::error(CHARACTER_REFUSED, message)
+    Diagnostic::of(&CHARACTER_REFUSED, message)
         .help(format!("write it as `\\u{:04x}` in double quotes, or remove it", u32::from(character)))
 }
 
 /// The finding for a line break that only YAML 1.1 knows, without its place.
 pub(super) fn unusual_break(character: char) -> Diagnostic {
     let code = u32::from(character);
-    Diagnostic::warning(LINE_BREAK_UNUSUAL, format!("the character U+{code:04X} is a line break for Go's reader"))
+    Diagnostic::of(&LINE_BREAK_UNUSUAL, format!("the character U+{code:04X} is a line break for Go's reader"))
         .help(format!("write it as `\\u{code:04x}` in double quotes, or start a new line"))
 }
 
 /// The finding for a tab that only Go's reader refuses, without its place.
 pub(super) fn misplaced_tab() -> Diagnostic {
     let (message, help) = words(&ErrorKind::TabInIndentation);
-    Diagnostic::error(SYNTAX, message).help(help)
+    Diagnostic::of(&SYNTAX, message).help(help)
 }
 
 /// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
 pub(super) fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
-    Diagnostic::error(SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
+    Diagnostic::of(&SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
 }
 
 /// A text of the user as a message repeats it: not all of it, when it is long.

@@ -25,7 +25,7 @@ fn check_findings(text: &str, expected: &[(&str, u32, u32)]) -> Parsed {
         .iter()
         .map(|f| {
             let start = f.place.span.map(|s| s.start).unwrap_or_default();
-            (f.rule.as_str(), start.line, start.column)
+            (f.rule.id, start.line, start.column)
         })
         .collect();
     assert_eq!(found, expected, "{text}");
@@ -94,7 +94,7 @@ fn expansion_and_depth_are_bounded() {
         bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 9].join(", ")));
     }
     let parsed = read(&bomb);
-    assert_eq!(parsed.report.findings()[0].rule.as_str(), "yaml-nodes-exceeded");
+    assert_eq!(parsed.report.findings()[0].rule.id, "yaml-nodes-exceeded");
     assert_eq!(parsed.documents, []);
     for deep in ["[".repeat(100_000), "- ".repeat(50_000), "a:\n".repeat(3)] {
         read(&deep);
@@ -184,17 +184,17 @@ fn spans_cover_the_words() {
 fn findings_are_bounded() {
     let limits = Limits { findings: 3, ..Limits::default() };
     let parsed = parse(&Source::new("x.yaml", "a: 1\n".repeat(10)), &limits);
-    let rules: Vec<_> = parsed.report.findings().iter().map(|f| f.rule.as_str()).collect();
+    let rules: Vec<_> = parsed.report.findings().iter().map(|f| f.rule.id).collect();
     assert_eq!(rules, ["yaml-key-duplicated", "yaml-key-duplicated", "yaml-key-duplicated", "yaml-findings-exceeded"]);
     let limits = Limits { bytes: 3, ..Limits::default() };
-    assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.as_str(), "yaml-size-exceeded");
+    assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.id, "yaml-size-exceeded");
 }
 
 #[test]
 fn parts_have_the_places_of_the_whole() {
     let source = Source::new("x.yaml", "a: 1\n---\nb: [é, \u{1}]\nc: |\n  d\n---\n");
     let parsed = parse_part(&source, 9..29, 3, &Limits::default());
-    let found: Vec<_> = parsed.report.findings().iter().map(|f| (f.rule.as_str(), f.place.span.map(|s| s.start))).collect();
+    let found: Vec<_> = parsed.report.findings().iter().map(|f| (f.rule.id, f.place.span.map(|s| s.start))).collect();
     let at = crate::diag::Position { offset: 17, line: 3, column: 8 };
     assert_eq!(found, [("yaml-character-refused", Some(at))]);
     let parsed = parse_part(&source, 20..28, 4, &Limits::default());

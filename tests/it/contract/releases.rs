@@ -61,7 +61,7 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
         let text = format!(
             "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: {name:?}\ntype: AddonProvider\ngroup: x.example\nnamespace: x-system\ncrds: [a.yaml]\n"
         );
-        parse(&Source::new("provider.yaml", text)).1.findings().iter().map(|finding| finding.rule.as_str()).collect()
+        parse(&Source::new("provider.yaml", text)).1.findings().iter().map(|finding| finding.rule.id).collect()
     };
     for good in ["a", "windlass", "rke2-k3s", "0x9", &"n".repeat(63)] {
         assert_eq!(rules(good), [""; 0], "{good}");

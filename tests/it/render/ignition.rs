@@ -234,11 +234,7 @@ fn vectors_in_version_3_4() {
             }
             None => {
                 let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
-                assert!(
-                    errors.peek().is_some() && errors.all(|finding| finding.rule.as_str().starts_with("ignition-")),
-                    "{}",
-                    case.name
-                );
+                assert!(errors.peek().is_some() && errors.all(|finding| finding.rule.id.starts_with("ignition-")), "{}", case.name);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{definitions, names, scalars};
 use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
 use crate::emit::object::{self, Object};
@@ -11,16 +11,18 @@ use crate::ops::repository::sample::sampled;
 use crate::text::source::Source;
 use crate::text::yaml::Limits;
 
-/// clusterctl refuses the components.
-const REFUSED: RuleId = RuleId::new("components-refused");
-/// components pass only when their variables are replaced: `--raw` and `--describe` fail.
-const RAW_REFUSED: RuleId = RuleId::new("components-raw-refused");
-/// an object that clusterctl converts is of a version that it does not know.
-const VERSION_UNKNOWN: RuleId = RuleId::new("components-object-version-unknown");
-/// a field that its type does not have vanishes in clusterctl's conversion.
-const FIELD_DROPPED: RuleId = RuleId::new("components-field-dropped");
-/// a webhook lacks a field that the API server demands; clusterctl writes null in its place.
-const WEBHOOK_INCOMPLETE: RuleId = RuleId::new("components-webhook-incomplete");
+rules! {
+    /// clusterctl refuses the components.
+    REFUSED = error("components-refused");
+    /// components pass only when their variables are replaced: `--raw` and `--describe` fail.
+    RAW_REFUSED = warning("components-raw-refused");
+    /// an object that clusterctl converts is of a version that it does not know.
+    VERSION_UNKNOWN = error("components-object-version-unknown");
+    /// a field that its type does not have vanishes in clusterctl's conversion.
+    FIELD_DROPPED = warning("components-field-dropped");
+    /// a webhook lacks a field that the API server demands; clusterctl writes null in its place.
+    WEBHOOK_INCOMPLETE = error("components-webhook-incomplete");
+}
 
 /// Judges the components of the picked version.
 pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
@@ -55,19 +57,19 @@ fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>, is_core: b
 fn refusals(config: &Config<'_>, explained: &Explanation, source: &Source, has_errors: bool) -> Option<Diagnostic> {
     let (version, _) = explained.picked.as_ref().ok()?;
     let refusal = |raw| components_refusal(config, &explained.provider, version, source.text().as_bytes(), raw);
-    let finding = |severity, rule, message: &str, refusal: &crate::clusterctl::Refusal| {
-        Diagnostic::new(severity, rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+    let finding = |rule, message: &str, refusal: &crate::clusterctl::Refusal| {
+        Diagnostic::of(rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
     match refusal(false) {
         Some(_) if has_errors => None,
         Some(refused) => {
             let message = "clusterctl refuses the components";
-            Some(finding(Severity::Error, REFUSED, message, &refused).help("mend the object that the note names"))
+            Some(finding(&REFUSED, message, &refused).help("mend the object that the note names"))
         }
         None => refusal(true).map(|refused| {
             let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
             let help = "use variables only inside of strings, and not in images";
-            finding(Severity::Warning, RAW_REFUSED, message, &refused).help(help)
+            finding(&RAW_REFUSED, message, &refused).help(help)
         }),
     }
 }
@@ -75,7 +77,7 @@ fn refusals(config: &Config<'_>, explained: &Explanation, source: &Source, has_e
 fn unknown_version(object: &Object) -> Option<Diagnostic> {
     let refusal = version_refusal(&object.value)?;
     let message = format!("{} is of version {}, which clusterctl does not convert", object.title(), object.api_version());
-    let finding = Diagnostic::error(VERSION_UNKNOWN, message).at(object.place(&FieldPath::root().field("apiVersion")));
+    let finding = Diagnostic::of(&VERSION_UNKNOWN, message).at(object.place(&FieldPath::root().field("apiVersion")));
     Some(
         finding
             .help("write the object in the current version of its API")
@@ -86,7 +88,7 @@ fn unknown_version(object: &Object) -> Option<Diagnostic> {
 
 fn dropped(object: &Object) -> Vec<Diagnostic> {
     let finding = |path: FieldPath| {
-        Diagnostic::warning(FIELD_DROPPED, format!("{path} of {} vanishes: {} has no such field", object.title(), object.kind()))
+        Diagnostic::of(&FIELD_DROPPED, format!("{path} of {} vanishes: {} has no such field", object.title(), object.kind()))
             .at(object.key_place(&path))
             .help("mend the name of the field, or remove it")
             .note("clusterctl converts these objects into Go's types and back")
@@ -105,7 +107,7 @@ fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
     });
     let finding = |(at, field): (usize, &str)| {
         let path = FieldPath::root().field("webhooks").index(at);
-        Diagnostic::error(WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
+        Diagnostic::of(&WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
             .at(object.place(&path))
             .help(if field == "sideEffects" { "add `sideEffects: None`" } else { "add `admissionReviewVersions: [v1]`" })
             .note("clusterctl writes null in its place, and the API server refuses that")

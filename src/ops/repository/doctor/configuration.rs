@@ -3,32 +3,33 @@
 use super::{Entry, Subject};
 use crate::clusterctl::{EntryKind, Provider, Refusal};
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// clusterctl cannot read its configuration.
-const UNREADABLE: RuleId = RuleId::new("configuration-unreadable");
-/// an entry of `providers` is not valid, so that every command of clusterctl fails.
-const ENTRY_REFUSED: RuleId = RuleId::new("configuration-provider-refused");
-/// the url of a provider uses a variable that is not set in the environment.
-const VARIABLE_UNSET: RuleId = RuleId::new("configuration-variable-unset");
-/// clusterctl waits a minute in each call for the newest version of itself where there is no network.
-const VERSION_CHECK_ON: RuleId = RuleId::new("configuration-version-check-on");
-/// an image gets a fixed tag, while its provider moves on with `latest`.
-const IMAGE_TAG_UNPINNED: RuleId = RuleId::new("configuration-image-tag-unpinned");
-/// a repository has no clusterctl.yaml, so that clusterctl does not find it.
-const CONFIGURATION_MISSING: RuleId = RuleId::new("repository-configuration-missing");
-/// a repository holds a provider that its clusterctl.yaml does not name.
-const ENTRY_MISSING: RuleId = RuleId::new("repository-entry-missing");
+rules! {
+    /// clusterctl cannot read its configuration.
+    UNREADABLE = error("configuration-unreadable");
+    /// an entry of `providers` is not valid, so that every command of clusterctl fails.
+    ENTRY_REFUSED = error("configuration-provider-refused");
+    /// the url of a provider uses a variable that is not set in the environment.
+    VARIABLE_UNSET = error("configuration-variable-unset");
+    /// clusterctl waits a minute in each call for the newest version of itself where there is no network.
+    VERSION_CHECK_ON = info("configuration-version-check-on");
+    /// an image gets a fixed tag, while its provider moves on with `latest`.
+    IMAGE_TAG_UNPINNED = warning("configuration-image-tag-unpinned");
+    /// a repository has no clusterctl.yaml, so that clusterctl does not find it.
+    CONFIGURATION_MISSING = error("repository-configuration-missing");
+    /// a repository holds a provider that its clusterctl.yaml does not name.
+    ENTRY_MISSING = warning("repository-entry-missing");
+}
 
 /// The finding about a configuration that clusterctl refuses as a whole.
 pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
-    let finding =
-        Diagnostic::error(UNREADABLE, "clusterctl cannot read the configuration").at(source.map(Source::place).unwrap_or_default());
+    let finding = Diagnostic::of(&UNREADABLE, "clusterctl cannot read the configuration").at(source.map(Source::place).unwrap_or_default());
     finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
 }
 
@@ -42,7 +43,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     if subject.source.is_some() && subject.config.variable(VERSION_CHECK).as_deref() != Some("true") {
         let place = subject.source.map(|source| source.place()).unwrap_or_default();
         let finding =
-            Diagnostic::info(VERSION_CHECK_ON, format!("{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"));
+            Diagnostic::of(&VERSION_CHECK_ON, format!("{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"));
         report.push(finding.at(place).help(format!("add `{VERSION_CHECK}: \"true\"`, or set it in the environment")));
     }
     if let (Some(source), Some(root)) = (subject.source, root) {
@@ -51,7 +52,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     let Some((shown, folder)) = subject.repository else { return entries };
     if subject.source.is_none() {
         let finding =
-            Diagnostic::error(CONFIGURATION_MISSING, format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"));
+            Diagnostic::of(&CONFIGURATION_MISSING, format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"));
         report.push(finding.help(format!("run `windlass repository add` with one of its releases and `--to {shown}`")));
     }
     for provider in in_folder(subject, folder) {
@@ -67,7 +68,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
                 provider.provider_type.as_str(),
                 provider.url
             );
-            report.push(Diagnostic::warning(ENTRY_MISSING, message).at(source.place()).help(help));
+            report.push(Diagnostic::of(&ENTRY_MISSING, message).at(source.place()).help(help));
         }
         entries.push(Entry { provider, place: Place::default() });
     }
@@ -83,7 +84,7 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
     };
     let list = FieldPath::root().field("providers");
     let refused = |refusal: Refusal, place: Place| {
-        let finding = Diagnostic::error(ENTRY_REFUSED, "clusterctl refuses the entry, and with it every command").at(place);
+        let finding = Diagnostic::of(&ENTRY_REFUSED, "clusterctl refuses the entry, and with it every command").at(place);
         finding.help("mend the entry as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
     let configured = match subject.config.configured() {
@@ -116,7 +117,7 @@ fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagno
     let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
     let unset = required.filter(|(name, _)| subject.config.environment(name).is_none());
     let finding = |(name, _): (String, _)| {
-        Diagnostic::error(VARIABLE_UNSET, format!("variable {name} of the url is not set in the environment"))
+        Diagnostic::of(&VARIABLE_UNSET, format!("variable {name} of the url is not set in the environment"))
             .at(place.clone())
             .help(format!("run `export {name}=VALUE` first"))
             .note("clusterctl takes it for empty, and looks elsewhere; variables of clusterctl.yaml do not count in urls")
@@ -138,7 +139,7 @@ fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnos
         let place = source.place_at(tag.span).in_document(1).at_path(images.key(&image.key).field("tag"));
         let help = "name the version in the url instead of `latest`, or remove the tag";
         Some(
-            Diagnostic::warning(IMAGE_TAG_UNPINNED, message)
+            Diagnostic::of(&IMAGE_TAG_UNPINNED, message)
                 .at(place)
                 .help(help)
                 .note("newer components meet an older image, whose flags are others"),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::contract::labels::{CONTRACT_PREFIX, CONTRACT_VERSIONS_SEPARATOR};
 use crate::contract::{ContractVersion, METADATA_FILE};
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
 use crate::emit::definitions;
 use crate::emit::metadata::MetadataFile;
 use crate::emit::object::Object;
@@ -14,10 +14,12 @@ use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// a contract label of a CRD names a version that the CRD does not serve.
-const LABEL_VERSION_UNKNOWN: RuleId = RuleId::new("crd-contract-label-version-unknown");
-/// clusterctl replaces variables in the description of a CRD.
-const SUBSTITUTED: RuleId = RuleId::new("crd-text-substituted");
+rules! {
+    /// a contract label of a CRD names a version that the CRD does not serve.
+    LABEL_VERSION_UNKNOWN = error("crd-contract-label-version-unknown");
+    /// clusterctl replaces variables in the description of a CRD.
+    SUBSTITUTED = warning("crd-text-substituted");
+}
 
 /// Judges the CRDs among the objects; the core has no contract labels of its own.
 pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, is_core: bool) -> Report {
@@ -41,9 +43,12 @@ fn unknown_versions(crd: &Object) -> Vec<Diagnostic> {
     let finding = |contract: &str, version: &str| {
         let key = format!("{CONTRACT_PREFIX}{contract}");
         let served: Vec<&str> = known.iter().copied().collect();
-        Diagnostic::error(LABEL_VERSION_UNKNOWN, format!("label {key} of {} names {version}, which the CRD does not serve", crd.title()))
-            .at(crd.place(&FieldPath::root().field("metadata").field("labels").key(key)))
-            .help(format!("name versions that it serves: {}", served.join(", ")))
+        Diagnostic::of(
+            &LABEL_VERSION_UNKNOWN,
+            format!("label {key} of {} names {version}, which the CRD does not serve", crd.title()),
+        )
+        .at(crd.place(&FieldPath::root().field("metadata").field("labels").key(key)))
+        .help(format!("name versions that it serves: {}", served.join(", ")))
     };
     contract_labels(crd)
         .flat_map(|(contract, value)| value.split(CONTRACT_VERSIONS_SEPARATOR).map(move |version| (contract, version)))
@@ -60,7 +65,8 @@ fn unlabelled(crds: &[&Object], metadata: &MetadataFile) -> Option<Diagnostic> {
     (!crds.is_empty() && !fulfilled).then(|| {
         let key = format!("{CONTRACT_PREFIX}{contract}");
         let message = format!("{METADATA_FILE} promises contract {contract}, but no CRD carries the label {key}");
-        let finding = Diagnostic::warning(definitions::LABEL_MISSING, message).at(metadata.series_place(newest));
+        let mut finding = Diagnostic::of(&definitions::LABEL_MISSING, message).at(metadata.series_place(newest));
+        finding.severity = Severity::Warning;
         finding.help(format!("label the CRDs `{key}: VERSION`, or mend the series"))
     })
 }
@@ -89,13 +95,13 @@ pub(super) fn substituted(source: &Source) -> Report {
         let names: Vec<&str> = names.into_iter().collect();
         let message = format!("clusterctl replaces variables in descriptions: {}", names.join(", "));
         let place = source.place_at(first.span.clone());
-        report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$` for `$` in descriptions"));
+        report.push(Diagnostic::of(&SUBSTITUTED, message).at(place).help("write `$$` for `$` in descriptions"));
     }
     let escapes: Vec<usize> = source.text().match_indices("$$(").map(|(at, _)| at).filter(|at| is_within(*at)).collect();
     if let Some(first) = escapes.first() {
         let message = format!("clusterctl makes one `$` of `$$` in descriptions, {}", plural(escapes.len(), "time"));
         let place = source.place_at(*first..first + 2);
-        report.push(Diagnostic::warning(SUBSTITUTED, message).at(place).help("write `$$$$(` for `$$(`"));
+        report.push(Diagnostic::of(&SUBSTITUTED, message).at(place).help("write `$$$$(` for `$$(`"));
     }
     report
 }

@@ -1,30 +1,32 @@
 //! `repository doctor`: for each provider of a configuration which version and which files clusterctl takes, and why; what is missing; and
 //! what in the files would surprise people later.
 
-mod components;
-mod configuration;
-mod definitions;
-mod names;
-mod scalars;
-mod templates;
+pub(crate) mod components;
+pub(crate) mod configuration;
+pub(crate) mod definitions;
+pub(crate) mod names;
+pub(crate) mod scalars;
+pub(crate) mod templates;
 mod text;
-mod versions;
+pub(crate) mod versions;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
 use crate::contract::{METADATA_FILE, ProviderType};
-use crate::diag::{Diagnostic, Place, Report, RuleId};
+use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::text::source::Source;
 
 pub use configuration::unreadable;
 pub use text::text;
 
-/// the repository of a provider is on the network, where doctor does not look.
-const ON_NETWORK: RuleId = RuleId::new("repository-remote");
-/// a file of a release is no text.
-const NOT_TEXT: RuleId = RuleId::new("repository-file-not-text");
+rules! {
+    /// the repository of a provider is on the network, where doctor does not look.
+    ON_NETWORK = info("repository-remote");
+    /// a file of a release is no text.
+    NOT_TEXT = error("repository-file-not-text");
+}
 
 /// What is to be examined.
 #[derive(Clone, Copy)]
@@ -126,7 +128,7 @@ impl Examination {
         self.providers.push(examined(&entry, &explained));
         if explained.provider.url.starts_with("https://") {
             let finding =
-                Diagnostic::info(ON_NETWORK, format!("{} is on the network, where nothing was looked at", explained.provider.label()));
+                Diagnostic::of(&ON_NETWORK, format!("{} is on the network, where nothing was looked at", explained.provider.label()));
             let label = explained.provider.label();
             self.report.push(
                 finding
@@ -156,7 +158,7 @@ impl Examination {
         let file = explained.files.iter().find(|file| file.name == name)?;
         let bytes = file.content.as_ref().ok()?;
         let Ok(text) = std::str::from_utf8(bytes) else {
-            let finding = Diagnostic::error(NOT_TEXT, format!("{} is not UTF-8 text", file.path)).at(Place::file(file.path.as_str()));
+            let finding = Diagnostic::of(&NOT_TEXT, format!("{} is not UTF-8 text", file.path)).at(Place::file(file.path.as_str()));
             self.report.push(finding.help("download the file again, without conversion"));
             return None;
         };

@@ -3,21 +3,23 @@
 use serde_json::Value;
 
 use crate::clusterctl::gets_namespace;
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId};
+use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
 use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
 use crate::emit::object::Object;
 use crate::emit::stamp::is_namespaced;
 
-/// clusterctl gives an object of a cluster-wide kind a namespace, because it does not know the kind.
-const CLUSTER_WIDE_MOVED: RuleId = RuleId::new("components-cluster-wide-moved");
-/// a subject of a role binding is in another namespace; clusterctl moves it.
-const SUBJECT_FOREIGN: RuleId = RuleId::new("components-subject-namespace-foreign");
-/// a Certificate names no namespace, so that its DNS names stay when clusterctl moves it.
-const CERTIFICATE_NAMESPACE: RuleId = RuleId::new("components-certificate-namespace-missing");
-/// a DNS name of a Certificate is not that of a Service in its namespace.
-const CERTIFICATE_NAME: RuleId = RuleId::new("components-certificate-name-foreign");
-/// a cluster-wide role survives `clusterctl delete`, because its name does not begin with the namespace.
-const ROLE_LEFT_BEHIND: RuleId = RuleId::new("components-role-left-behind");
+rules! {
+    /// clusterctl gives an object of a cluster-wide kind a namespace, because it does not know the kind.
+    CLUSTER_WIDE_MOVED = warning("components-cluster-wide-moved");
+    /// a subject of a role binding is in another namespace; clusterctl moves it.
+    SUBJECT_FOREIGN = warning("components-subject-namespace-foreign");
+    /// a Certificate names no namespace, so that its DNS names stay when clusterctl moves it.
+    CERTIFICATE_NAMESPACE = warning("components-certificate-namespace-missing");
+    /// a DNS name of a Certificate is not that of a Service in its namespace.
+    CERTIFICATE_NAME = warning("components-certificate-name-foreign");
+    /// a cluster-wide role survives `clusterctl delete`, because its name does not begin with the namespace.
+    ROLE_LEFT_BEHIND = info("components-role-left-behind");
+}
 
 /// Judges names and namespaces of all objects.
 pub(super) fn check(objects: &[Object]) -> Report {
@@ -25,11 +27,11 @@ pub(super) fn check(objects: &[Object]) -> Report {
     let namespaces: Vec<&Object> = objects.iter().filter(|object| object.kind() == "Namespace").collect();
     for extra in namespaces.iter().skip(1) {
         let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
-        let finding = Diagnostic::error(NAMESPACE_DUPLICATED, message).at(extra.place(&FieldPath::of_fields("metadata.name")));
+        let finding = Diagnostic::of(&NAMESPACE_DUPLICATED, message).at(extra.place(&FieldPath::of_fields("metadata.name")));
         report.push(finding.help("remove one of the two").note("clusterctl aborts on a second one"));
     }
     let Some(namespace) = namespaces.first() else {
-        let finding = Diagnostic::error(NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target");
+        let finding = Diagnostic::of(&NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target");
         let place = objects.first().map(|object| object.place(&FieldPath::root())).unwrap_or_default();
         report.push(finding.at(crate::diag::Place { object: None, span: None, ..place }).help("add a Namespace to the file"));
         return report;
@@ -47,7 +49,7 @@ fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
     if !is_namespaced(object.kind()) {
         return gets_namespace(object.kind()).then(|| {
             let message = format!("clusterctl gives {} a namespace, although {} has none", object.title(), object.kind());
-            let finding = Diagnostic::warning(CLUSTER_WIDE_MOVED, message).at(object.place(&FieldPath::of_fields("kind")));
+            let finding = Diagnostic::of(&CLUSTER_WIDE_MOVED, message).at(object.place(&FieldPath::of_fields("kind")));
             finding.help("install the object in another way, such as from the controller")
         });
     }
@@ -55,7 +57,8 @@ fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
     // Without a namespace the object was meant to follow.
     (!found.is_empty() && found != target).then(|| {
         let message = format!("{} is in namespace {found}, and clusterctl moves it into {target}", object.title());
-        let finding = Diagnostic::warning(NAMESPACE_FOREIGN, message).at(object.place(&FieldPath::of_fields("metadata.namespace")));
+        let mut finding = Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&FieldPath::of_fields("metadata.namespace")));
+        finding.severity = Severity::Warning;
         finding.help(format!("write `namespace: {target}`, or install the object in another way"))
     })
 }
@@ -69,7 +72,7 @@ fn subjects(object: &Object, target: &str) -> Vec<Diagnostic> {
         .filter_map(|(at, subject)| Some((at, subject["namespace"].as_str().filter(|found| !found.is_empty() && *found != target)?)));
     let finding = |(at, found): (usize, &str)| {
         let path = FieldPath::root().field("subjects").index(at).field("namespace");
-        Diagnostic::warning(SUBJECT_FOREIGN, format!("{path} of {} is {found}, and clusterctl writes {target} there", object.title()))
+        Diagnostic::of(&SUBJECT_FOREIGN, format!("{path} of {} is {found}, and clusterctl writes {target} there", object.title()))
             .at(object.place(&path))
             .help(format!("bind a service account of {target}"))
     };
@@ -84,13 +87,13 @@ fn certificate(object: &Object) -> Vec<Diagnostic> {
     let names = || object.value["spec"]["dnsNames"].as_array().into_iter().flatten().filter_map(Value::as_str).enumerate();
     if namespace.is_empty() {
         let finding =
-            Diagnostic::warning(CERTIFICATE_NAMESPACE, format!("{} has no namespace, so its DNS names stay as they are", object.title()));
+            Diagnostic::of(&CERTIFICATE_NAMESPACE, format!("{} has no namespace, so its DNS names stay as they are", object.title()));
         return vec![finding.at(object.place(&FieldPath::of_fields("metadata"))).help("write the namespace of the components")];
     }
     let foreign = names().filter(|(_, name)| name.contains(".svc") && !name.contains(&format!(".{namespace}.")));
     let finding = |(at, name): (usize, &str)| {
         let path = FieldPath::of_fields("spec.dnsNames").index(at);
-        Diagnostic::warning(CERTIFICATE_NAME, format!("DNS name {name} of {} does not contain .{namespace}.", object.title()))
+        Diagnostic::of(&CERTIFICATE_NAME, format!("DNS name {name} of {} does not contain .{namespace}.", object.title()))
             .at(object.place(&path))
             .help(format!("write SERVICE.{namespace}.svc"))
             .note("in another target namespace clusterctl replaces this part, and only this")
@@ -106,7 +109,7 @@ fn left_behind(objects: &[Object], namespace: &str) -> Option<Diagnostic> {
     let (first, others) = left.split_first()?;
     let titles: Vec<String> = left.iter().map(|object| object.title()).collect();
     let name = FieldPath::of_fields("metadata.name");
-    let finding = Diagnostic::info(ROLE_LEFT_BEHIND, format!("`clusterctl delete` leaves {} behind", titles.join(", ")));
+    let finding = Diagnostic::of(&ROLE_LEFT_BEHIND, format!("`clusterctl delete` leaves {} behind", titles.join(", ")));
     let finding = finding.at(first.place(&name)).help(format!("begin their names with {namespace}-"));
     Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&name), "")))
 }

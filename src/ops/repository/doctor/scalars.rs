@@ -1,18 +1,20 @@
 //! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for something else, numbers beyond a
 //! double, variables without quotes.
 
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Limits, Node, Value};
 
-/// a bare key such as `y` or `on` becomes `true` or `false`.
-const KEY_CHANGED: RuleId = RuleId::new("components-key-changed");
-/// a whole number is beyond what a double holds exactly.
-const INTEGER_INEXACT: RuleId = RuleId::new("components-integer-inexact");
-/// a label is no text, so that clusterctl drops all labels of the object.
-const LABEL_NOT_TEXT: RuleId = RuleId::new("components-label-not-text");
-/// a variable stands without quotes where only text is allowed.
-const VARIABLE_UNQUOTED: RuleId = RuleId::new("components-variable-unquoted");
+rules! {
+    /// a bare key such as `y` or `on` becomes `true` or `false`.
+    KEY_CHANGED = warning("components-key-changed");
+    /// a whole number is beyond what a double holds exactly.
+    INTEGER_INEXACT = warning("components-integer-inexact");
+    /// a label is no text, so that clusterctl drops all labels of the object.
+    LABEL_NOT_TEXT = warning("components-label-not-text");
+    /// a variable stands without quotes where only text is allowed.
+    VARIABLE_UNQUOTED = warning("components-variable-unquoted");
+}
 
 /// Whole numbers beyond this are not exact as doubles.
 const EXACT: u64 = 1 << 53;
@@ -74,7 +76,7 @@ impl Walk<'_> {
                 if number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT) || number.as_u64().is_some_and(|n| n > EXACT) =>
             {
                 let message = format!("{} is {number}, which clusterctl rounds: it is beyond 2^53", self.path);
-                let finding = Diagnostic::warning(INTEGER_INEXACT, message).at(self.place(node.span));
+                let finding = Diagnostic::of(&INTEGER_INEXACT, message).at(self.place(node.span));
                 self.report.push(finding.help("write it as a text, if the field takes one"));
             }
             Value::String(text) if self.is_typed => self.text(node, text),
@@ -85,13 +87,13 @@ impl Walk<'_> {
     fn key(&mut self, entry: &yaml::Entry) {
         let written = self.written(entry.key_span);
         if matches!(entry.key.as_str(), "true" | "false") && !written.starts_with(['"', '\'']) && written != entry.key {
-            let finding = Diagnostic::warning(KEY_CHANGED, format!("the bare key `{written}` becomes `{}`", entry.key));
+            let finding = Diagnostic::of(&KEY_CHANGED, format!("the bare key `{written}` becomes `{}`", entry.key));
             self.report.push(finding.at(self.place(entry.key_span)).help(format!("write `\"{written}\"`")));
         }
         let is_label = self.path.parent().is_some_and(|parent| parent.to_string() == "metadata.labels");
         if is_label && !matches!(entry.value.value, Value::String(_)) {
             let message = format!("label {} is no text, so clusterctl drops all labels of the object", entry.key);
-            let finding = Diagnostic::warning(LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
+            let finding = Diagnostic::of(&LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
             self.report.push(finding.help(format!("write `{}: \"{}\"`", entry.key, self.written(entry.value.span))));
         }
     }
@@ -103,7 +105,7 @@ impl Walk<'_> {
             return;
         }
         let message = format!("{} is a variable without quotes: the value `true` or `1` would be no text", self.path);
-        let finding = Diagnostic::warning(VARIABLE_UNQUOTED, message).at(self.place(node.span));
+        let finding = Diagnostic::of(&VARIABLE_UNQUOTED, message).at(self.place(node.span));
         self.report.push(finding.help(format!("write `\"{text}\"`")).note("clusterctl ends with an error on such a value"));
     }
 
@@ -132,7 +134,7 @@ mod tests {
 
     fn check_text(text: &str, expected: &[(&str, u32)]) {
         let report = check(&Source::new("c.yaml", text));
-        let found: Vec<_> = report.findings().iter().map(|f| (f.rule.as_str(), f.place.span.unwrap().start.line)).collect();
+        let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.unwrap().start.line)).collect();
         assert_eq!(found, expected, "{text}");
     }
 

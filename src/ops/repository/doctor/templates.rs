@@ -2,22 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Diagnostic, FieldPath, Report, RuleId, Severity};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::templates::substitution_finding;
 use crate::text::envsubst::{self, Template, Use};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
-/// an operator of a variable does not mean what it means in a shell.
-const OPERATOR_OTHER: RuleId = RuleId::new("template-operator-not-shells");
-/// an operator makes a variable optional, and nothing says so.
-const OPTIONAL_BY_OPERATOR: RuleId = RuleId::new("template-variable-optional");
-/// a variable is used in defaults only, so that users are not told of it.
-const NESTED_ONLY: RuleId = RuleId::new("template-variable-hidden");
-/// the version of a Cluster stands without quotes and may be a number.
-const VERSION_UNQUOTED: RuleId = RuleId::new("template-version-unquoted");
-/// several Clusters of a template use one class; clusterctl prints it for each.
-const CLASS_REPEATED: RuleId = RuleId::new("template-class-repeated");
+rules! {
+    /// an operator of a variable does not mean what it means in a shell.
+    OPERATOR_OTHER = warning("template-operator-not-shells");
+    /// an operator makes a variable optional, and nothing says so.
+    OPTIONAL_BY_OPERATOR = warning("template-variable-optional");
+    /// a variable is used in defaults only, so that users are not told of it.
+    NESTED_ONLY = info("template-variable-hidden");
+    /// the version of a Cluster stands without quotes and may be a number.
+    VERSION_UNQUOTED = error("template-version-unquoted");
+    /// several Clusters of a template use one class; clusterctl prints it for each.
+    CLASS_REPEATED = warning("template-class-repeated");
+}
 
 /// Judges a template.
 pub(super) fn check(source: &Source) -> Report {
@@ -47,35 +49,31 @@ fn variables(source: &Source, template: &Template) -> Report {
 
 /// What is wrong with one use of a variable, by the sign behind its name.
 fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Option<Diagnostic> {
-    let (severity, rule, message, help) = match sign {
+    let (rule, message, help) = match sign {
         ":?" => (
-            Severity::Warning,
-            OPERATOR_OTHER,
+            &OPERATOR_OTHER,
             format!("`:?` gives variable {name} a default here, and no message when it is not set"),
             format!("write `${{{name}}}`, which is required"),
         ),
         ":+" => (
-            Severity::Warning,
-            OPERATOR_OTHER,
+            &OPERATOR_OTHER,
             format!("`:+` is a default of variable {name} here, and no text for when it is set"),
             format!("write `${{{name}:=default}}`"),
         ),
         "" | "=" | ":=" | ":-" if is_hidden => (
-            Severity::Info,
-            NESTED_ONLY,
+            &NESTED_ONLY,
             format!("variable {name} is used in defaults only: `--list-variables` does not show it"),
             format!("use `${{{name}}}` outside of a default too, or document it"),
         ),
         "" | "=" | ":=" | ":-" => return None,
         sign if is_optional => (
-            Severity::Warning,
-            OPTIONAL_BY_OPERATOR,
+            &OPTIONAL_BY_OPERATOR,
             format!("`{sign}` makes variable {name} optional: nothing is refused when it is not set"),
             format!("use `${{{name}}}` before it, so that it is required"),
         ),
         _ => return None,
     };
-    Some(Diagnostic::new(severity, rule, message).help(help))
+    Some(Diagnostic::of(rule, message).help(help))
 }
 
 /// What follows the name of a variable, up to its argument.
@@ -107,14 +105,14 @@ fn clusters(source: &Source) -> Report {
         if let Some(version) = root.at(&FieldPath::of_fields("spec.topology.version"))
             && matches!(version.value, yaml::Value::Number(_))
         {
-            let finding = Diagnostic::error(VERSION_UNQUOTED, "spec.topology.version is a number, and clusterctl wants a text");
+            let finding = Diagnostic::of(&VERSION_UNQUOTED, "spec.topology.version is a number, and clusterctl wants a text");
             report.push(finding.at(place(version, "spec.topology.version")).help("write the whole version, such as \"v1.34.2\""));
         }
         for path in ["spec.topology.class", "spec.topology.classRef.name"] {
             let Some(class) = root.at(&FieldPath::of_fields(path)) else { continue };
             if let Some(name) = class.as_str().filter(|name| !classes.insert((*name).to_owned())) {
                 let finding =
-                    Diagnostic::warning(CLASS_REPEATED, format!("a second Cluster uses class {name}: clusterctl prints the class twice"));
+                    Diagnostic::of(&CLASS_REPEATED, format!("a second Cluster uses class {name}: clusterctl prints the class twice"));
                 report.push(finding.at(place(class, path)).help("put one Cluster into a template"));
             }
         }
@@ -128,7 +126,7 @@ mod tests {
 
     fn check_text(text: &str, expected: &[&str]) {
         let report = check(&Source::new("t.yaml", text));
-        let found: Vec<&str> = report.findings().iter().map(|finding| finding.rule.as_str()).collect();
+        let found: Vec<&str> = report.findings().iter().map(|finding| finding.rule.id).collect();
         assert_eq!(found, expected, "{text}");
     }
 

@@ -4,24 +4,26 @@ use semver::Version;
 
 use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusal};
 use crate::contract::{METADATA_FILE, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, RuleId, Severity};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Severity, rules};
 use crate::emit::metadata::{self, MetadataFile};
 use crate::text::source::Source;
 
-/// clusterctl finds no version of a provider.
-const VERSION_MISSING: RuleId = RuleId::new("repository-version-missing");
-/// the folder of a version is a link, which clusterctl passes over.
-const VERSION_LINKED: RuleId = RuleId::new("repository-version-linked");
-/// the folder of a version lacks the `v`; clusterctl finds it and then looks for it under another name.
-const VERSION_UNPREFIXED: RuleId = RuleId::new("repository-version-unprefixed");
-/// a file that clusterctl needs is not there.
-const FILE_MISSING: RuleId = RuleId::new("repository-file-missing");
-/// clusterctl refuses a metadata.yaml.
-const METADATA_REFUSED: RuleId = RuleId::new("metadata-refused");
-/// metadata.yaml names a series that has no release yet, so that `latest` gives a pre-release or nothing.
-const SERIES_AHEAD: RuleId = RuleId::new("metadata-series-ahead");
-/// the newest metadata.yaml does not name the series of an older version, which clusterctl then cannot upgrade.
-const NOT_CUMULATIVE: RuleId = RuleId::new("metadata-not-cumulative");
+rules! {
+    /// clusterctl finds no version of a provider.
+    VERSION_MISSING = error("repository-version-missing");
+    /// the folder of a version is a link, which clusterctl passes over.
+    VERSION_LINKED = warning("repository-version-linked");
+    /// the folder of a version lacks the `v`; clusterctl finds it and then looks for it under another name.
+    VERSION_UNPREFIXED = error("repository-version-unprefixed");
+    /// a file that clusterctl needs is not there.
+    FILE_MISSING = error("repository-file-missing");
+    /// clusterctl refuses a metadata.yaml.
+    METADATA_REFUSED = error("metadata-refused");
+    /// metadata.yaml names a series that has no release yet, so that `latest` gives a pre-release or nothing.
+    SERIES_AHEAD = warning("metadata-series-ahead");
+    /// the newest metadata.yaml does not name the series of an older version, which clusterctl then cannot upgrade.
+    NOT_CUMULATIVE = warning("metadata-not-cumulative");
+}
 
 /// Whether a version is a pre-release.
 pub(super) fn is_pre_release(version: &str) -> bool {
@@ -33,18 +35,16 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
     let mut report = Report::new();
     let folder = explained.folder.as_deref().unwrap_or_default();
     for (name, _) in explained.skipped.iter().filter(|(name, why)| *why == Skipped::Link && parse_semantic(name).is_ok()) {
-        let finding =
-            Diagnostic::warning(VERSION_LINKED, format!("{folder}/{name} is a link, which clusterctl does not count as a version"));
+        let finding = Diagnostic::of(&VERSION_LINKED, format!("{folder}/{name} is a link, which clusterctl does not count as a version"));
         report.push(finding.at(Place::file(format!("{folder}/{name}"))).help("copy the folder instead of linking it"));
     }
     for name in explained.found.iter().filter(|name| !name.starts_with('v')) {
-        let finding =
-            Diagnostic::error(VERSION_UNPREFIXED, format!("{folder}/{name} has no `v`: `latest` finds it and then reads v{name}"));
+        let finding = Diagnostic::of(&VERSION_UNPREFIXED, format!("{folder}/{name} has no `v`: `latest` finds it and then reads v{name}"));
         report.push(finding.at(Place::file(format!("{folder}/{name}"))).help(format!("rename the folder to v{name}")));
     }
     match &explained.picked {
         Err(refusal) if report.is_empty() => {
-            let finding = Diagnostic::error(VERSION_MISSING, format!("clusterctl finds no version of {}", explained.provider.label()));
+            let finding = Diagnostic::of(&VERSION_MISSING, format!("clusterctl finds no version of {}", explained.provider.label()));
             let help = match explained.found.is_empty() {
                 true => "lay a release in: `windlass repository add DIR --to REPOSITORY`",
                 false => {
@@ -61,7 +61,7 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
     for file in &explained.files {
         let Err(fault) = &file.content else { continue };
         let what = if *fault == FileFault::Missing { "is not there".to_owned() } else { format!("cannot be read: {}", fault.reason()) };
-        let finding = Diagnostic::error(FILE_MISSING, format!("{} {what}", file.path)).at(Place::file(file.path.as_str()));
+        let finding = Diagnostic::of(&FILE_MISSING, format!("{} {what}", file.path)).at(Place::file(file.path.as_str()));
         report.push(finding.help(format!("add the {} of the same release", file.name)));
     }
     report
@@ -70,8 +70,8 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
 fn series_ahead(explained: &Explanation, version: &str, newest: &str, (major, minor): (i32, i32)) -> Diagnostic {
     let folder = explained.folder.as_deref().unwrap_or_default();
     let provider = &explained.provider;
-    Diagnostic::warning(
-        SERIES_AHEAD,
+    Diagnostic::of(
+        &SERIES_AHEAD,
         format!("`latest` gives the pre-release {version}, because series {major}.{minor} has no release yet"),
     )
     .at(Place::file(format!("{folder}/{newest}/{METADATA_FILE}")))
@@ -91,7 +91,7 @@ pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &
         None => found.into_findings().into_iter().map(milder).collect(),
     });
     if let Some(refusal) = refusal.filter(|_| !report.has_errors()) {
-        let finding = Diagnostic::error(METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
+        let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
         let finding = finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}"));
         report.push(finding.upstream(refusal.message()));
     }
@@ -107,7 +107,7 @@ pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &
             continue;
         }
         let message = format!("series {}.{} of v{version} is not in the {METADATA_FILE} of v{picked}", version.major, version.minor);
-        let finding = Diagnostic::warning(NOT_CUMULATIVE, message).at(series.clone());
+        let finding = Diagnostic::of(&NOT_CUMULATIVE, message).at(series.clone());
         report.push(
             finding
                 .help("list every series that was ever released")
@@ -120,7 +120,7 @@ pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &
         && explained.folder.is_some()
     {
         let message = format!("series {}.{} has no version here", ahead.major, ahead.minor);
-        let finding = Diagnostic::warning(SERIES_AHEAD, message).at(file.series_place(ahead));
+        let finding = Diagnostic::of(&SERIES_AHEAD, message).at(file.series_place(ahead));
         report.push(finding.help("lay its release in, or list a series only from its first release on"));
     }
     Some(file)

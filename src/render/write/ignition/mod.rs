@@ -23,20 +23,22 @@ pub(crate) use node::{node_files, run_items};
 use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::Ignition;
-use crate::diag::{Diagnostic, FieldPath, RuleId};
+use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::plan::node_plan::NodePlan;
 
-/// A config of which no Ignition can be made.
-pub const CONFIG_REFUSED: RuleId = RuleId::new("ignition-config-refused");
-/// An additional config that Ignition, or upstream's transpiler, refuses.
-pub const ADDITIONAL_REFUSED: RuleId = RuleId::new("ignition-additional-config-refused");
-/// What upstream's transpiler says of an additional config, and upstream throws away.
-pub const ADDITIONAL_WARNING: RuleId = RuleId::new("ignition-additional-config-warning");
-/// A field that Ignition does not have as it is meant, so that the node gets something else.
-pub const FIELD_LOST: RuleId = RuleId::new("ignition-field-lost");
+rules! {
+    /// A config of which no Ignition can be made.
+    pub CONFIG_REFUSED = error("ignition-config-refused");
+    /// An additional config that Ignition, or upstream's transpiler, refuses.
+    pub ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
+    /// What upstream's transpiler says of an additional config, and upstream throws away.
+    pub ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
+    /// A field that Ignition does not have as it is meant, so that the node gets something else.
+    pub FIELD_LOST = warning("ignition-field-lost");
+}
 
 /// Where a plan comes from.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +62,7 @@ pub fn encode(
     notes: &mut Notes,
 ) -> Option<Sensitive<Vec<u8>>> {
     for (path, gap) in gaps::found(plan, version, context.spec_path) {
-        let finding = Diagnostic::warning(FIELD_LOST, format!("{path} does not reach the node as it is written: {}", gap.effect));
+        let finding = Diagnostic::of(&FIELD_LOST, format!("{path} does not reach the node as it is written: {}", gap.effect));
         let help = match gap.in_3_4 {
             None if version == IgnitionVersion::V2_3 => {
                 "use Ignition 3.4 (`--ignition 3.4`, or `ignition.version: \"3.4\"` in a WindlassConfig)"

@@ -23,7 +23,7 @@ pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Con
     let generated = match generated::generate(plan, release, context.spec_path) {
         Ok(generated) => generated,
         Err(Unwritable { upstream, origin }) => {
-            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{origin} names no mount point"));
+            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} names no mount point"));
             let finding = finding.at(context.config.place(&origin)).help("write the mount as [label, mount point, option…]");
             return notes.refuse(finding.upstream(upstream));
         }
@@ -53,7 +53,7 @@ impl Context<'_> {
         let set =
             [(self.spec_path.field("ignition").field("additionalConfig"), additional), (self.spec_path.field("compression"), compression)];
         for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
-            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
+            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
             notes.report.push(finding.help("use `--ignition 3.4`, or leave the field out"));
         }
         (!additional && !compression).then_some(())
@@ -67,7 +67,7 @@ impl Context<'_> {
             Ok((config, entries)) => {
                 for entry in &entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let finding = Diagnostic::warning(ADDITIONAL_WARNING, message).at(place.clone());
+                    let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place.clone());
                     notes.report.push(finding.help("mend the additional config; `strict: true` would refuse it"));
                 }
                 Some(config)
@@ -76,7 +76,7 @@ impl Context<'_> {
                 let upstream = self.upstream("converting additional CLC to Ignition", &refusal);
                 for entry in &refusal.entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let finding = Diagnostic::error(ADDITIONAL_REFUSED, message).at(place.clone());
+                    let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place.clone());
                     let help = match entry.severity {
                         Severity::Error => "write a Container Linux Config as its specification has it",
                         _ => "mend the additional config, or leave out `strict: true`",
@@ -93,7 +93,7 @@ impl Context<'_> {
         let upstream = self.upstream("converting generated CLC to Ignition", refusal);
         let finding = |entry: &Entry| {
             let origin = generated.origin(entry.at).cloned().unwrap_or_else(|| self.origin_of(entry));
-            let finding = Diagnostic::error(CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
+            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
             finding.at(self.config.place(&origin)).help(help(entry)).upstream(upstream.clone())
         };
         refusal.entries.iter().map(finding).collect()

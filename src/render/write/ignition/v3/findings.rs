@@ -22,7 +22,7 @@ pub(in crate::render::write::ignition) fn render(
         Err(unfit) => unfit,
     };
     for Unfit { origin, message, help } in unfit {
-        let finding = Diagnostic::error(CONFIG_REFUSED, format!("{origin} {message}")).at(context.config.place(&origin));
+        let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} {message}")).at(context.config.place(&origin));
         notes.report.push(finding.help(help));
     }
     None
@@ -35,7 +35,7 @@ fn additional_config<'a>(ignition: Option<&'a Ignition>, context: &Context<'_>, 
     if ignition.container_linux_config.as_ref().is_some_and(|config| config.additional_config.is_some()) {
         let path = path.field("containerLinuxConfig");
         let message = format!("{path} belongs to Ignition 2.3");
-        let finding = Diagnostic::error(ADDITIONAL_REFUSED, message).at(context.config.key_place(&path));
+        let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(context.config.key_place(&path));
         return notes.refuse(finding.help("write it as Ignition 3.4 in `ignition.additionalConfig` of a WindlassConfig"));
     }
     let Some(text) = ignition.additional_config.as_ref().map(|text| text.expose().as_str()) else { return Some(None) };
@@ -45,15 +45,15 @@ fn additional_config<'a>(ignition: Option<&'a Ignition>, context: &Context<'_>, 
         Ok(value) => check(&value),
         Err(cause) => {
             let finding =
-                Diagnostic::error(ADDITIONAL_REFUSED, format!("{path} is no JSON: line {}, column {}", cause.line(), cause.column()));
+                Diagnostic::of(&ADDITIONAL_REFUSED, format!("{path} is no JSON: line {}, column {}", cause.line(), cause.column()));
             return notes.refuse(finding.at(place).help("write an Ignition config such as `{\"ignition\": {\"version\": \"3.4.0\"}}`"));
         }
     };
     let mut is_refused = false;
     for fault in faults {
-        let rule = if fault.is_unknown_key { ADDITIONAL_WARNING } else { ADDITIONAL_REFUSED };
+        let rule = if fault.is_unknown_key { &ADDITIONAL_WARNING } else { &ADDITIONAL_REFUSED };
         let message = format!("{}: {} (in {path})", fault.path, fault.message);
-        let finding = if fault.is_unknown_key { Diagnostic::warning(rule, message) } else { Diagnostic::error(rule, message) };
+        let finding = Diagnostic::of(rule, message);
         is_refused |= !fault.is_unknown_key;
         notes.report.push(finding.at(place.clone()).help("write the config as the specification of Ignition 3.4 has it"));
     }

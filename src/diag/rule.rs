@@ -1,0 +1,126 @@
+//! Rules as data: what can be found, how much it weighs, and what a controller does about it.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::Severity;
+
+/// What a controller does when the rule finds something. On the command line all findings are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The object cannot be served as it is written: a terminal failure until somebody changes it.
+    Refuse,
+    /// Something that others make is not there yet: look again when it changes.
+    Wait,
+    /// Worth telling, and nothing else.
+    Tell,
+}
+
+impl Class {
+    /// The word in documents and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Class::Refuse => "refuse",
+            Class::Wait => "wait",
+            Class::Tell => "tell",
+        }
+    }
+}
+
+/// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of it.
+///
+/// The id is part of the interface (`--deny`, `--allow`, JSON) and never reused; a rule has one severity.
+#[derive(Debug)]
+pub struct Rule {
+    /// The stable name, kebab-case: the artifact first, then the defect (`metadata-series-missing`).
+    pub id: &'static str,
+    /// How much a finding of it weighs.
+    pub severity: Severity,
+    /// What it finds, in a sentence.
+    pub summary: &'static str,
+    /// The page on which the rule stands, as far as one does.
+    pub url: Option<&'static str>,
+    /// What a controller does about it.
+    pub class: Class,
+}
+
+impl Rule {
+    /// A rule whose findings are errors, which a controller refuses.
+    pub const fn error(id: &'static str, summary: &'static str) -> Self {
+        Rule { id, severity: Severity::Error, summary, url: None, class: Class::Refuse }
+    }
+
+    /// A rule whose findings are warnings.
+    pub const fn warning(id: &'static str, summary: &'static str) -> Self {
+        Rule { id, severity: Severity::Warning, summary, url: None, class: Class::Tell }
+    }
+
+    /// A rule whose findings are advice.
+    pub const fn info(id: &'static str, summary: &'static str) -> Self {
+        Rule { id, severity: Severity::Info, summary, url: None, class: Class::Tell }
+    }
+
+    /// The page on which the rule stands.
+    #[must_use]
+    pub const fn url(mut self, url: &'static str) -> Self {
+        self.url = Some(url);
+        self
+    }
+
+    /// Says that a controller waits for what is missing.
+    #[must_use]
+    pub const fn waits(mut self) -> Self {
+        self.class = Class::Wait;
+        self
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Rule {}
+
+impl PartialOrd for Rule {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rule {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.id.cmp(other.id)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id)
+    }
+}
+
+/// Declares the rules of a file: a static for each, and `RULES` with all of them, which the registry lists.
+///
+/// ```ignore
+/// rules! {
+///     /// A key that stands twice in a mapping.
+///     pub(super) KEY_DUPLICATED = warning("yaml-key-duplicated");
+///     /// A Secret that a config reads is not there.
+///     SECRET_MISSING = error("config-secret-missing"), waits();
+/// }
+/// ```
+macro_rules! rules {
+    ($($(#[doc = $summary:literal])+ $visible:vis $name:ident = $severity:ident($id:literal) $(, $more:ident($($argument:expr)?))*;)+) => {
+        $(
+            $(#[doc = $summary])+
+            $visible static $name: $crate::diag::Rule =
+                $crate::diag::Rule::$severity($id, concat!($($summary),+))$(.$more($($argument)?))*;
+        )+
+        /// The rules of this file.
+        pub(crate) static RULES: &[&$crate::diag::Rule] = &[$(&$name),+];
+    };
+}
+
+pub(crate) use rules;

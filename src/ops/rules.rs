@@ -1,0 +1,59 @@
+//! The registry: every rule that this program knows.
+
+use crate::diag::Rule;
+
+/// The rules of all files that declare some; a test over the sources holds the list complete.
+static DECLARED: &[&[&Rule]] = &[
+    crate::emit::components::check::RULES,
+    crate::emit::components::image::RULES,
+    crate::emit::components::RULES,
+    crate::emit::definitions::RULES,
+    crate::emit::metadata::RULES,
+    crate::emit::object::RULES,
+    crate::emit::release::RULES,
+    crate::emit::templates::RULES,
+    crate::ops::generate::RULES,
+    crate::ops::release_build::RULES,
+    crate::ops::release_bump::RULES,
+    crate::ops::release_compare::RULES,
+    crate::ops::render::RULES,
+    crate::ops::render::secret::RULES,
+    crate::ops::repository::assets::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::bundle::RULES,
+    crate::ops::repository::configuration::RULES,
+    crate::ops::repository::doctor::components::RULES,
+    crate::ops::repository::doctor::configuration::RULES,
+    crate::ops::repository::doctor::definitions::RULES,
+    crate::ops::repository::doctor::RULES,
+    crate::ops::repository::doctor::names::RULES,
+    crate::ops::repository::doctor::scalars::RULES,
+    crate::ops::repository::doctor::templates::RULES,
+    crate::ops::repository::doctor::versions::RULES,
+    crate::provider::parse::RULES,
+    crate::render::input::cluster_class::RULES,
+    crate::render::input::origins::RULES,
+    crate::render::input::secret::RULES,
+    crate::render::input::surroundings::RULES,
+    crate::render::machine::RULES,
+    crate::render::plan::certificate::RULES,
+    crate::render::plan::content::RULES,
+    crate::render::plan::discovery::RULES,
+    crate::render::plan::kubeadm_run::RULES,
+    crate::render::plan::planner::RULES,
+    crate::render::prove::config::RULES,
+    crate::render::write::ignition::RULES,
+    crate::render::write::quirks::RULES,
+    crate::render::write::size::RULES,
+    crate::text::source::RULES,
+    crate::text::yaml::builder::RULES,
+    crate::text::yaml::limits::RULES,
+    crate::text::yaml::syntax::RULES,
+];
+
+/// All rules, by id.
+pub fn all() -> Vec<&'static Rule> {
+    let mut rules: Vec<&Rule> = DECLARED.iter().copied().flatten().copied().collect();
+    rules.sort_unstable();
+    rules
+}
