@@ -6,7 +6,7 @@ use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
 use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
 use crate::shell::environment::Environment;
-use crate::shell::network::{Bounds, Client, Visible};
+use crate::shell::network::{Bounds, Client, Transport, Visible};
 use crate::shell::{files, input};
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
@@ -51,7 +51,7 @@ pub(super) struct Network {
     /// Fetch releases and files from the network
     ///
     /// From GitHub's and GitLab's APIs, with the tokens GITHUB_TOKEN and GITLAB_ACCESS_TOKEN. Files of releases are kept in the folder
-    /// windlass of $XDG_CACHE_HOME.
+    /// windlass of $XDG_CACHE_HOME. HTTPS_PROXY and NO_PROXY count.
     #[arg(long)]
     pub(super) allow_network: bool,
 }
@@ -61,7 +61,7 @@ fn client(context: &Context<'_>) -> Client {
     let is_ci = context.environment.non_empty("CI").is_some();
     let hosts = !context.global.quiet;
     let visible = Visible { hosts, progress: hosts && !is_ci && context.stdio.stderr.is_terminal() };
-    Client::new(context.environment, Bounds::default(), visible)
+    Client::new(context.environment, Transport::of_process(), Bounds::default(), visible)
 }
 
 /// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.

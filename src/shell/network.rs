@@ -10,16 +10,28 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sha2::{Digest, Sha256};
 use ureq::http::{Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, Proxy};
 
 use super::environment::Environment;
 use super::files::{self, Privacy};
 use super::input::Limits;
 use crate::clusterctl::{Network, NetworkFault, Request};
 
-/// The variable that leads all requests to a server on this machine, as tests need it: `https://HOST/PATH` becomes
-/// `http://127.0.0.1:PORT/HOST/PATH`. Any other address is refused.
-pub const SERVER_VARIABLE: &str = "WINDLASS_TEST_SERVER";
+/// How hosts are reached, and who vouches for them.
+#[derive(Debug, Clone)]
+pub struct Transport {
+    /// Connections go through this proxy, as TLS from end to end.
+    pub proxy: Option<Proxy>,
+    /// Whose certificates are trusted.
+    pub roots: RootCerts,
+}
+
+impl Transport {
+    /// The proxy of `HTTPS_PROXY` (not for hosts of `NO_PROXY`) and the authorities of this machine.
+    pub fn of_process() -> Self {
+        Transport { proxy: Proxy::try_from_env(), roots: RootCerts::PlatformVerifier }
+    }
+}
 
 /// How much is fetched, and how long that may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,33 +65,32 @@ pub struct Visible {
 /// Fetches over HTTPS. Nothing happens before the first request.
 pub struct Client {
     agent: OnceCell<Agent>,
+    transport: Transport,
     bounds: Bounds,
     visible: Visible,
     /// The folder of answers that never change.
     cache: Option<PathBuf>,
-    /// See [`SERVER_VARIABLE`].
-    server: Option<String>,
     named: RefCell<BTreeSet<String>>,
 }
 
 impl Client {
     /// A client that keeps its answers in `$XDG_CACHE_HOME/windlass`, by default `~/.cache/windlass`.
-    pub fn new(environment: &Environment, bounds: Bounds, visible: Visible) -> Self {
+    pub fn new(environment: &Environment, transport: Transport, bounds: Bounds, visible: Visible) -> Self {
         let xdg = environment.non_empty("XDG_CACHE_HOME").filter(|path| path.starts_with('/')).map(PathBuf::from);
         let home = environment.non_empty("HOME").map(|home| Path::new(home).join(".cache"));
         Client {
             agent: OnceCell::new(),
+            transport,
             bounds,
             visible,
             cache: xdg.or(home).map(|folder| folder.join("windlass")),
-            server: environment.non_empty(SERVER_VARIABLE).map(str::to_owned),
             named: RefCell::default(),
         }
     }
 
     fn agent(&self) -> &Agent {
         self.agent.get_or_init(|| {
-            let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+            let tls = TlsConfig::builder().root_certs(self.transport.roots.clone()).build();
             Agent::config_builder()
                 .http_status_as_error(false)
                 // Redirects are followed here: a token must not follow them.
@@ -89,6 +100,8 @@ impl Client {
                 .timeout_global(Some(self.bounds.whole))
                 .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
                 .tls_config(tls)
+                .proxy(self.transport.proxy.clone())
+                .https_only(true)
                 .build()
                 .new_agent()
         })
@@ -99,7 +112,7 @@ impl Client {
         let mut url = request.url.to_owned();
         for _ in 0..=self.bounds.redirects {
             self.name_host(&url)?;
-            let mut call = self.agent().get(self.address(&url)?);
+            let mut call = self.agent().get(&url);
             if let Some(accept) = request.accept {
                 call = call.header(header::ACCEPT, accept);
             }
@@ -114,18 +127,6 @@ impl Client {
             url = redirected(&url, location)?;
         }
         Err(NetworkFault::Failed(format!("more than {} redirects", self.bounds.redirects)))
-    }
-
-    /// The address that is really called.
-    fn address(&self, url: &str) -> Result<String, NetworkFault> {
-        let Some(rest) = url.strip_prefix("https://") else {
-            return Err(NetworkFault::Failed(format!("{url}: only https is used")));
-        };
-        match &self.server {
-            None => Ok(url.to_owned()),
-            Some(server) if is_loopback(server) => Ok(format!("{}/{rest}", server.trim_end_matches('/'))),
-            Some(server) => Err(NetworkFault::Failed(format!("{SERVER_VARIABLE} is {server}, which is not http://127.0.0.1:PORT"))),
-        }
     }
 
     fn name_host(&self, url: &str) -> Result<(), NetworkFault> {
@@ -200,11 +201,6 @@ fn host(url: &str) -> Option<&str> {
     (!host.is_empty() && !host.contains('@')).then_some(host)
 }
 
-fn is_loopback(server: &str) -> bool {
-    let port = server.trim_end_matches('/').strip_prefix("http://127.0.0.1:");
-    port.is_some_and(|port| port.parse::<u16>().is_ok())
-}
-
 /// Where a redirect leads: to another `https` URL, or to another path of the same host.
 fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
     if host(location).is_some() {
@@ -274,21 +270,6 @@ mod tests {
         assert_eq!(redirected("https://a/b", "/d"), Ok("https://a/d".to_owned()));
         for location in ["http://c/d", "//c/d", "d", "", "ftp://c"] {
             assert!(redirected("https://a/b", location).is_err(), "{location}");
-        }
-    }
-
-    #[test]
-    fn only_a_server_on_this_machine_may_play_the_network() {
-        for (server, expected) in [
-            ("http://127.0.0.1:8080", true),
-            ("http://127.0.0.1:8080/", true),
-            ("http://127.0.0.1:8080.example.com", false),
-            ("http://127.0.0.1@example.com:80", false),
-            ("https://127.0.0.1:1", false),
-            ("http://localhost:80", false),
-            ("http://127.0.0.1:", false),
-        ] {
-            assert_eq!(is_loopback(server), expected, "{server}");
         }
     }
 }

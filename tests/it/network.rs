@@ -1,18 +1,18 @@
-//! `--allow-network` against a server of this test that plays GitHub and GitLab: which requests are made, what is refused, what is kept.
+//! `--allow-network` against a proxy of this test that plays GitHub and GitLab over TLS: which requests are made, what is refused, what is kept.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 use windlass::clusterctl::{Network, NetworkFault, Request};
 use windlass::shell::environment::Environment;
-use windlass::shell::network::{Bounds, Client, SERVER_VARIABLE, Visible};
+use windlass::shell::network::{Bounds, Client, Transport, Visible};
 
 use crate::support::windlass;
 
@@ -44,7 +44,8 @@ struct Asked {
     accept: Option<String>,
 }
 
-/// A server on this machine: `/HOST/PATH` is what `https://HOST/PATH` would answer.
+/// A proxy on this machine that plays every host: it takes `CONNECT HOST` and answers with a certificate for HOST, so that the program is
+/// tried as it ships, over TLS. In `asked`, `/HOST/PATH` is `https://HOST/PATH`.
 struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -61,7 +62,10 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (answers, log) = (answers.clone(), Arc::clone(&log));
-                std::thread::spawn(move || serve(stream.unwrap(), &answers, &log));
+                std::thread::spawn(move || {
+                    let (host, stream) = tunnel(stream.unwrap());
+                    serve(&host, stream, &answers, &log);
+                });
             }
         });
         Server { port, asked }
@@ -75,19 +79,70 @@ impl Server {
         self.asked().into_iter().map(|asked| asked.path).collect()
     }
 
-    fn command(&self, folder: &Path) -> Command {
+    /// The program behind the proxy; it trusts the authority of the test where `trusting` says so, and the machine's elsewhere.
+    fn command(&self, folder: &Path, trusting: bool) -> Command {
         let mut command = windlass(folder);
-        command.env("HOME", folder).env("WINDLASS_TEST_SERVER", format!("http://127.0.0.1:{}", self.port));
+        command.env("HOME", folder).env("HTTPS_PROXY", format!("http://127.0.0.1:{}", self.port));
+        if trusting {
+            let file = folder.join("authority.pem");
+            fs::write(&file, &AUTHORITY.pem).unwrap();
+            command.env("SSL_CERT_FILE", file);
+        }
         command
     }
 }
 
-fn serve(stream: TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex<Vec<Asked>>) {
-    let mut writer = stream.try_clone().unwrap();
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    while let Some(first) = lines.next() {
-        let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-        let headers: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+/// Hosts that the tests' server plays.
+const HOSTS: [&str; 4] = ["api.github.com", "objects.example.com", "example.com", "gitlab.example.com"];
+
+/// Who vouches for the hosts.
+struct Authority {
+    /// Its certificate.
+    pem: String,
+    server: Arc<rustls::ServerConfig>,
+}
+
+static AUTHORITY: LazyLock<Authority> = LazyLock::new(|| {
+    let mut parameters = rcgen::CertificateParams::default();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let pem = parameters.self_signed(&key).unwrap().pem();
+    let issuer = rcgen::Issuer::new(parameters, key);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(HOSTS.map(str::to_owned)).unwrap().signed_by(&key, &issuer).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(key.serialize_der());
+    let server = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key.into())
+        .unwrap();
+    Authority { pem, server: Arc::new(server) }
+});
+
+/// A connection that was asked for with `CONNECT`: to which host, and what goes through it.
+fn tunnel(mut stream: TcpStream) -> (String, Tls) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let host = head.strip_prefix("CONNECT ").and_then(|rest| rest.split_once(":443 ")).unwrap_or_else(|| panic!("no TLS: {head}")).0;
+    stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+    let connection = rustls::ServerConnection::new(Arc::clone(&AUTHORITY.server)).unwrap();
+    (host.to_owned(), rustls::StreamOwned::new(connection, stream))
+}
+
+type Tls = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
+
+fn serve(host: &str, stream: Tls, answers: &BTreeMap<String, Answer>, log: &Mutex<Vec<Asked>>) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let lines: Vec<String> = stream.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        let Some((first, headers)) = lines.split_first() else { return };
+        let path = format!("/{host}{}", first.split(' ').nth(1).unwrap_or_default());
         let header = |name: &str| {
             let found = headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.to_owned())
@@ -100,12 +155,13 @@ fn serve(stream: TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex<Vec<
         }
         answer.headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
         text.push_str("\r\n");
-        if writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(&answer.body)).is_err() {
+        let writer = stream.get_mut();
+        if writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(&answer.body)).and_then(|()| writer.flush()).is_err() {
             return;
         }
         if answer.headers.iter().any(|(name, _)| name == "Content-Length") {
             // A length that was promised and not kept: the connection ends.
-            let _ = writer.shutdown(std::net::Shutdown::Both);
+            let _ = writer.sock.shutdown(std::net::Shutdown::Both);
             return;
         }
     }
@@ -153,7 +209,7 @@ fn github() -> Vec<(&'static str, Answer)> {
 }
 
 fn run(server: &Server, folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = server.command(folder).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let Output { status, stdout, stderr } = server.command(folder, true).args(arguments).envs(environment.iter().copied()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
@@ -300,34 +356,37 @@ fn bad_answers_are_refused() {
 }
 
 #[test]
-fn only_a_server_on_this_machine_may_play_the_network() {
-    let folder = configured(URL);
-    let mut command = windlass(folder.path());
-    let output = command.args(PROVIDER).env("WINDLASS_TEST_SERVER", "http://192.0.2.1:80").output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("which is not http://127.0.0.1:PORT"));
+fn a_host_whose_certificate_nobody_vouches_for_learns_nothing() {
+    let (server, folder) = (Server::start(github()), configured(URL));
+    let output = server.command(folder.path(), false).args(PROVIDER).env("GITHUB_TOKEN", "ghp_secret").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && stderr.contains("certificate"), "{stderr}");
+    assert_eq!(server.asked(), []);
 }
 
 /// Fetches with small bounds from a server whose connection `answer` gets.
-fn fetch(bounds: Bounds, answer: impl FnOnce(TcpStream) + Send + 'static) -> NetworkFault {
+fn fetch(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> NetworkFault {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let serving = std::thread::spawn(move || answer(listener.accept().unwrap().0));
-    let environment = [(SERVER_VARIABLE, format!("http://127.0.0.1:{port}"))].into_iter().collect::<Environment>();
-    let fault = Client::new(&environment, bounds, Visible::default()).get(&Request::new("https://example.com/x")).unwrap_err();
+    let serving = std::thread::spawn(move || answer(tunnel(listener.accept().unwrap().0).1));
+    let proxy = ureq::Proxy::new(&format!("http://127.0.0.1:{port}")).unwrap();
+    let authority = ureq::tls::Certificate::from_pem(AUTHORITY.pem.as_bytes()).unwrap();
+    let transport = Transport { proxy: Some(proxy), roots: ureq::tls::RootCerts::new_with_certs(&[authority]) };
+    let client = Client::new(&Environment::default(), transport, bounds, Visible::default());
+    let fault = client.get(&Request::new("https://example.com/x")).unwrap_err();
     serving.join().unwrap();
     fault
 }
 
 #[test]
 fn an_answer_that_does_not_come_or_does_not_end_is_given_up() {
-    let silent = |mut stream: TcpStream| {
+    let silent = |mut stream: Tls| {
         // Until the other side hangs up.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     };
     let fault = fetch(Bounds { whole: Duration::from_millis(200), ..Bounds::default() }, silent);
     assert!(matches!(&fault, NetworkFault::Failed(reason) if reason.contains("timeout")), "{fault:?}");
-    let endless = |mut stream: TcpStream| {
+    let endless = |mut stream: Tls| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
         while stream.write_all(&[b'x'; 1024]).is_ok() {}
     };
