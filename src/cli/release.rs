@@ -262,7 +262,7 @@ impl Bump {
         match bumped {
             Bumped::Unchanged => context.talk(&format!("{} lists series {series} already; unchanged", self.metadata)),
             Bumped::Changed(text) => {
-                files::write_file(&self.metadata, text.as_bytes(), Privacy::Public)?;
+                files::change_file(&self.metadata, text.as_bytes())?;
                 context.talk(&format!("{} lists series {series} now", self.metadata));
             }
         }

@@ -7,7 +7,8 @@ use semver::Version;
 use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::schema::document::{self, Wording};
-use crate::text::source::Source;
+use crate::text::edit::{Edits, indentation};
+use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
@@ -144,19 +145,18 @@ fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeri
 /// The finding.
 pub fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result<&'a ReleaseSeries, Box<Diagnostic>> {
     file.metadata.series_of(version).ok_or_else(|| {
-        let (contract, shape) = (newest_contract(file), Shape::of(file));
+        let (contract, list) = (newest_contract(file), List::of(file));
         let name = file.source.name();
         let message = format!("{name} does not list series {}.{} of v{version}", version.major, version.minor);
-        let lines = shape.entry(version, &contract);
-        let help = format!("add these lines, or run `windlass release bump v{version}`");
-        Box::new(
-            Diagnostic::of(&SERIES_MISSING, message)
-                .at(shape.last_line(file))
-                .insertion(shape.after_line, lines)
-                .help(help)
-                .note("clusterctl would refuse the release at the user's `init`: it does not match any release series")
-                .url(BOOK),
-        )
+        let finding = Diagnostic::of(&SERIES_MISSING, message).at(list.last_line());
+        let bump = format!("run `windlass release bump v{version}`");
+        let finding = match list.is_block() {
+            true => finding
+                .insertion(file.source.position(list.range.end()).line, list.entry(version, &contract))
+                .help(format!("add these lines, or {bump}")),
+            false => finding.help(bump),
+        };
+        Box::new(finding.note("clusterctl would refuse the release at the user's `init`: it does not match any release series").url(BOOK))
     })
 }
 
@@ -166,28 +166,28 @@ fn newest_contract(file: &MetadataFile) -> String {
     newest.map_or_else(|| ContractVersion::V1Beta2.as_str().to_owned(), |series| series.contract.clone())
 }
 
-/// How the list of series is written: where it ends, and how far its items are indented.
-struct Shape {
-    after_line: u32,
-    indent: usize,
+/// The list of series, as it is written.
+struct List<'a> {
+    file: &'a MetadataFile,
+    range: TextRange,
+    last: Option<TextRange>,
 }
 
-impl Shape {
-    fn of(file: &MetadataFile) -> Self {
-        let list = file.root.at(&FieldPath::root().field("releaseSeries"));
-        let items = list.and_then(|list| list.as_sequence()).unwrap_or_default();
-        let source = &file.source;
-        let text = source.text();
-        let last = items.last().map(|item| item.span);
-        let dash = last.and_then(|span| text[..span.start()].rfind('-'));
-        let indent = dash.map_or(0, |dash| source.position(dash).column.saturating_sub(1) as usize);
-        let end = last.map_or(text.len(), |span| text[..span.end()].trim_end().len());
-        Shape { after_line: source.position(end).line, indent }
+impl<'a> List<'a> {
+    fn of(file: &'a MetadataFile) -> Self {
+        let list = file.root.nearest(&FieldPath::root().field("releaseSeries"));
+        let items = file.root.at(&FieldPath::root().field("releaseSeries")).and_then(Node::as_sequence).unwrap_or_default();
+        List { file, range: list.span, last: items.last().map(|item| item.span) }
+    }
+
+    /// Whether each entry has lines of its own; else they stand in brackets.
+    fn is_block(&self) -> bool {
+        self.file.source.text()[self.range.start()..].starts_with('-')
     }
 
     /// The lines of a new entry.
     fn entry(&self, version: &Version, contract: &str) -> Vec<String> {
-        let indent = " ".repeat(self.indent);
+        let indent = indentation(self.file.source.text(), self.range.start());
         vec![
             format!("{indent}- major: {}", version.major),
             format!("{indent}  minor: {}", version.minor),
@@ -196,31 +196,33 @@ impl Shape {
     }
 
     /// The last line of the last entry, or the end of the file.
-    fn last_line(&self, file: &MetadataFile) -> Place {
+    fn last_line(&self) -> Place {
         let series = FieldPath::root().field("releaseSeries");
-        let last = file.metadata.release_series.len().checked_sub(1);
+        let last = self.file.metadata.release_series.len().checked_sub(1);
         let path = last.map_or(series.clone(), |i| series.index(i).field("contract"));
-        let mut place = file.place(&path);
-        let located = file.root.nearest(&path);
-        place.span = Some(file.source.span(located.key.unwrap_or(located.span)));
+        let mut place = self.file.place(&path);
+        let located = self.file.root.nearest(&path);
+        place.span = Some(self.file.source.span(located.key.unwrap_or(located.span)));
         place
     }
 }
 
-/// The text of metadata.yaml with the series of a version added after the last one; comments and layout stay. `None` when the series is
+/// The text of metadata.yaml with the series of a version added after the last one; all else stays as it is. `None` when the series is
 /// there already. `contract` is that of the newest series unless it is given.
 pub fn bump(file: &MetadataFile, version: &Version, contract: Option<&str>) -> Option<String> {
     if file.metadata.series_of(version).is_some() {
         return None;
     }
-    let shape = Shape::of(file);
+    let list = List::of(file);
     let contract = contract.map_or_else(|| newest_contract(file), str::to_owned);
-    let text = file.source.text();
-    let mut lines: Vec<&str> = text.lines().collect();
-    let entry = shape.entry(version, &contract);
-    let at = (shape.after_line as usize).min(lines.len());
-    lines.splice(at..at, entry.iter().map(String::as_str));
-    Some(lines.join("\n") + "\n")
+    let mut edits = Edits::of(file.source.text());
+    match list.last {
+        Some(last) if !list.is_block() => {
+            edits.append(last, format!(", {{major: {}, minor: {}, contract: {contract}}}", version.major, version.minor));
+        }
+        _ => edits.lines_after(list.range, &list.entry(version, &contract)),
+    }
+    edits.apply().ok()
 }
 
 #[cfg(test)]
@@ -255,6 +257,20 @@ mod tests {
         let bumped = bump(&file(FILE), &Version::new(0, 2, 0), Some("v1beta2")).expect("a new series");
         assert_eq!(bumped, format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta2\n"));
         assert_eq!(bump(&file(&bumped), &Version::new(0, 2, 5), None), None);
+        let bumped = bump(&file(&FILE.replace('\n', "\r\n")), &Version::new(0, 2, 0), None).expect("a new series");
+        assert_eq!(bumped, format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta1\n").replace('\n', "\r\n"));
+    }
+
+    #[test]
+    fn a_list_in_brackets_stays_one() {
+        let head = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n";
+        let text = format!("{head}releaseSeries: [{{major: 0, minor: 1, contract: v1beta1}}] # ours\n");
+        let version = Version::new(0, 2, 0);
+        let bumped = bump(&file(&text), &version, Some("v1beta2"));
+        let expected = text.replace("}]", "}, {major: 0, minor: 2, contract: v1beta2}]");
+        assert_eq!(bumped, Some(expected));
+        let finding = series_of(&file(&text), &version).expect_err("series 0.2 is not there");
+        assert_eq!((finding.insertion, finding.help.as_deref()), (None, Some("run `windlass release bump v0.2.0`")));
     }
 
     /// clusterctl.md 6.2 and the book's validation rules.

@@ -226,17 +226,38 @@ fn stays_inside(path: &str) -> bool {
 /// # Errors
 /// What the operating system refuses; the file is then as it was.
 pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), WorldError> {
-    let target = Path::new(path);
-    let write = || {
-        let folder = parent(target);
-        fs::create_dir_all(&folder)?;
-        let staging = Staging::new(&folder)?;
-        let beside = staging.path().join("file");
-        write_new(&beside, bytes, privacy)?;
-        staging.check()?;
-        fs::rename(beside, target)
+    replace(Path::new(path), bytes, privacy, None).map_err(|error| WorldError::writing(path, &error))
+}
+
+/// Gives a file that somebody keeps a new content: its mode stays, and a link still leads to it. Without such a file this is
+/// [`write_file`].
+///
+/// # Errors
+/// What the operating system refuses; the file is then as it was.
+pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
+    let change = || {
+        if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return replace(Path::new(path), bytes, Privacy::Public, None);
+        }
+        let target = fs::canonicalize(path)?;
+        let permissions = fs::metadata(&target)?.permissions();
+        replace(&target, bytes, Privacy::Secret, Some(permissions))
     };
-    write().map_err(|error| WorldError::writing(path, &error))
+    change().map_err(|error| WorldError::writing(path, &error))
+}
+
+/// `permissions` come last, so that nobody reads a file that is not finished.
+fn replace(target: &Path, bytes: &[u8], privacy: Privacy, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    let folder = parent(target);
+    fs::create_dir_all(&folder)?;
+    let staging = Staging::new(&folder)?;
+    let beside = staging.path().join("file");
+    write_new(&beside, bytes, privacy)?;
+    if let Some(permissions) = permissions {
+        fs::set_permissions(&beside, permissions)?;
+    }
+    staging.check()?;
+    fs::rename(beside, target)
 }
 
 /// Writes what a verb prints to a file that only the owner may read (mode 0600), as clusterctl's `--write-to` does: the folder must be
@@ -461,5 +482,27 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"other");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(entries(&base.path().join("new")), ["user-data"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_changed_file_keeps_its_mode_and_its_link() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let base = tempfile::tempdir().unwrap();
+        let (file, link) = (base.path().join("kept/real.yaml"), base.path().join("link.yaml"));
+        write_file(file.to_str().unwrap(), b"old", Privacy::Public).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("kept/real.yaml", &link).unwrap();
+        change_file(link.to_str().unwrap(), b"new").unwrap();
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new("kept/real.yaml"));
+        assert_eq!(
+            (fs::read(&file).unwrap(), fs::metadata(&file).unwrap().permissions().mode() & 0o777),
+            (b"new".to_vec(), 0o640)
+        );
+        symlink("nowhere", base.path().join("dangling")).unwrap();
+        assert!(matches!(
+            change_file(base.path().join("dangling").to_str().unwrap(), b"x"),
+            Err(WorldError::Unwritable { .. })
+        ));
     }
 }

@@ -10,6 +10,7 @@ mod error;
 pub mod files;
 pub mod glob;
 pub mod input;
+pub mod lock;
 pub mod network;
 pub mod stdio;
 

@@ -1,6 +1,7 @@
 //! Texts and the languages they are written in: YAML as Go reads and writes it, clusterctl's substitution, folders in memory.
 //! Knows nothing of Kubernetes or of us, and never touches a file.
 
+pub mod edit;
 pub mod envsubst;
 pub mod go_template;
 pub mod go_url;

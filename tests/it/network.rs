@@ -209,7 +209,8 @@ fn github() -> Vec<(&'static str, Answer)> {
 }
 
 fn run(server: &Server, folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = server.command(folder, true).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let Output { status, stdout, stderr } =
+        server.command(folder, true).args(arguments).envs(environment.iter().copied()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }

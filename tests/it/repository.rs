@@ -210,3 +210,62 @@ fn a_bundle_that_was_changed_on_the_way_writes_nothing() {
     assert_eq!(occupied.status.code(), Some(2));
     assert!(text(&occupied.stderr).contains("b.tar is there with other content"), "{}", text(&occupied.stderr));
 }
+
+/// A provider that is laid out alone.
+fn named(name: &str) -> String {
+    let first = TWO.split("---").next().unwrap();
+    first.replace("name: foo", &format!("name: {name}"))
+}
+
+#[test]
+fn releases_that_are_added_at_once_all_get_their_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("metadata.yaml"), METADATA).unwrap();
+    let names: Vec<String> = (0..8).map(|number| format!("foo{number}")).collect();
+    for name in &names {
+        std::fs::write(folder.path().join("provider.yaml"), named(name)).unwrap();
+        succeed(folder.path(), &["release", "build", "v0.1.0", "--to", name]);
+    }
+    for repository in ["first", "second", "third"] {
+        let add = |name: &String| {
+            let mut command = support::windlass(folder.path());
+            command.args(["repository", "add", name, "--to", repository]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let running: Vec<_> = names.iter().map(add).collect();
+        for process in running {
+            let output = process.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
+        let configuration = std::fs::read_to_string(folder.path().join(repository).join("clusterctl.yaml")).unwrap();
+        for name in &names {
+            assert!(configuration.contains(&format!("- name: {name}\n")), "{name} is lost: {configuration}");
+        }
+        assert!(!folder.path().join(repository).join(".windlass.lock").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_people_keep_stay_links_with_their_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = project();
+    let root = folder.path();
+    succeed(root, &["release", "build", "v0.1.0", "--to", "out"]);
+    std::fs::create_dir(root.join("repository")).unwrap();
+    for (kept, link, content) in [("kept.yaml", "repository/clusterctl.yaml", "A: b # c\n"), ("ours.yaml", "metadata.yaml", METADATA)] {
+        let _ = std::fs::remove_file(root.join(link));
+        std::fs::write(root.join(kept), content).unwrap();
+        std::fs::set_permissions(root.join(kept), std::fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(root.join(kept), root.join(link)).unwrap();
+    }
+    succeed(root, &["repository", "add", "out", "--to", "repository"]);
+    succeed(root, &["release", "bump", "v0.2.0"]);
+    for (kept, link, added) in
+        [("kept.yaml", "repository/clusterctl.yaml", "- name: foo\n"), ("ours.yaml", "metadata.yaml", "  minor: 2\n")]
+    {
+        assert_eq!(std::fs::read_link(root.join(link)).unwrap(), root.join(kept));
+        assert_eq!(std::fs::metadata(root.join(kept)).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(std::fs::read_to_string(root.join(kept)).unwrap().contains(added), "{kept}");
+    }
+}

@@ -18,6 +18,7 @@ use crate::report::text::plural;
 use crate::shell::WorldError;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
+use crate::shell::lock::Lock;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -134,6 +135,7 @@ impl Add {
         mut report: Report,
         mut sources: Sources,
     ) -> Result<Exit, Failure> {
+        let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let (placements, configuration) = target.lay_out(releases, bundled, &mut report);
@@ -145,7 +147,7 @@ impl Add {
         self.store(context, &placements)?;
         let unchanged = target.existing.as_ref().is_some_and(|existing| existing.text() == configuration);
         if !unchanged {
-            files::write_file(&target.config, configuration.as_bytes(), Privacy::Public)?;
+            files::change_file(&target.config, configuration.as_bytes())?;
         }
         let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
         self.go_on(context, &providers, &target.absolute, unchanged);

@@ -3,6 +3,7 @@
 use super::assets::Assets;
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::text::edit::{Edits, indentation};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
@@ -55,7 +56,7 @@ fn quoted(text: &str) -> String {
 /// The text of the configuration with the entries in it. An entry that is there stays as it is; when its url is another one, a warning
 /// says so. `None` when the file cannot be extended; the report says why.
 pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, Report) {
-    let Some(source) = existing else { return (Some(fresh(entries)), Report::new()) };
+    let Some(source) = existing else { return (Some(fresh(entries).join("\n") + "\n"), Report::new()) };
     let parsed = yaml::parse(source, &Limits::default());
     let mut report = parsed.report;
     if report.has_errors() {
@@ -63,17 +64,17 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, R
     }
     let root = parsed.documents.first().map(|document| &document.root).filter(|root| !root.is_null());
     let missing: Vec<&Entry> = entries.iter().filter(|entry| !is_there(source, root, entry, &mut report)).collect();
-    let Some(root) = root else {
-        let text = source.text();
-        return (Some(format!("{}{}", text, fresh(entries))), report);
-    };
-    match extended(source, root, &missing) {
-        Ok(text) => (Some(with_version_check(text, root)), report),
-        Err(finding) => {
-            report.push(*finding);
-            (None, report)
+    let mut edits = Edits::of(source.text());
+    match root {
+        None => edits.lines_at_end(0..0, &fresh(entries)),
+        Some(root) => {
+            if let Err(finding) = extend(&mut edits, source, root, &missing) {
+                report.push(*finding);
+                return (None, report);
+            }
         }
     }
+    (edits.apply().ok(), report)
 }
 
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
@@ -82,9 +83,8 @@ pub fn rebase(source: &Source, base: &str) -> String {
     let parsed = yaml::parse(source, &Limits::default());
     let root = parsed.documents.first().map(|document| &document.root);
     let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
-    let mut text = source.text().to_owned();
-    // From the last to the first, so that places stay true.
-    for item in providers.unwrap_or_default().iter().rev() {
+    let mut edits = Edits::of(source.text());
+    for item in providers.unwrap_or_default() {
         let field = |name: &str| item.at(&FieldPath::root().field(name));
         let Some(url) = field("url") else { continue };
         let written = field("name").and_then(Node::as_str).zip(field("type").and_then(Node::as_str)).zip(url.as_str());
@@ -92,10 +92,11 @@ pub fn rebase(source: &Source, base: &str) -> String {
             && let Some(rest) = below_base(written, name, provider_type)
         {
             let moved = quoted(&format!("{}{rest}", base.trim_end_matches('/')));
-            text.replace_range(url.span.start()..url.span.end(), &moved);
+            edits.replace(url.span, moved);
         }
     }
-    text
+    // Two urls never overlap; one that an alias repeats gets the same text twice.
+    edits.apply().unwrap_or_else(|_| source.text().to_owned())
 }
 
 /// `/{label}/{version}/{file}` at the end of the url of a local repository.
@@ -108,12 +109,12 @@ fn below_base<'u>(url: &'u str, name: &str, provider_type: &str) -> Option<&'u s
     url[file..].starts_with(&format!("/{}/", provider_type.label(name))).then(|| &url[file..])
 }
 
-fn fresh(entries: &[Entry]) -> String {
+fn fresh(entries: &[Entry]) -> Vec<String> {
     let mut lines = vec!["# Configuration of clusterctl for the repository in this folder: clusterctl --config clusterctl.yaml".to_owned()];
     lines.push("providers:".to_owned());
     lines.extend(entries.iter().flat_map(|entry| entry.lines("")));
     lines.extend(version_check_lines());
-    lines.join("\n") + "\n"
+    lines
 }
 
 fn version_check_lines() -> [String; 2] {
@@ -140,46 +141,38 @@ fn is_there(source: &Source, root: Option<&Node>, entry: &Entry, report: &mut Re
     false
 }
 
-/// Adds entries behind the last one of the list, indented as it is.
-fn extended(source: &Source, root: &Node, missing: &[&Entry]) -> Result<String, Box<Diagnostic>> {
-    let text = source.text();
-    if missing.is_empty() {
-        return Ok(text.to_owned());
+/// Adds entries behind the last one of the list, indented as it is, and the switch of the version check.
+fn extend(edits: &mut Edits<'_>, source: &Source, root: &Node, missing: &[&Entry]) -> Result<(), Box<Diagnostic>> {
+    let has_switch = root.at(&FieldPath::root().field(VERSION_CHECK)).is_some();
+    if source.text()[root.span.start()..].starts_with('{') && !(has_switch && missing.is_empty()) {
+        return Err(not_extensible(source, FieldPath::root(), root, missing));
     }
-    let path = FieldPath::root().field("providers");
-    let Some(list) = root.at(&path) else {
-        let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
-        return Ok(format!("{}\nproviders:\n{}\n", text.trim_end(), entries.join("\n")));
-    };
-    let items = list.as_sequence().unwrap_or_default();
-    let is_block = text[list.span.start()..].starts_with('-');
-    let Some(last) = items.last().filter(|_| is_block) else {
-        let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
-        let finding = Diagnostic::of(&NOT_EXTENSIBLE, "providers is not a list of lines, so entries cannot be added");
-        let finding = finding.at(source.place_at(list.span).in_document(1).at_path(path));
-        return Err(Box::new(
-            finding
-                .insertion(source.position(list.span.end()).line, lines)
-                .help("write the list with one `- ` line for each entry, and add these"),
-        ));
-    };
-    let end = text[..last.span.end()].trim_end().len();
-    let indent = " ".repeat(source.position(list.span.start()).column.saturating_sub(1) as usize);
-    let after = text[end..].find('\n').map_or(text.len(), |at| end + at);
-    let entries: Vec<String> = missing.iter().flat_map(|entry| entry.lines(&indent)).collect();
-    Ok(format!(
-        "{}\n{}{}",
-        &text[..after],
-        entries.join("\n"),
-        if after == text.len() { "\n" } else { &text[after..] }
-    ))
+    if !missing.is_empty() {
+        let path = FieldPath::root().field("providers");
+        let lines = |indent: &str| missing.iter().flat_map(|entry| entry.lines(indent)).collect::<Vec<_>>();
+        match root.at(&path) {
+            None => edits.lines_at_end(root.span, &[vec!["providers:".to_owned()], lines("")].concat()),
+            Some(list) if list.span.start() == list.span.end() => {
+                edits.lines_after(root.nearest(&path).key.unwrap_or(list.span), &lines(""));
+            }
+            Some(list) if !source.text()[list.span.start()..].starts_with('-') => return Err(not_extensible(source, path, list, missing)),
+            Some(list) => edits.lines_after(list.span, &lines(&indentation(source.text(), list.span.start()))),
+        }
+    }
+    if !has_switch {
+        edits.lines_at_end(root.span, &version_check_lines());
+    }
+    Ok(())
 }
 
-fn with_version_check(text: String, root: &Node) -> String {
-    if root.at(&FieldPath::root().field(VERSION_CHECK)).is_some() {
-        return text;
-    }
-    format!("{}\n{}\n", text.trim_end(), version_check_lines().join("\n"))
+/// A list or a file in brackets is left to its author.
+fn not_extensible(source: &Source, path: FieldPath, node: &Node, missing: &[&Entry]) -> Box<Diagnostic> {
+    let what = if path.is_root() { "the file" } else { "providers" };
+    let lines: Vec<String> = missing.iter().flat_map(|entry| entry.lines("")).collect();
+    let finding = Diagnostic::of(&NOT_EXTENSIBLE, format!("{what} is written in brackets, so entries cannot be added"));
+    let finding = finding.at(source.place_at(node.span).in_document(1).at_path(path));
+    let finding = finding.insertion(source.position(node.span.end()).line, lines);
+    Box::new(finding.help("write the list with one `- ` line for each entry, and add these"))
 }
 
 #[cfg(test)]
@@ -214,13 +207,26 @@ mod tests {
     }
 
     #[test]
+    fn line_ends_an_empty_list_and_further_documents_stay() {
+        let switch = "CLUSTERCTL_DISABLE_VERSIONCHECK: \"no\"";
+        let entry = "- name: foo\r\n  url: /r\r\n  type: BootstrapProvider\r\n";
+        let (text, _) = merged(&format!("{switch}\r\nproviders: # none yet\r\nVAR: a"), "/r");
+        assert_eq!(text, Some(format!("{switch}\r\nproviders: # none yet\r\n{entry}VAR: a")));
+        let (text, _) = merged(&format!("{switch}\nA: 1\n---\nB: 2\n"), "/r");
+        let entry = entry.replace('\r', "");
+        assert_eq!(text, Some(format!("{switch}\nA: 1\nproviders:\n{entry}---\nB: 2\n")));
+    }
+
+    #[test]
     fn list_in_brackets_is_left_to_its_author() {
-        assert_eq!(merged("providers: []\n", "/r"), (None, vec!["repository-configuration-not-extensible"]));
+        for text in ["providers: []\n", "{providers: []}\n", "providers: /x\n"] {
+            assert_eq!(merged(text, "/r"), (None, vec!["repository-configuration-not-extensible"]), "{text}");
+        }
     }
 
     #[test]
     fn urls_with_variables_are_quoted() {
-        let text = fresh(&[entry("${WINDLASS_REPOSITORY}/bootstrap-foo/latest/x.yaml")]);
+        let text = fresh(&[entry("${WINDLASS_REPOSITORY}/bootstrap-foo/latest/x.yaml")]).join("\n");
         assert!(text.contains("url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/x.yaml\""), "{text}");
     }
 }

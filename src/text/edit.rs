@@ -1,0 +1,227 @@
+//! Changes to a text at byte ranges. What is not changed stays as it was: comments, indentation, line ends.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was read.
+#[derive(Debug, Clone)]
+pub struct Edits<'t> {
+    text: &'t str,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Change {
+    range: Range<usize>,
+    with: String,
+}
+
+/// Why a text stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Two changes want these bytes.
+    Overlap(Range<usize>),
+    /// What is to be deleted shares a line with something else.
+    SharedLine(Range<usize>),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Overlap(at) => write!(f, "two changes overlap at bytes {} to {}", at.start, at.end),
+            Refusal::SharedLine(at) => write!(f, "bytes {} to {} share a line with other text", at.start, at.end),
+        }
+    }
+}
+
+impl<'t> Edits<'t> {
+    /// No changes yet.
+    pub fn of(text: &'t str) -> Self {
+        Edits { text, changes: Vec::new() }
+    }
+
+    /// Puts `with` in the place of a node's text.
+    pub fn replace(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
+        self.changes.push(Change { range: node.into(), with: with.into() });
+    }
+
+    /// Puts `with` right behind a node, in its line: a further item of a list in brackets.
+    pub fn append(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
+        let end = node.into().end;
+        self.replace(end..end, with);
+    }
+
+    /// Adds lines below the last line of a node, and below the comment that stands in that line.
+    pub fn lines_after(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
+        self.lines_at(self.line_end(&node.into()), lines);
+    }
+
+    /// Adds lines above the first line of a node.
+    pub fn lines_before(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
+        self.lines_at(self.line_start(node.into().start), lines);
+    }
+
+    /// Adds lines at the end of a document whose root this is: below the comments that follow, above the next document.
+    pub fn lines_at_end(&mut self, root: impl Into<Range<usize>>, lines: &[String]) {
+        let end = self.line_end(&root.into());
+        let is_last = self.text[end..].lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'));
+        self.lines_at(if is_last { self.text.len() } else { end }, lines);
+    }
+
+    /// Deletes the lines of an entry, with the comment at its end. Comments above it stay.
+    ///
+    /// # Errors
+    /// The entry shares its first line with something else: its dash, its bracket, the entry before.
+    pub fn delete(&mut self, entry: impl Into<Range<usize>>) -> Result<(), Refusal> {
+        let entry = entry.into();
+        let (start, end) = (self.line_start(entry.start), self.line_end(&entry));
+        let tail = self.text[entry.end.min(end)..end].trim_start();
+        let is_alone = self.text[start..entry.start].trim_start().is_empty() && (tail.is_empty() || tail.starts_with('#'));
+        if !is_alone {
+            return Err(Refusal::SharedLine(entry));
+        }
+        self.replace(start..end, "");
+        Ok(())
+    }
+
+    /// The text with all changes. The same change made twice is made once; what is inserted at one place keeps the order of the calls.
+    ///
+    /// # Errors
+    /// Two different changes want the same bytes.
+    pub fn apply(mut self) -> Result<String, Refusal> {
+        self.changes.sort_by_key(|change| (change.range.start, change.range.end));
+        self.changes.dedup_by(|later, earlier| later == earlier && !later.range.is_empty());
+        let mut text = String::with_capacity(self.text.len() + self.changes.iter().map(|change| change.with.len()).sum::<usize>());
+        let mut done = 0;
+        for Change { range, with } in &self.changes {
+            if range.start < done {
+                return Err(Refusal::Overlap(range.clone()));
+            }
+            text.push_str(&self.text[done..range.start]);
+            text.push_str(with);
+            done = range.end;
+        }
+        text.push_str(&self.text[done..]);
+        Ok(text)
+    }
+
+    fn lines_at(&mut self, at: usize, lines: &[String]) {
+        let line_end = if self.text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+        // A last line that does not end is ended, once.
+        let is_open = at > 0 && !self.text[..at].ends_with('\n') && !self.changes.iter().any(|change| change.range == (at..at));
+        let with = lines.iter().fold(if is_open { line_end.to_owned() } else { String::new() }, |text, line| text + line + line_end);
+        self.replace(at..at, with);
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |before| before + 1)
+    }
+
+    /// Behind the line in which a node ends.
+    fn line_end(&self, node: &Range<usize>) -> usize {
+        let last = node.start + self.text[node.clone()].trim_end().len();
+        self.text[last..].find('\n').map_or(self.text.len(), |at| last + at + 1)
+    }
+}
+
+/// The spaces before what stands at a place and to the left of it, so that lines that begin with them are aligned with it.
+pub fn indentation(text: &str, at: usize) -> String {
+    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    " ".repeat(text[start..at].chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# head\na: 1 # one\nlist:\n  - x # first\n  # between\n  - y\nb: {c: 2}\n# tail\n";
+
+    fn range(text: &str, part: &str) -> Range<usize> {
+        let start = text.find(part).expect("the part is in the text");
+        start..start + part.len()
+    }
+
+    /// `text` after `change`, which gets the range of `part`.
+    fn edited(text: &str, part: &str, change: impl FnOnce(&mut Edits<'_>, Range<usize>)) -> Result<String, Refusal> {
+        let mut edits = Edits::of(text);
+        change(&mut edits, range(text, part));
+        edits.apply()
+    }
+
+    fn lines(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn only_what_is_named_changes() {
+        let replaced = edited(TEXT, "1", |edits, at| edits.replace(at, "17"));
+        assert_eq!(replaced, Ok(TEXT.replace("a: 1 # one", "a: 17 # one")));
+        let added = edited(TEXT, "2", |edits, at| edits.append(at, ", d: 3"));
+        assert_eq!(added, Ok(TEXT.replace("{c: 2}", "{c: 2, d: 3}")));
+        let after = edited(TEXT, "x", |edits, at| edits.lines_after(at, &lines(&["  - new"])));
+        assert_eq!(after, Ok(TEXT.replace("# first\n", "# first\n  - new\n")));
+        let before = edited(TEXT, "- y", |edits, at| edits.lines_before(at, &lines(&["  - new", "  - newer"])));
+        assert_eq!(before, Ok(TEXT.replace("  - y", "  - new\n  - newer\n  - y")));
+        let deleted = edited(TEXT, "- x", |edits, at| edits.delete(at).expect("it has its line"));
+        assert_eq!(deleted, Ok(TEXT.replace("  - x # first\n", "")));
+    }
+
+    #[test]
+    fn line_ends_are_those_of_the_text() {
+        let text = "a: 1\r\nb: |\r\n  two\r\n";
+        let added = edited(text, "|\r\n  two\r\n", |edits, at| edits.lines_after(at, &lines(&["c: 3"])));
+        assert_eq!(added.as_deref(), Ok("a: 1\r\nb: |\r\n  two\r\nc: 3\r\n"));
+        let open = edited("a: 1\nb: 2", "2", |edits, at| {
+            edits.lines_after(at.clone(), &lines(&["c: 3"]));
+            edits.lines_after(at, &lines(&["d: 4"]));
+        });
+        assert_eq!(open.as_deref(), Ok("a: 1\nb: 2\nc: 3\nd: 4\n"));
+        assert_eq!(edited("", "", |edits, at| edits.lines_at_end(at, &lines(&["a: 1"]))).as_deref(), Ok("a: 1\n"));
+    }
+
+    #[test]
+    fn the_end_of_a_document_is_below_its_comments_and_above_the_next() {
+        let root = TEXT.trim_end_matches("# tail\n");
+        assert_eq!(edited(TEXT, root, |edits, at| edits.lines_at_end(at, &lines(&["z: 9"]))), Ok(format!("{TEXT}z: 9\n")));
+        let two = "a: 1\n# of a\n---\nb: 2\n";
+        assert_eq!(
+            edited(two, "a: 1", |edits, at| edits.lines_at_end(at, &lines(&["z: 9"]))),
+            Ok(two.replace("a: 1\n", "a: 1\nz: 9\n"))
+        );
+    }
+
+    #[test]
+    fn changes_that_overlap_are_refused_and_equal_ones_are_one() {
+        let overlap = edited(TEXT, "{c: 2}", |edits, at| {
+            edits.replace(at.start + 1..at.end - 1, "d: 3");
+            edits.replace(at, "4");
+        });
+        assert!(matches!(overlap, Err(Refusal::Overlap(_))), "{overlap:?}");
+        let inside = edited(TEXT, "{c: 2}", |edits, at| {
+            edits.append(at.start + 1..at.start + 2, "x");
+            edits.replace(at, "4");
+        });
+        assert!(matches!(inside, Err(Refusal::Overlap(_))), "{inside:?}");
+        let twice = edited(TEXT, "{c: 2}", |edits, at| {
+            edits.replace(at.clone(), "4");
+            edits.replace(at.clone(), "4");
+            edits.append(at, " # beside");
+        });
+        assert_eq!(twice, Ok(TEXT.replace("{c: 2}", "4 # beside")));
+    }
+
+    #[test]
+    fn an_entry_that_shares_its_line_is_not_deleted() {
+        for shared in ["x", "c: 2", "{c: 2"] {
+            let mut edits = Edits::of(TEXT);
+            assert_eq!(edits.delete(range(TEXT, shared)), Err(Refusal::SharedLine(range(TEXT, shared))), "{shared}");
+        }
+    }
+
+    #[test]
+    fn indentation_aligns_with_what_stands_there() {
+        assert_eq!(indentation(TEXT, range(TEXT, "- y").start), "  ");
+        assert_eq!(indentation("- ä: 1", 2), "  ");
+        assert_eq!(indentation("a", 0), "");
+    }
+}
