@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::Value;
-use windlass::render::write::cloud_config::{Encoder, encode};
+use windlass::render::write::cloud_config::encode;
 use windlass::render::write::ignition::v3;
-use windlass::render::{self, FeatureGates, Notes, Pool, Request};
+use windlass::render::{self, Encoder, FeatureGates, Notes, Pool, Request};
 use windlass::text::source::Source;
 
 const WORKER: &str = include_str!("../examples/worker.yaml");

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass::api::boot::{Format, IgnitionVersion};
-use windlass::render::write::cloud_config::Encoder;
+use windlass::render::Encoder;
 use windlass::render::write::gzip;
 use windlass::render::write::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};

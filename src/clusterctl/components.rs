@@ -1,6 +1,5 @@
 //! Components of a provider: what `generate provider` prints, and `init` would install.
 
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::config::{Config, ImageOverrides};
@@ -68,16 +67,10 @@ pub(super) fn process(
         return Err(Refusal::new("target namespace can't be defaulted. Please specify a target namespace"));
     }
     let objects = with_namespace(objects, &namespace);
-    let mut objects =
-        move_all(objects, &namespace).map_err(|refusal| refusal.within("failed to set the TargetNamespace on the components"))?;
+    let mut objects = namespaces::move_all(objects, &namespace)
+        .map_err(|refusal| refusal.within("failed to set the TargetNamespace on the components"))?;
     objects.iter_mut().for_each(|object| add_labels(object, &label));
     Ok(Components { provider, version: version.to_owned(), variables, images, namespace, objects: in_order(objects) })
-}
-
-/// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
-pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
-    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().map(|object| namespaces::enforce(object, namespace)).collect();
-    moved.into_iter().collect()
 }
 
 /// Converts Deployments and DaemonSets and replaces their images.

@@ -1,6 +1,7 @@
 //! Puts all objects into one namespace, as clusterctl does with components and templates. What is decided by kind looks at the kind alone,
 //! whatever the API group.
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::typed::{self, CLUSTER_ROLE_BINDING, ROLE_BINDING, WEBHOOK_CARRIERS};
@@ -30,6 +31,12 @@ const CLUSTER_WIDE: [&str; 16] = [
 /// Whether clusterctl gives objects of a kind a namespace.
 pub(super) fn is_namespaced(kind: &str) -> bool {
     !CLUSTER_WIDE.contains(&kind)
+}
+
+/// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
+pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
+    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().map(|object| enforce(object, namespace)).collect();
+    moved.into_iter().collect()
 }
 
 /// Moves an object into a namespace, with what in it names the namespace.

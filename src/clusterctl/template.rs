@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::config::Config;
-use super::{Refusal, components, documents};
+use super::{Refusal, documents, namespaces};
 use crate::text::envsubst::{self, SubstErrorKind};
 
 /// A template, processed.
@@ -29,7 +29,7 @@ pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: 
     }
     let mut objects = documents::objects(&substitute(config, shown, text, &template)?)?;
     if !namespace.is_empty() {
-        objects = components::move_all(objects, namespace)
+        objects = namespaces::move_all(objects, namespace)
             .map_err(|refusal| refusal.within("failed to set the TargetNamespace in the template"))?;
     }
     Ok(Template { variables, objects })

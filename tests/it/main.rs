@@ -11,6 +11,7 @@ mod admission;
 mod api;
 mod bad_provider;
 mod bring_your_own;
+mod circles;
 mod cli;
 mod clusterctl;
 mod clusterctl_engine;

@@ -34,11 +34,11 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Names that say nothing.
 const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "types"];
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -55,12 +55,12 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
 }
 
 /// The text without comments, so that a path in prose is no import.
-fn code(path: &Path) -> String {
+pub(crate) fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
@@ -85,7 +85,7 @@ fn modules_used(text: &str) -> BTreeSet<String> {
 }
 
 /// The items of a brace group, of which the opening brace is gone: splits at commas of depth one.
-fn top_level_items(group: &str) -> Vec<String> {
+pub(crate) fn top_level_items(group: &str) -> Vec<String> {
     let mut depth = 1;
     let mut items = vec![String::new()];
     for c in group.chars() {
@@ -212,4 +212,21 @@ fn rule_ids_are_kebab_case_and_unique() {
     assert!(bad.is_empty(), "not kebab-case, or without a summary: {bad:?}");
     let twice: Vec<_> = rules.windows(2).filter(|pair| pair[0].id == pair[1].id).map(|pair| pair[0].id).collect();
     assert!(twice.is_empty(), "declared twice: {twice:?}");
+}
+
+#[test]
+fn walks_of_the_architecture_name_functions_that_exist() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let walks = text.split("## Walks").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("ARCHITECTURE.md has the section");
+    let named: Vec<&str> = walks.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    let missing = |name: &&&str| {
+        let (module, function) = name.rsplit_once("::").expect("names have two parts");
+        let path = root().join("src").join(module.replace("::", "/"));
+        let files = [path.with_extension("rs"), path.join("mod.rs")];
+        let code = files.iter().find(|file| file.is_file()).map(|file| code(file)).unwrap_or_default();
+        !code.contains(&format!("fn {function}(")) && !code.contains(&format!("fn {function}<"))
+    };
+    let missing: Vec<_> = named.iter().filter(missing).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names functions that are not there: {missing:?}");
 }

@@ -1,13 +1,13 @@
 //! What the user asked for, beside the documents.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::cluster::Endpoint;
 use super::profile::Profile;
 use super::role::Role;
 use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
-use crate::render::write::cloud_config::Encoder;
 
 /// The options of a rendering.
 #[derive(Debug, Clone)]
@@ -67,6 +67,34 @@ impl Request {
 impl Default for Request {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// How the user's texts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoder {
+    /// As CAPI's kubeadm bootstrap provider writes them: as they are, commands aside, whatever YAML makes of it.
+    Capi,
+    /// As that provider does wherever it reads back as it was meant, and quoted where it does not.
+    Typed,
+}
+
+impl Encoder {
+    /// Both.
+    pub const ALL: [Encoder; 2] = [Encoder::Capi, Encoder::Typed];
+
+    /// The word of flags and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Encoder::Capi => "capi",
+            Encoder::Typed => "typed",
+        }
+    }
+}
+
+impl fmt::Display for Encoder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
     }
 }
 

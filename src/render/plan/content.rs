@@ -12,7 +12,7 @@ use crate::render::input::pool::Pool;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
-use crate::render::machine::NOT_RENDERED;
+use crate::render::prove::supported::NOT_RENDERED;
 use crate::text::go_template::{self, Fault};
 use crate::text::go_value;
 

@@ -2,6 +2,7 @@
 
 use super::discovery::{self, Sources};
 use super::kubeadm::{self, ClusterValues, Durations, KubeadmApi};
+use super::legacy::Legacy;
 use super::node_plan::{Kubeadm, PlannedFile, RetryJoin};
 use super::planner::{Pairs, Planner};
 use crate::api::node::Taint;
@@ -10,7 +11,6 @@ use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
 use crate::diag::{Diagnostic, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::surroundings::Surroundings;
-use crate::render::prove::legacy::Legacy;
 
 rules! {
     /// A config of a worker that says it is of the control plane.

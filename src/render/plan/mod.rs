@@ -6,5 +6,6 @@ pub mod discovery;
 mod key_hash;
 pub mod kubeadm;
 pub mod kubeadm_run;
+pub mod legacy;
 pub mod node_plan;
 pub mod planner;

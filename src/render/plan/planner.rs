@@ -7,6 +7,7 @@ use semver::Version;
 use super::certificate::{self, KeyPair, Lookup, Purpose};
 use super::content::Contents;
 use super::kubeadm::{self, KubeadmApi};
+use super::legacy::Legacy;
 use super::node_plan::{NodePlan, PlannedDirectory};
 use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
@@ -45,7 +46,8 @@ pub(crate) type Pairs = Vec<(Purpose, KeyPair, [String; 2])>;
 impl Planner<'_> {
     /// The plan; what is missing is in the notes.
     pub(crate) fn plan(&self, config: Config, notes: &mut Notes) -> Option<NodePlan> {
-        let Config { mut spec, legacy } = config;
+        let Config { mut spec, v1beta1 } = config;
+        let legacy = v1beta1.map(|spec| Legacy::read(spec.expose()));
         let api = self.kubeadm_api(notes);
         self.as_control_plane(&mut spec);
         if let Some(api) = api {

@@ -4,10 +4,11 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::legacy::{self, Legacy};
+use super::legacy;
 use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
+use crate::api::secret::Sensitive;
 use crate::api::time::Timestamp;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::conversion::{self, ConversionFault};
@@ -51,8 +52,8 @@ const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISS
 pub struct Config {
     /// The spec, in v1beta2.
     pub spec: WindlassConfigSpec,
-    /// What only CAPI v1.10 reads.
-    pub legacy: Option<Legacy>,
+    /// The spec in v1beta1, which CAPI v1.10 reads.
+    pub v1beta1: Option<Sensitive<Value>>,
 }
 
 /// Proves a config. All that is wrong is reported; findings stand where the user wrote.
@@ -70,14 +71,14 @@ pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Optio
     judge_rules(target, schema, &object, notes)?;
     schema.apply_defaults(&mut object);
     check_bootstrap_tokens(target, &object, request.show_secrets, notes)?;
-    let legacy = request.profile.is_legacy().then(|| {
+    let v1beta1 = request.profile.is_legacy().then(|| {
         legacy::apply_defaults(&mut object["spec"]);
-        Legacy::read(&object["spec"])
+        Sensitive::new(object["spec"].clone())
     });
-    let spec = converted(target, object, group, version, legacy.is_some(), notes)?;
+    let spec = converted(target, object, group, version, v1beta1.is_some(), notes)?;
     admit(target, &spec, request, notes)?;
     let spec = serde_json::from_value(spec).expect("internal error: a spec that its schema accepts has the type of the spec");
-    Some(Config { spec, legacy })
+    Some(Config { spec, v1beta1 })
 }
 
 fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> Option<Version> {

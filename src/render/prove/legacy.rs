@@ -1,27 +1,6 @@
-//! What CAPI v1.10 reads of a spec of v1beta1 and v1beta2 cannot say. That release works on v1beta1 itself, after the defaults of its webhook.
+//! What CAPI v1.10 makes of a spec of v1beta1 before it renders it: the defaults of its webhook, and no conversion.
 
 use serde_json::{Map, Value, json};
-
-use crate::api::time::GoDuration;
-use crate::render::input::object::text_at;
-use crate::render::plan::kubeadm::{ClusterValues, Durations};
-
-/// Values of v1beta1 that have no place in v1beta2, or not the same one.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Legacy {
-    /// Values of `clusterConfiguration` that win over those of Cluster and Machine; empty: not given.
-    pub values: ClusterValues,
-    /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for both ways into the cluster.
-    api_server_timeout: Option<GoDuration>,
-    /// `joinConfiguration.discovery.timeout`.
-    discovery_timeout: Option<GoDuration>,
-    /// `initConfiguration.bootstrapTokens[].ttl`.
-    pub token_lifetimes: Vec<Option<GoDuration>>,
-    /// `useExperimentalRetryJoin`.
-    pub retry_join: bool,
-    /// Whether `clusterConfiguration` or `initConfiguration` is there; without both the first machine waits.
-    pub can_init: bool,
-}
 
 /// Objects that v1.10 tells from absent ones although they are empty.
 const MEANINGFUL_WHEN_EMPTY: [&[&str]; 6] = [
@@ -32,41 +11,6 @@ const MEANINGFUL_WHEN_EMPTY: [&[&str]; 6] = [
     &["ntp"],
     &["diskSetup"],
 ];
-
-impl Legacy {
-    /// Reads a spec of v1beta1.
-    pub fn read(spec: &Value) -> Self {
-        let cluster = &spec["clusterConfiguration"];
-        let text = |path: &[&str]| text_at(cluster, path).to_owned();
-        let duration = |value: &Value| value.as_str().and_then(GoDuration::parse);
-        let tokens = spec["initConfiguration"]["bootstrapTokens"].as_array();
-        Legacy {
-            values: ClusterValues {
-                cluster_name: text(&["clusterName"]),
-                control_plane_endpoint: text(&["controlPlaneEndpoint"]),
-                kubernetes_version: text(&["kubernetesVersion"]),
-                dns_domain: text(&["networking", "dnsDomain"]),
-                service_subnet: text(&["networking", "serviceSubnet"]),
-                pod_subnet: text(&["networking", "podSubnet"]),
-            },
-            api_server_timeout: duration(&cluster["apiServer"]["timeoutForControlPlane"]),
-            discovery_timeout: duration(&spec["joinConfiguration"]["discovery"]["timeout"]),
-            token_lifetimes: tokens.into_iter().flatten().map(|token| duration(&token["ttl"])).collect(),
-            retry_join: spec["useExperimentalRetryJoin"].as_bool().unwrap_or_default(),
-            can_init: cluster.is_object() || spec["initConfiguration"].is_object(),
-        }
-    }
-
-    /// The timeouts of `kubeadm init`.
-    pub fn init_timeouts(&self) -> Durations {
-        Durations { control_plane_component_health_check: self.api_server_timeout, ..Durations::default() }
-    }
-
-    /// The timeouts of `kubeadm join`.
-    pub fn join_timeouts(&self) -> Durations {
-        Durations { tls_bootstrap: self.discovery_timeout, ..self.init_timeouts() }
-    }
-}
 
 /// The defaults of v1.10's webhook: in each configuration that is there.
 pub fn apply_defaults(spec: &mut Value) {

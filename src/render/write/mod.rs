@@ -5,4 +5,5 @@ pub mod failure;
 pub mod gzip;
 pub mod ignition;
 pub mod quirks;
+pub mod rendered;
 pub mod size;

@@ -1,13 +1,14 @@
 //! Where upstream's cloud-config means something else than the config says: its templates write texts without quotes, and cloud-init
 //! takes the whole document for a jinja template.
 
-use super::cloud_config::{Block, Encoder, block};
+use super::cloud_config::{Block, block};
 use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
+use crate::render::input::request::Encoder;
 use crate::render::plan::content::PASSWORD_UNFIT;
 use crate::render::plan::node_plan::{NodePlan, PlannedFile, PlannedUser};
 use crate::text::goyaml;

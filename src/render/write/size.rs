@@ -1,12 +1,12 @@
 //! How large bootstrap data may be, and what makes it large.
 
-use super::cloud_config::Encoder;
 use super::gzip;
+use super::rendered::Rendered;
 use crate::api::boot::{Compression, Format};
 use crate::diag::{Diagnostic, rules};
 use crate::render::input::outcome::Notes;
+use crate::render::input::request::Encoder;
 use crate::render::input::target::Target;
-use crate::render::machine::Rendered;
 
 rules! {
     /// Bootstrap data that is larger than it may be.

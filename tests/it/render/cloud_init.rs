@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use windlass::render::write::cloud_config::Encoder;
+use windlass::render::Encoder;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use windlass::api::boot::{IgnitionVersion, OnFailure, Platform, Templating};
 use windlass::api::secret::Sensitive;
 use windlass::diag::{FieldPath, Severity};
+use windlass::render::Encoder;
 use windlass::render::plan::node_plan::{Kubeadm, NodePlan};
-use windlass::render::write::cloud_config::{self, Encoder, Paths};
+use windlass::render::write::cloud_config::{self, Paths};
 use windlass::render::write::gzip;
 use windlass::render::write::ignition::v3;
 

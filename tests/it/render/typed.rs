@@ -8,8 +8,9 @@ use windlass::api::files::TransferEncoding;
 use windlass::api::node::{PartitionLayout, TableType};
 use windlass::api::secret::Sensitive;
 use windlass::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
+use windlass::render::Encoder;
 use windlass::render::plan::node_plan::{Kubeadm, NodePlan, PlannedDirectory, PlannedFile, PlannedUser};
-use windlass::render::write::cloud_config::{Encoder, encode};
+use windlass::render::write::cloud_config::encode;
 
 use super::node::{planned, read, secret};
 use super::vectors::{cases, first_difference, rendered};

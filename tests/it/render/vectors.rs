@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use windlass::api::boot::IgnitionVersion;
 use windlass::diag::{Diagnostic, Severity};
-use windlass::render::write::cloud_config::Encoder;
+use windlass::render::Encoder;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Request};
 use windlass::text::source::Source;
 

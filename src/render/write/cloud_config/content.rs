@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Encoder;
 use super::scalar::{Block, block};
 use crate::api::files::TransferEncoding;
+use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::PlannedFile;
 use crate::render::write::gzip;
 

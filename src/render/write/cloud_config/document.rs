@@ -9,11 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use super::content::{Carried, carried};
 use super::files::{kubeadm_documents, retry_script};
 use super::run::{Phase, RunItem, run_items};
-use super::scalar::{Block, block, put_scalar, put_single_quoted};
+use super::scalar::{Block, block, put, put_scalar, put_single_quoted};
 use super::sections::Sections;
-use super::{Encoder, PLACEHOLDER, Paths};
+use super::{PLACEHOLDER, Paths};
 use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
+use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
 use crate::text::go_value;
 
@@ -75,11 +76,6 @@ pub fn encode(plan: &NodePlan, encoder: Encoder) -> Sensitive<Vec<u8>> {
     sections.mounts(mounts);
     put(&mut out, "\n");
     Sensitive::new(out)
-}
-
-/// Appends a text.
-pub(super) fn put(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(text.as_bytes());
 }
 
 /// What stands before the content of a file.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::content::carried;
 use super::run::verbosity_flag;
-use super::{Encoder, PLACEHOLDER, Paths, retry_join};
+use super::{PLACEHOLDER, Paths, retry_join};
 use crate::diag::FieldPath;
+use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
 
 /// A file of the document.

@@ -9,8 +9,6 @@ mod run;
 mod scalar;
 mod sections;
 
-use std::fmt;
-
 pub use document::encode;
 pub use files::{NodeFile, node_files};
 pub use run::{Phase, RunItem, run_items};
@@ -18,34 +16,6 @@ pub(super) use scalar::{Block, block};
 
 use crate::api::boot::Platform;
 use crate::render::plan::node_plan::Kubeadm;
-
-/// How the user's texts are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoder {
-    /// As CAPI's kubeadm bootstrap provider writes them: as they are, commands aside, whatever YAML makes of it.
-    Capi,
-    /// As that provider does wherever it reads back as it was meant, and quoted where it does not.
-    Typed,
-}
-
-impl Encoder {
-    /// Both.
-    pub const ALL: [Encoder; 2] = [Encoder::Capi, Encoder::Typed];
-
-    /// The word of flags and reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Encoder::Capi => "capi",
-            Encoder::Typed => "typed",
-        }
-    }
-}
-
-impl fmt::Display for Encoder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
 
 /// Where the provider's own files are on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,12 @@
 //! How a text of the user is written as a value.
 
-use super::Encoder;
+use crate::render::input::request::Encoder;
 use crate::text::{go_value, goyaml};
+
+/// Appends a text.
+pub(super) fn put(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
 
 /// Appends a text as a value: plain, and by the encoder `typed` quoted where plain means something else.
 pub(super) fn put_scalar(out: &mut Vec<u8>, encoder: Encoder, text: &[u8]) {

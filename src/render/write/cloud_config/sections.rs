@@ -2,12 +2,11 @@
 //!
 //! `capi` writes what the provider's templates write, also keys without a value; `typed` leaves those out.
 
-use super::Encoder;
-use super::document::put;
 use super::partition_type;
-use super::scalar::put_scalar;
+use super::scalar::{put, put_scalar};
 use crate::api::node::PartitionLayout;
 use crate::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
+use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::PlannedUser;
 
 /// A document that gets sections.

@@ -4,6 +4,7 @@
 //! (`generated`), which a transpiler reads (`container_linux`) and translates (`v2`). Version 3.4 is encoded from the plan itself ([`v3`]).
 //! What neither can express is one table ([`gaps`]).
 
+mod checked;
 mod container_linux;
 mod data_url;
 mod findings;

@@ -1,44 +1,12 @@
 //! A Container Linux Config: the transpiler's types with their own checks (container-linux-config-transpiler v0.9.4, `config/types`).
 
-use super::check::{Checked, Shape};
 use super::decode::{Bytes, Decoded, Decoder, FromMapping};
-use super::services::{Etcd, Flannel};
+use super::go_struct::go_struct;
+use super::services::{Docker, Etcd, Flannel};
 use super::update;
+use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::{Entry, Severity};
 use crate::text::libyaml::NodeId;
-
-/// Declares a struct of Go: its fields with their keys, how mappings are decoded to it, and how it is walked over.
-macro_rules! go_struct {
-    ($(#[$meta:meta])* $name:ident = $go:literal { $($(#[$fmeta:meta])* $field:ident: $type:ty = $key:literal $(as $named:literal)?),* $(,)? } $({ $($rules:item)* })?) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq)]
-        pub(crate) struct $name {
-            $($(#[$fmeta])* pub(crate) $field: $type),*
-        }
-
-        impl FromMapping for $name {
-            const GO: &'static str = $go;
-
-            fn field(&mut self, key: &str, decoder: &mut Decoder<'_>, value: NodeId) -> Option<Decoded> {
-                match key {
-                    $($key => Some(go_struct!(@decode decoder, &mut self.$field, value $(, $named)?)),)*
-                    _ => None,
-                }
-            }
-        }
-
-        impl Checked for $name {
-            fn shape(&self) -> Shape<'_> {
-                Shape::Struct(vec![$(($key, &self.$field as &dyn Checked)),*])
-            }
-
-            $($($rules)*)?
-        }
-    };
-    (@decode $decoder:ident, $out:expr, $value:ident) => { $decoder.value($out, $value) };
-    (@decode $decoder:ident, $out:expr, $value:ident, $named:literal) => { $decoder.named($out, $named, $value) };
-}
-pub(super) use go_struct;
 
 go_struct! {
     /// The whole document.
@@ -401,12 +369,5 @@ go_struct! {
         gid: Option<u64> = "gid",
         password_hash: String = "password_hash",
         system: bool = "system",
-    }
-}
-
-go_struct! {
-    /// Flags of Docker.
-    Docker = "types.Docker" {
-        flags: Vec<String> = "flags",
     }
 }

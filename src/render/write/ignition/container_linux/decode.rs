@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::render::write::ignition::checked::Checked;
 use crate::text::go_value;
 use crate::text::libyaml::{Content, Document, NodeId, Resolved, resolve};
 
@@ -294,6 +295,8 @@ impl FromNode for String {
 /// A text that may be any bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl Checked for Bytes {}
 
 impl FromNode for Bytes {
     fn go_type() -> String {

@@ -1,19 +1,17 @@
 //! Container Linux Configs, and what the transpiler makes of them: an Ignition config, or a report in its words
 //! (container-linux-config-transpiler v0.9.4).
 
-mod check;
 mod config;
 mod convert;
 mod decode;
+mod go_struct;
 mod services;
 mod update;
 mod version;
 
-pub(crate) use check::{Checked, Shape};
-
-use self::check::{Keys, check};
 use self::config::Config;
 use self::decode::{Decoder, Failure};
+use super::checked::{Keys, check};
 use super::findings::{Entry, is_fatal, printed};
 use super::v2;
 use crate::text::libyaml::{self, Document};

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::check::{Checked, Shape};
-use super::config::Docker;
-use super::decode::{Decoded, Decoder, Failure, FromNode};
+use super::decode::{Decoded, Decoder, Failure, FromMapping, FromNode};
+use super::go_struct::go_struct;
 use super::version::Version;
+use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::v2::{SystemdDropin, Unit};
 use crate::text::go_value;
@@ -304,6 +304,13 @@ pub(super) fn flannel_unit(flannel: &Flannel) -> Result<Unit, String> {
         lines.push(format!("ExecStartPre=/usr/bin/etcdctl{} set /coreos.com/network/config {config}", given.collect::<String>()));
     }
     Ok(unit("flanneld.service", "20-clct-flannel.conf", service_section(&lines)))
+}
+
+go_struct! {
+    /// Flags of Docker.
+    Docker = "types.Docker" {
+        flags: Vec<String> = "flags",
+    }
 }
 
 /// The unit of Docker.

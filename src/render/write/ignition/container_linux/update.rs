@@ -1,9 +1,9 @@
 //! The sections `update` and `locksmith`: lines of `/etc/coreos/update.conf`.
 
-use super::check::{Checked, Shape};
-use super::config::go_struct;
 use super::decode::{Decoded, Decoder, FromMapping};
+use super::go_struct::go_struct;
 use crate::api::time::GoDuration;
+use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::text::go_url::Url;
 use crate::text::go_value;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Config, Filesystem, Partition, PasswdUser, Unit};
+use super::{Config, PasswdUser, Unit};
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::{data_url, unit_file};
 use crate::text::go_url::Url;
 use crate::text::go_value;
 
-fn error_if(is_wrong: bool, words: &str) -> Vec<Entry> {
+pub(super) fn error_if(is_wrong: bool, words: &str) -> Vec<Entry> {
     is_wrong.then(|| Entry::error(words)).into_iter().collect()
 }
 
@@ -17,7 +17,7 @@ pub(super) fn config(config: &Config) -> Vec<Entry> {
     let storage = &config.storage;
     let mut names = BTreeSet::from(["root"]);
     let mut shadows = Vec::new();
-    for Filesystem { name, .. } in &storage.filesystems {
+    for name in storage.filesystems.iter().map(|filesystem| &filesystem.name) {
         if !names.insert(name) {
             shadows.push(Entry::warning(format!("Filesystem {} shadows exising filesystem definition", go_value::quote(name))));
         }
@@ -112,12 +112,6 @@ pub(super) fn user(user: &PasswdUser) -> Vec<Entry> {
     std::iter::once(deprecated).chain(both).collect()
 }
 
-pub(super) fn partition_numbers(partitions: &[Partition]) -> Vec<Entry> {
-    let mut numbers = BTreeSet::new();
-    let mut given = partitions.iter().map(|partition| partition.number).filter(|number| *number != 0);
-    error_if(!given.all(|number| numbers.insert(number)), "partition numbers collide")
-}
-
 pub(super) fn guid(guid: &str) -> Vec<Entry> {
     let parts: Vec<&str> = guid.split('-').collect();
     let is_hex = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -130,19 +124,6 @@ pub(super) fn partition_label(label: Option<&str>) -> Vec<Entry> {
     let mut found = error_if(label.len() > 36, "partition labels may not exceed 36 characters");
     if label.contains(':') {
         found.push(Entry::warning("partition label will be truncated to text before the colon"));
-    }
-    found
-}
-
-pub(super) fn filesystem(filesystem: &Filesystem) -> Vec<Entry> {
-    let Some(mount) = &filesystem.mount else {
-        return error_if(filesystem.path.is_none(), "filesystem is missing mount or path");
-    };
-    let mut found = error_if(filesystem.path.is_some(), "filesystem has both mount and path defined");
-    if mount.create.is_some() {
-        found.extend(error_if(mount.wipe_filesystem, "cannot use both create object and wipeFilesystem field"));
-        found.extend(error_if(!mount.options.is_empty(), "cannot use both create object and mount-level options field"));
-        found.push(Entry::warning("the create object has been deprecated in favor of mount-level options"));
     }
     found
 }

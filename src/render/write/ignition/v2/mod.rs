@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub(crate) use self::storage::{Create, Directory, Disk, File, FileContents, Filesystem, Link, Mount, Owner, Partition, Raid, Storage};
 
-use super::container_linux::{Checked, Shape};
+use super::checked::{Checked, Shape};
 use super::findings::Entry;
 
 /// What Go leaves out when it is empty.

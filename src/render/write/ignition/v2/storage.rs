@@ -1,9 +1,11 @@
 //! Disks, file systems and what is on them.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::{Verification, checks, empty, ignition_struct};
-use crate::render::write::ignition::container_linux::{Checked, Shape};
+use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::text::go_value;
 
@@ -130,7 +132,7 @@ ignition_struct! {
             match key {
                 "device" if self.device.is_empty() => vec![Entry::error("disk device is required")],
                 "device" => checks::path(&self.device),
-                "partitions" => checks::partition_numbers(&self.partitions),
+                "partitions" => partition_numbers(&self.partitions),
                 _ => Vec::new(),
             }
         }
@@ -166,7 +168,7 @@ ignition_struct! {
         path: Option<String> = "path" ? "empty",
     } {
         fn check(&self) -> Vec<Entry> {
-            checks::filesystem(self)
+            filesystem(self)
         }
 
         fn check_field(&self, key: &str) -> Vec<Entry> {
@@ -227,4 +229,23 @@ ignition_struct! {
             }
         }
     }
+}
+
+fn partition_numbers(partitions: &[Partition]) -> Vec<Entry> {
+    let mut numbers = BTreeSet::new();
+    let mut given = partitions.iter().map(|partition| partition.number).filter(|number| *number != 0);
+    checks::error_if(!given.all(|number| numbers.insert(number)), "partition numbers collide")
+}
+
+fn filesystem(filesystem: &Filesystem) -> Vec<Entry> {
+    let Some(mount) = &filesystem.mount else {
+        return checks::error_if(filesystem.path.is_none(), "filesystem is missing mount or path");
+    };
+    let mut found = checks::error_if(filesystem.path.is_some(), "filesystem has both mount and path defined");
+    if mount.create.is_some() {
+        found.extend(checks::error_if(mount.wipe_filesystem, "cannot use both create object and wipeFilesystem field"));
+        found.extend(checks::error_if(!mount.options.is_empty(), "cannot use both create object and mount-level options field"));
+        found.push(Entry::warning("the create object has been deprecated in favor of mount-level options"));
+    }
+    found
 }

@@ -1,7 +1,7 @@
 //! The walk over a decoded config that calls each type's own checks and finds unused keys, with the places of the text: the order of the
 //! entries is that of `config/validate` of Ignition.
 
-use crate::render::write::ignition::findings::{Entry, Severity, is_fatal};
+use super::findings::{Entry, Severity, is_fatal};
 use crate::text::libyaml::{Content, Document, NodeId};
 
 /// A value that is walked over.
@@ -135,7 +135,7 @@ macro_rules! leaves {
     ($($leaf:ty),*) => { $(impl Checked for $leaf {})* };
 }
 
-leaves!(String, bool, i64, u64, super::decode::Bytes);
+leaves!(String, bool, i64, u64);
 
 impl<T: Checked> Checked for Option<T> {
     fn shape(&self) -> Shape<'_> {
