@@ -11,6 +11,7 @@ pub mod text;
 // Layer 1, facts: data and names, no decisions.
 pub mod api;
 pub mod contract;
+pub mod objects;
 pub mod provider;
 pub mod schema;
 

@@ -3,11 +3,10 @@
 
 use serde_json::Value;
 
-use super::object::Object;
 use super::rbac::Kind;
-use super::stamp;
 use crate::contract::{ContractVersion, crd_name, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::objects::{Misfit, Object};
 use crate::provider::Provider;
 use crate::schema::structural;
 
@@ -71,7 +70,7 @@ pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
 /// Checks a CRD in components that a tool already built.
 pub fn check_built(provider: &Provider, crd: &Object) -> Report {
     let mut report: Report = name(crd).into_iter().collect();
-    report.extend(wanted_labels(provider, &crd.value).iter().filter_map(|(key, value)| wrong_label(crd, key, value)));
+    report.extend(wanted_labels(provider, crd.value()).iter().filter_map(|(key, value)| wrong_label(crd, key, value)));
     report.extend(conversion(crd));
     report.extend(structure(crd));
     report
@@ -83,7 +82,7 @@ fn path(fields: &[&str]) -> FieldPath {
 
 fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<Diagnostic> {
     let wanted = provider.group.as_deref()?;
-    let kind = kind_of(&crd.value);
+    let kind = kind_of(crd.value());
     (kind.group != wanted).then(|| {
         Diagnostic::of(&FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
             .at(pattern.clone())
@@ -95,8 +94,8 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
 
 /// The core computes the name instead of searching for it.
 pub fn name(crd: &Object) -> Option<Diagnostic> {
-    let kind = kind_of(&crd.value);
-    let skipped = crd.value["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
+    let kind = kind_of(crd.value());
+    let skipped = crd.value()["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
     let expected = if skipped { format!("{}.{}", kind.plural, kind.group) } else { crd_name(&kind.group, &kind.kind) };
     (crd.name() != expected).then(|| {
         Diagnostic::of(&NAME_WRONG, format!("metadata.name is `{}`, but Cluster API looks for `{expected}`", crd.name()))
@@ -111,7 +110,7 @@ pub fn name(crd: &Object) -> Option<Diagnostic> {
 
 fn conversion(crd: &Object) -> Option<Diagnostic> {
     let at = path(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]);
-    let bundle = &crd.value["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
+    let bundle = &crd.value()["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
     (!bundle.is_null()).then(|| {
         Diagnostic::of(&CA_BUNDLE, "spec.conversion.webhook.clientConfig.caBundle is set")
             .at(crd.place(&at))
@@ -122,7 +121,7 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
 
 /// What the API server would refuse about schemas, defaults and rules, or store as the condition NonStructuralSchema.
 fn structure(crd: &Object) -> Report {
-    structural::check(&crd.value)
+    structural::check(crd.value())
         .into_iter()
         .map(|violation| {
             Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
@@ -157,10 +156,10 @@ fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
 }
 
 fn contract_labels(provider: &Provider, crd: &Object) -> Report {
-    let wanted = wanted_labels(provider, &crd.value);
+    let wanted = wanted_labels(provider, crd.value());
     let mut report: Report = wanted.iter().filter_map(|(key, value)| wrong_label(crd, key, value)).collect();
     report.extend(undeclared_labels(crd, &wanted));
-    let known = versions(&crd.value);
+    let known = versions(crd.value());
     if wanted.is_empty() && !provider.contracts.is_empty() {
         report.push(no_version_fulfils(provider, crd, &known));
     }
@@ -183,7 +182,7 @@ fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diag
 
 /// A label that is there must say what provider.yaml says.
 fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
-    let found = crd.value["metadata"]["labels"].get(key)?;
+    let found = crd.value()["metadata"]["labels"].get(key)?;
     (found.as_str() != Some(wanted)).then(|| {
         let shown = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
         Diagnostic::of(&LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
@@ -195,7 +194,7 @@ fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
 
 /// A contract label for a contract that provider.yaml does not declare would make the core read fields that nobody promised.
 fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
-    let labels_found = crd.value["metadata"]["labels"].as_object();
+    let labels_found = crd.value()["metadata"]["labels"].as_object();
     let keys = labels_found.into_iter().flatten().map(|(key, _)| key);
     keys.filter(|key| is_contract_label(key) && wanted.iter().all(|(known, _)| known != *key))
         .map(|key| {
@@ -217,30 +216,36 @@ fn is_contract_label(key: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Puts the contract labels on a CRD.
-pub fn label_contracts(provider: &Provider, crd: &mut Value) {
-    for (key, value) in wanted_labels(provider, crd) {
-        stamp::set_label(crd, &key, &value);
+/// Puts the contract labels on a CRD. What stands in their way is told when the provider label is set.
+pub fn label_contracts(provider: &Provider, crd: &mut Object) {
+    for (key, value) in wanted_labels(provider, crd.value()) {
+        let _ = crd.set_label(&key, &value);
     }
 }
 
 /// Fills in the names that a CRD may leave out, as the API server does: kube-rs prints no `listKind`, and the contract wants one
 /// (book: "BootstrapConfig, BootstrapConfigList resource definition"; Kubernetes: `CustomResourceDefinitionNames`).
-pub fn complete_names(crd: &mut Value) {
-    let Some(names) = crd.pointer_mut("/spec/names") else { return };
-    let Some(kind) = names["kind"].as_str().map(str::to_owned) else { return };
+///
+/// # Errors
+/// When `spec.names` is no mapping.
+pub fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
+    let kind = crd.text(&["spec", "names", "kind"]).to_owned();
+    if kind.is_empty() {
+        return Ok(());
+    }
     for (field, name) in [("listKind", format!("{kind}List")), ("singular", kind.to_lowercase())] {
-        if names[field].as_str().is_none_or(str::is_empty) {
-            names[field] = name.into();
+        if crd.text(&["spec", "names", field]).is_empty() {
+            crd.set(&FieldPath::of_fields("spec.names").field(field), name.into())?;
         }
     }
+    Ok(())
 }
 
 /// Checks that the labels of a finished components file fit the contract of its release series: the label of that contract is on at
 /// least one CRD of the provider (book: "Metadata YAML"; checklist CC-13).
 pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) -> Option<Diagnostic> {
     let key = format!("{}{contract}", labels::CONTRACT_PREFIX);
-    let labelled = crds.iter().any(|crd| crd.value["metadata"]["labels"].get(&key).is_some());
+    let labelled = crds.iter().any(|crd| crd.value()["metadata"]["labels"].get(&key).is_some());
     if crds.is_empty() || labelled {
         return None;
     }
@@ -256,13 +261,12 @@ pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) ->
 }
 
 /// Doubles what clusterctl's substitution would eat: `$$` and `${` in descriptions and patterns of a CRD come out of it as they went in.
-pub fn escape_for_substitution(value: &mut Value) {
-    match value {
-        Value::String(text) if text.contains('$') => *text = escaped(text),
-        Value::Array(items) => items.iter_mut().for_each(escape_for_substitution),
-        Value::Object(map) => map.values_mut().for_each(escape_for_substitution),
-        _ => {}
-    }
+pub fn escape_for_substitution(crd: &mut Object) {
+    crd.edit_texts(|text| {
+        if text.contains('$') {
+            *text = escaped(text);
+        }
+    });
 }
 
 /// clusterctl turns `$$` into `$` and takes `${` for a variable; a lone `$` stays.
@@ -305,9 +309,10 @@ mod tests {
             "contracts": {"v1beta1": ["v1alpha1", "v1beta1"], "v1beta2": ["v1beta2"]},
         }))
         .expect("a provider");
-        let mut crd = json!({"metadata": {"name": "x"}, "spec": {"versions": [{"name": "v1alpha1"}, {"name": "v1beta1"}]}});
+        let crd = json!({"metadata": {"name": "x"}, "spec": {"versions": [{"name": "v1alpha1"}, {"name": "v1beta1"}]}});
+        let mut crd = Object::made(crd);
         label_contracts(&provider, &mut crd);
-        assert_eq!(crd["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
+        assert_eq!(crd.value()["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
     }
 
     /// Book, "Labels and annotations": the annotation is for kinds that core objects never refer to. The name that the API server demands
@@ -331,9 +336,9 @@ mod tests {
     #[test]
     fn names_that_are_left_out_are_those_of_the_api_server() {
         let completed = |names: Value| {
-            let mut crd = json!({"spec": {"names": names}});
-            complete_names(&mut crd);
-            crd["spec"]["names"].take()
+            let mut crd = Object::made(json!({"spec": {"names": names}}));
+            assert_eq!(complete_names(&mut crd), Ok(()));
+            crd.value()["spec"]["names"].clone()
         };
         let all = json!({"kind": "FooConfig", "listKind": "FooConfigList", "plural": "fooconfigs", "singular": "fooconfig"});
         assert_eq!(completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})), all);

@@ -6,11 +6,11 @@ use semver::Version;
 
 use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
-use super::object::{Object, Quoting};
 use super::sbom::{SBOM_FILE, Subject, sbom};
 use super::{definitions, metadata, templates};
 use crate::contract::METADATA_FILE;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::Object;
 use crate::provider::{Declared, Inputs};
 use crate::text::goyaml::{self, VariableQuoting};
 use crate::text::source::Source;
@@ -164,12 +164,14 @@ pub fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
 }
 
 fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
-    let quoting = match &object.quoting {
-        Quoting::EveryVariable if object.is(definitions::CRD_GROUP, definitions::CRD_KIND) => VariableQuoting::Never,
-        Quoting::EveryVariable => VariableQuoting::Always,
-        Quoting::At(paths) => VariableQuoting::At(paths),
+    let quoted = object.quoted_variables();
+    let quoting = match &quoted {
+        // Made from typed values, in which a variable can only stand in text.
+        None if object.is(definitions::CRD_GROUP, definitions::CRD_KIND) => VariableQuoting::Never,
+        None => VariableQuoting::Always,
+        Some(paths) => VariableQuoting::At(paths),
     };
-    goyaml::template_to_string(&object.value, quoting)
+    goyaml::template_to_string(object.value(), quoting)
 }
 
 /// The finished components must survive clusterctl: their variables parse, and with the defaults in place the result is YAML.

@@ -1,12 +1,14 @@
 //! Webhooks and what they need: Service, Certificate, Issuer, CA injection, the conversion clause of CRDs
 //! (book: "Webhooks"; checklist OP-16, OP-17, OP-18, OP-19).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::crds::conversion_clause;
 use super::names::Names;
 use super::rbac::Kind;
 use crate::contract::{labels, manager as face};
+use crate::diag::{Diagnostic, FieldPath};
+use crate::objects::{Misfit, Object, Shape, select};
 
 /// Admission review versions that every webhook takes: API servers since 1.16 send `v1`.
 const REVIEW_VERSIONS: &[&str] = &["v1"];
@@ -67,7 +69,7 @@ pub fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], v
             let path = format!("/{verb}-{}-{version}-{singular}", kind.group.replace('.', "-"));
             json!({
                 "admissionReviewVersions": REVIEW_VERSIONS,
-                "clientConfig": {"service": service_reference(names, &path)},
+                "clientConfig": {"service": service_reference(names, Some(&path.into()))},
                 "failurePolicy": "Fail",
                 "matchPolicy": "Equivalent",
                 "name": format!("{short}.{singular}.{}", kind.group),
@@ -81,44 +83,49 @@ pub fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], v
             })
         })
         .collect();
-    let mut configuration = json!({
+    json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": configuration_kind,
-        "metadata": {"name": format!("{}{adjective}-webhook-configuration", names.prefix)},
+        "metadata": {
+            "name": format!("{}{adjective}-webhook-configuration", names.prefix),
+            "annotations": {labels::INJECT_CA_FROM: names.inject_ca_from()},
+        },
         "webhooks": webhooks,
-    });
-    inject_ca(names, &mut configuration);
-    configuration
+    })
 }
 
-fn service_reference(names: &Names, path: &str) -> Value {
-    json!({"name": names.webhook_service(), "namespace": names.namespace, "path": path})
+fn service_reference(names: &Names, path: Option<&Value>) -> Value {
+    let reference = json!({"name": names.webhook_service(), "namespace": names.namespace, "path": path});
+    Value::Object(
+        reference.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect(),
+    )
 }
 
-/// Points the webhooks of a configuration that was read from a file to our Service and has cert-manager inject the CA.
-pub fn connect_configuration(names: &Names, configuration: &mut Value) {
-    for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
-        let path = webhook["clientConfig"]["service"]["path"].clone();
-        let mut reference = service_reference(names, "");
-        reference["path"] = path;
-        if webhook["clientConfig"]["service"].is_object() {
-            webhook["clientConfig"] = json!({"service": reference});
-        }
-    }
-    inject_ca(names, configuration);
+/// Points the webhooks of a configuration that was read from a file to our Service and has cert-manager inject the CA. What has the wrong
+/// type is in the result.
+pub fn connect_configuration(names: &Names, configuration: &mut Object) -> Vec<Diagnostic> {
+    let services = select(configuration.value(), "webhooks[].clientConfig.service", Shape::Mapping).found;
+    let edits: Vec<(Option<FieldPath>, Value)> = services
+        .into_iter()
+        .map(|(path, service)| (path.parent(), json!({"service": service_reference(names, service.get("path"))})))
+        .collect();
+    let edits = edits.into_iter().filter_map(|(path, client)| Some((path?, client)));
+    let connected = edits.into_iter().try_for_each(|(path, client)| configuration.set(&path, client));
+    let injected = inject_ca(names, configuration);
+    [connected, injected].into_iter().filter_map(|edit| configuration.refused(edit)).collect()
 }
 
 /// Has the CRD convert through the manager, and cert-manager inject the CA. `caBundle` stays out: a dummy would stop later applies.
-pub fn convert_by_webhook(names: &Names, crd: &mut Value) {
-    crd["spec"]["conversion"] = conversion_clause(&names.webhook_service(), &names.namespace);
-    inject_ca(names, crd);
+///
+/// # Errors
+/// When the fields that are set cannot be.
+pub fn convert_by_webhook(names: &Names, crd: &mut Object) -> Result<(), Misfit> {
+    crd.set(&FieldPath::of_fields("spec.conversion"), conversion_clause(&names.webhook_service(), &names.namespace))?;
+    inject_ca(names, crd)
 }
 
-fn inject_ca(names: &Names, object: &mut Value) {
-    if !object["metadata"]["annotations"].is_object() {
-        object["metadata"]["annotations"] = Value::Object(Map::new());
-    }
-    object["metadata"]["annotations"][labels::INJECT_CA_FROM] = json!(names.inject_ca_from());
+fn inject_ca(names: &Names, object: &mut Object) -> Result<(), Misfit> {
+    object.set_annotation(labels::INJECT_CA_FROM, &names.inject_ca_from())
 }
 
 #[cfg(test)]
@@ -141,11 +148,12 @@ mod tests {
 
     #[test]
     fn configurations_from_files_are_pointed_to_our_service() {
-        let mut from_file = json!({
+        let mut from_file = Object::made(json!({
             "metadata": {"name": "validating-webhook-configuration"},
             "webhooks": [{"clientConfig": {"service": {"name": "webhook-service", "namespace": "system", "path": "/x"}}}],
-        });
-        connect_configuration(&Names::of_foo(), &mut from_file);
+        }));
+        assert_eq!(connect_configuration(&Names::of_foo(), &mut from_file), []);
+        let from_file = from_file.value();
         let service = &from_file["webhooks"][0]["clientConfig"]["service"];
         assert_eq!(service, &json!({"name": "foo-webhook-service", "namespace": "foo-system", "path": "/x"}));
         assert_eq!(from_file["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "foo-system/foo-serving-cert");

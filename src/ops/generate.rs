@@ -6,7 +6,8 @@ use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, cluster_cla
 use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::components::{Components, components};
 use crate::emit::release::{self, ImageOverride, Plan, image_of};
-use crate::emit::{metadata, object::Object, templates};
+use crate::emit::{metadata, templates};
+use crate::objects::Object;
 use crate::provider::{Declared, Inputs, missing_files};
 
 rules! {

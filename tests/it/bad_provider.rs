@@ -189,3 +189,50 @@ fn check_compares_and_writes_nothing() {
     assert!(stdout.contains("title=release-file-stale::"), "{stdout}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), stale);
 }
+
+/// What stands where Kubernetes has another type: a finding each, at its place, with the line to write.
+#[test]
+fn fields_of_the_wrong_type_in_own_objects_are_findings() {
+    let provider = PROVIDER.replace("crds: [crd.yaml]", "crds: [crd.yaml]\nobjects: [own.yaml]");
+    let object =
+        |api_version: &str, kind: &str, rest: &str| format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x}}\n{rest}\n");
+    for (own, place, line) in [
+        (
+            object("apps/v1", "Deployment", "spec: {template: {spec: {containers: [manager]}}}"),
+            "own.yaml:4:39",
+            "write `- {name: manager, …}`",
+        ),
+        (
+            object("apps/v1", "Deployment", "spec:\n  template: x"),
+            "own.yaml:5:13",
+            "write a mapping, such as `template: {spec: …}`",
+        ),
+        (
+            object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "roleRef: manager-role"),
+            "own.yaml:4:10",
+            "write `roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager-role}`",
+        ),
+        (
+            object("cert-manager.io/v1", "Certificate", "spec: {issuerRef: selfsigned}"),
+            "own.yaml:4:19",
+            "write `issuerRef: {name: selfsigned}`",
+        ),
+        (
+            object("v1", "ConfigMap", "data: {}").replace("{name: x}", "{name: x, labels: y}"),
+            "own.yaml:3:29",
+            "such as `labels: {",
+        ),
+        (
+            object("apps/v1", "Deployment", "spec: {template: {spec: {containers: [], volumes: [{secret: {secretName: 5}}]}}}"),
+            "own.yaml:4:74",
+            "write `secretName: \"5\"`",
+        ),
+    ] {
+        let folder = folder(&[("provider.yaml", &provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("own.yaml", &own)]);
+        let outcome = build(folder.path(), &["v0.1.0"]);
+        assert_eq!((outcome.code, outcome.written), (Some(1), false), "{own}{}", outcome.stderr);
+        let findings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("error[object-field-type-wrong]")).collect();
+        assert_eq!(findings.len(), 1, "{own}{}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("--> {place}")) && outcome.stderr.contains(line), "{own}{}", outcome.stderr);
+    }
+}

@@ -23,6 +23,7 @@ mod envsubst;
 mod examples;
 mod network;
 mod no_cluster;
+mod own_objects;
 mod release;
 mod render;
 mod repository;

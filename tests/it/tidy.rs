@@ -11,23 +11,27 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 1 facts
     ("api", &[]),
     ("contract", &[]),
+    ("objects", &["diag", "text"]),
     ("schema", &["diag", "text"]),
     ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 1½ what the webhooks answer
     ("conversion", &["diag", "api"]),
     ("admission", &["diag", "text", "api", "schema", "conversion"]),
     // 2 engines
-    ("emit", &["diag", "text", "contract", "provider", "schema", "api"]),
-    ("clusterctl", &["diag", "text", "contract"]),
-    ("render", &["diag", "text", "api", "schema", "contract", "conversion", "admission"]),
+    ("emit", &["diag", "text", "objects", "contract", "provider", "schema", "api"]),
+    ("clusterctl", &["diag", "text", "objects", "contract"]),
+    ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text"]),
     // 3 verbs
-    ("ops", &["diag", "text", "api", "contract", "provider", "schema", "clusterctl", "emit", "render", "report"]),
+    (
+        "ops",
+        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "emit", "render", "report"],
+    ),
     // 4 shell
     ("shell", &["diag", "text", "clusterctl"]),
     (
         "cli",
-        &["diag", "text", "contract", "provider", "clusterctl", "emit", "api", "render", "report", "ops", "shell"],
+        &["diag", "text", "objects", "contract", "provider", "clusterctl", "emit", "api", "render", "report", "ops", "shell"],
     ),
 ];
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::object::Object;
 use super::super::stamp;
 use crate::contract::{Image, ImageFault, MANAGER_CONTAINER};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::{Object, pods};
 use crate::provider::Declared;
 
 rules! {
@@ -93,15 +93,10 @@ fn duplicates(objects: &[Object]) -> Report {
 pub fn check_images(objects: &[Object]) -> Report {
     let mut report = Report::new();
     for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
-        let pod = FieldPath::root().field("spec").field("template").field("spec");
-        for list in ["containers", "initContainers"] {
-            let containers = object.value["spec"]["template"]["spec"][list].as_array();
-            for (i, container) in containers.into_iter().flatten().enumerate() {
-                let image = container["image"].as_str().unwrap_or_default();
-                if let Err(fault) = Image::parse(image) {
-                    let at = object.place(&pod.field(list).index(i).field("image"));
-                    report.push(image_finding(object, image, &fault).at(at));
-                }
+        for (path, container) in pods::containers(object.value()) {
+            let image = container["image"].as_str().unwrap_or_default();
+            if let Err(fault) = Image::parse(image) {
+                report.push(image_finding(object, image, &fault).at(object.place(&path.field("image"))));
             }
         }
     }
@@ -124,10 +119,7 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
 /// `clusterctl init --wait-providers` looks at containers of this name only.
 pub fn check_manager(objects: &[Object]) -> Report {
     let deployments: Vec<&Object> = objects.iter().filter(|object| object.is("apps", "Deployment")).collect();
-    let has_manager = |object: &&Object| {
-        let containers = object.value["spec"]["template"]["spec"]["containers"].as_array();
-        containers.into_iter().flatten().any(|container| container["name"] == MANAGER_CONTAINER)
-    };
+    let has_manager = |object: &&Object| pods::containers(object.value()).any(|(_, container)| container["name"] == MANAGER_CONTAINER);
     if deployments.is_empty() || deployments.iter().any(has_manager) {
         return Report::new();
     }

@@ -1,10 +1,10 @@
 //! The image of the manager: the version that is built is its tag, unless the caller names another one.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::super::object::Object;
 use crate::contract::{Image, MANAGER_CONTAINER};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::{Object, pods};
 use crate::provider::{Declared, Manager};
 
 rules! {
@@ -47,17 +47,15 @@ impl ManagerImage {
     pub(super) fn stamp(&self, objects: &mut [Object]) -> Report {
         let mut report = Report::new();
         for object in objects.iter_mut().filter(|object| object.kind() == "Deployment") {
-            let containers = object.value["spec"]["template"]["spec"]["containers"].as_array().map_or(0, Vec::len);
-            for index in 0..containers {
-                let container = &object.value["spec"]["template"]["spec"]["containers"][index];
-                if container["name"] != MANAGER_CONTAINER {
-                    continue;
-                }
-                let Some(image) = self.replacement(&container["image"]) else { continue };
+            let managers = pods::containers(object.value()).filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
+            let edits: Vec<(FieldPath, String)> =
+                managers.filter_map(|(path, container)| Some((path.field("image"), self.replacement(&container["image"])?))).collect();
+            for (path, image) in edits {
                 if self.given.is_none() {
-                    report.push(stamped(object, index, &image));
+                    report.push(stamped(object, &path, &image));
                 }
-                object.value["spec"]["template"]["spec"]["containers"][index]["image"] = json!(image);
+                let done = object.set(&path, image.into());
+                report.extend(object.refused(done));
             }
         }
         report
@@ -73,16 +71,17 @@ impl ManagerImage {
     }
 }
 
-fn stamped(object: &Object, index: usize, image: &str) -> Diagnostic {
-    let path = ["spec", "template", "spec", "containers"].into_iter().fold(FieldPath::root(), |path, field| path.field(field));
-    let found = object.value["spec"]["template"]["spec"]["containers"][index]["image"].as_str().unwrap_or_default();
+fn stamped(object: &Object, path: &FieldPath, image: &str) -> Diagnostic {
+    let found = object.at(path).and_then(Value::as_str).unwrap_or_default();
     Diagnostic::of(&TAG_STAMPED, format!("the image `{found}` of {} becomes `{image}`", object.title()))
-        .at(object.place(&path.index(index).field("image")))
+        .at(object.place(path))
         .help("build the file with the tag of the release, or pass `--image`")
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn stamped_image(image: &str, given: Option<&str>) -> (String, usize) {
@@ -93,7 +92,7 @@ mod tests {
             "spec": {"template": {"spec": {"containers": [{"name": "proxy", "image": "x.io/y:dev"}, container]}}},
         }))];
         let report = manager.stamp(&mut objects);
-        let containers = &objects[0].value["spec"]["template"]["spec"]["containers"];
+        let containers = &objects[0].value()["spec"]["template"]["spec"]["containers"];
         assert_eq!(containers[0]["image"], "x.io/y:dev", "only the manager is ours");
         (containers[1]["image"].as_str().unwrap_or_default().to_owned(), report.findings().len())
     }

@@ -10,13 +10,13 @@ use serde_json::Value;
 pub use self::check::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING, check_images, check_manager};
 pub use self::image::ManagerImage;
 use super::definitions::{self, CRD_GROUP, CRD_KIND};
-use super::images;
 use super::names::Names;
-use super::object::{self, Object};
 use super::rbac::{self, Kind};
 use super::{crds, manager, stamp, webhooks};
-use crate::contract::ProviderType;
+use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::references::references;
+use crate::objects::{self, Object, pods};
 use crate::provider::{Declared, Inputs};
 use crate::text::yaml::Limits;
 
@@ -63,7 +63,7 @@ impl Components {
 
     /// The images that the objects run.
     pub fn images(&self) -> BTreeSet<String> {
-        images::images(self.objects.iter().map(|object| &object.value))
+        self.objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect()
     }
 
     /// The objects of some kinds only, for `generate crds` and `generate rbac`.
@@ -80,7 +80,9 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) ->
         None => assembly.made(image),
     };
     for object in &mut objects {
-        stamp::label(&mut object.value, &declared.provider.label());
+        assembly.report.extend(misfits(declared, object));
+        let labelled = object.set_label(labels::PROVIDER, &declared.provider.label());
+        assembly.report.extend(object.refused(labelled));
     }
     if declared.provider.components.is_none() {
         objects.sort_by_key(|object| rank(object.kind()));
@@ -88,6 +90,15 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) ->
     let mut report = assembly.report;
     report.extend(check::check(declared, &objects));
     Components { objects, report }
+}
+
+/// Fields on the way to a reference that have the wrong type. Those of the Deployment that we make come from provider.yaml.
+fn misfits(declared: &Declared, object: &Object) -> Vec<Diagnostic> {
+    let finding = |misfit| match object.misfit(&misfit) {
+        finding if object.source().is_none() => finding.at(declared.place(&FieldPath::root().field("manager"))),
+        finding => finding,
+    };
+    references(object.value()).1.into_iter().map(finding).collect()
 }
 
 fn rank(kind: &str) -> usize {
@@ -113,7 +124,7 @@ impl Assembly<'_> {
         for object in &mut objects {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report.extend(definitions::check_built(&self.declared.provider, object));
-                definitions::label_contracts(&self.declared.provider, &mut object.value);
+                definitions::label_contracts(&self.declared.provider, object);
             }
         }
         objects
@@ -123,11 +134,11 @@ impl Assembly<'_> {
     fn made(&mut self, image: &ManagerImage) -> Vec<Object> {
         let provider = &self.declared.provider;
         let definitions = self.crds();
-        let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(&crd.value)).collect();
+        let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(crd.value())).collect();
         let mut from_files = self.roles();
         from_files.extend(self.read(&provider.objects));
-        let renames = stamp::place_and_name(&self.names, &mut from_files);
-        stamp::follow(&self.names, &renames, &mut from_files);
+        let (renames, report) = stamp::place_and_name(&self.names, &mut from_files);
+        self.report.extend(report);
         let configurations = self.webhook_configurations(&kinds, &definitions);
         let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.conversion);
         let mut objects = vec![Object::made(manager::namespace(&self.names))];
@@ -138,6 +149,9 @@ impl Assembly<'_> {
             self.report.extend(image.check(self.declared, face));
             let image = image.of(face);
             objects.push(Object::made(manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks)));
+        }
+        for object in &mut objects {
+            self.report.extend(stamp::follow(&self.names, &renames, object));
         }
         if with_webhooks {
             let label = provider.label();
@@ -152,7 +166,7 @@ impl Assembly<'_> {
         let sources = patterns.iter().flat_map(|pattern| self.inputs.files(pattern));
         let mut objects = Vec::new();
         for source in sources {
-            let (read, report) = object::read(source, &Limits::default());
+            let (read, report) = objects::read(source, &Limits::default());
             self.report.extend(report);
             objects.extend(read);
         }
@@ -173,9 +187,10 @@ impl Assembly<'_> {
                 let usable = !report.has_errors();
                 self.report.extend(report);
                 if usable {
-                    definitions::label_contracts(provider, &mut crd.value);
-                    definitions::complete_names(&mut crd.value);
-                    definitions::escape_for_substitution(&mut crd.value);
+                    definitions::label_contracts(provider, &mut crd);
+                    let completed = definitions::complete_names(&mut crd);
+                    self.report.extend(crd.refused(completed));
+                    definitions::escape_for_substitution(&mut crd);
                     taken.push(crd);
                 }
             }
@@ -184,10 +199,11 @@ impl Assembly<'_> {
     }
 
     /// CRDs that convert through the manager, if they do.
-    fn connected(&self, mut crds: Vec<Object>) -> Vec<Object> {
+    fn connected(&mut self, mut crds: Vec<Object>) -> Vec<Object> {
         let converts = self.declared.provider.manager.as_ref().is_some_and(|manager| manager.conversion);
-        for crd in crds.iter_mut().filter(|crd| converts && has_several_versions(&crd.value)) {
-            webhooks::convert_by_webhook(&self.names, &mut crd.value);
+        for crd in crds.iter_mut().filter(|crd| converts && crd.items(&["spec", "versions"]).len() > 1) {
+            let connected = webhooks::convert_by_webhook(&self.names, crd);
+            self.report.extend(crd.refused(connected));
         }
         crds
     }
@@ -214,12 +230,12 @@ impl Assembly<'_> {
             made.push(rbac::leader_election_role(&self.names));
             made.push(rbac::manager_role(&self.names, &rbac::manager_rules(provider.provider_type, kinds, extra)));
         }
-        if !from_files.iter().any(|object| rbac::is_aggregated(&object.value)) && provider.provider_type != ProviderType::CoreProvider {
+        if !from_files.iter().any(|object| rbac::is_aggregated(object.value())) && provider.provider_type != ProviderType::CoreProvider {
             made.extend(rbac::aggregated_role(&self.names, kinds));
         }
         let bindings: Vec<Value> = made
             .iter()
-            .chain(from_files.iter().map(|object| &object.value))
+            .chain(from_files.iter().map(Object::value))
             .filter(|role| !is_bound(role, from_files))
             .filter_map(|role| rbac::binding(&self.names, role))
             .collect();
@@ -254,9 +270,9 @@ impl Assembly<'_> {
         }
         read.retain(|object| webhooks::CONFIGURATION_KINDS.contains(&object.kind()));
         for object in &mut read {
-            webhooks::connect_configuration(&self.names, &mut object.value);
+            self.report.extend(webhooks::connect_configuration(&self.names, object));
         }
-        stamp::place_and_name(&self.names, &mut read);
+        self.report.extend(stamp::place_and_name(&self.names, &mut read).1);
         read
     }
 
@@ -268,20 +284,15 @@ impl Assembly<'_> {
     }
 }
 
-fn has_several_versions(crd: &Value) -> bool {
-    crd["spec"]["versions"].as_array().is_some_and(|versions| versions.len() > 1)
-}
-
 fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
-    let crd = crds.iter().find(|crd| crd.value["spec"]["names"]["kind"] == kind.kind.as_str())?;
-    let versions = crd.value["spec"]["versions"].as_array()?;
-    versions.iter().find(|version| version["storage"] == true)?["name"].as_str().map(str::to_owned)
+    let crd = crds.iter().find(|crd| crd.text(&["spec", "names", "kind"]) == kind.kind)?;
+    crd.items(&["spec", "versions"]).iter().find(|version| version["storage"] == true)?["name"].as_str().map(str::to_owned)
 }
 
 /// Whether one of the bindings that files brought refers to the role.
 fn is_bound(role: &Value, from_files: &[Object]) -> bool {
     from_files.iter().any(|object| {
-        let reference = &object.value["roleRef"];
+        let reference = &object.value()["roleRef"];
         reference["kind"] == role["kind"] && reference["name"] == role["metadata"]["name"]
     })
 }

@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
 use crate::diag::{Diagnostic, Report, rules};
-use crate::emit::images::{containers, pod_spec};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
+use crate::objects::{self, Object, pods};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
-use crate::text::yaml::{self, Limits};
+use crate::text::yaml::Limits;
 
 rules! {
     /// the files of a release hold no components file.
@@ -112,20 +112,20 @@ fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metad
 }
 
 /// The objects of a components file; what cannot be read is a finding.
-fn objects(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Vec<Value> {
+fn objects(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Vec<Object> {
     let Some(source) = source(files, shown, file, report) else { return Vec::new() };
     let (text, origins, found) = sampled(&source);
     report.extend(found);
     let Some(text) = text else { return Vec::new() };
-    let parsed = yaml::parse(&text, &Limits::default());
-    report.extend(origins.restore(parsed.report));
-    parsed.documents.iter().filter(|document| !document.root.is_null()).map(|document| document.root.to_json()).collect()
+    let (objects, unreadable) = objects::documents(&text, &Limits::default());
+    report.extend(origins.restore(unreadable));
+    objects
 }
 
 /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
-fn label_of(objects: &[Value], shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
+fn label_of(objects: &[Object], shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
     let prefix = provider_type.label("");
-    let mut found = objects.iter().filter_map(|object| object["metadata"]["labels"][labels::PROVIDER].as_str());
+    let mut found = objects.iter().filter_map(|object| object.label(labels::PROVIDER));
     let label = found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned);
     if label.is_none() {
         let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
@@ -136,11 +136,12 @@ fn label_of(objects: &[Value], shown: &str, file: &str, provider_type: ProviderT
 }
 
 /// The version that a release names: in its bill of materials, else in the tag of the manager's image.
-fn version_of(files: &Tree, objects: &[Value]) -> Option<Version> {
+fn version_of(files: &Tree, objects: &[Object]) -> Option<Version> {
     let sbom = files.get(SBOM_FILE).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
     let stated = sbom.as_ref().and_then(|sbom| sbom["packages"][0]["versionInfo"].as_str());
-    let managers = objects.iter().filter_map(pod_spec).flat_map(containers).filter(|container| container["name"] == MANAGER_CONTAINER);
-    let tagged = || managers.filter_map(|container| Image::parse(container["image"].as_str()?).ok()?.tag).next();
+    let managers =
+        objects.iter().flat_map(|object| pods::containers(object.value())).filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
+    let tagged = || managers.filter_map(|(_, container)| Image::parse(container["image"].as_str()?).ok()?.tag).next();
     parse_semantic(&stated.map(str::to_owned).or_else(tagged)?).ok()
 }
 

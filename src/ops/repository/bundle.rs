@@ -13,12 +13,12 @@ use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
-use crate::emit::images::images;
 use crate::emit::release::IMAGES_FILE;
+use crate::objects::{self, pods};
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
-use crate::text::yaml::{self, Limits};
+use crate::text::yaml::Limits;
 
 rules! {
     /// a repository holds no release that could be packed.
@@ -128,9 +128,8 @@ fn images_of(components: &[u8]) -> BTreeSet<String> {
     let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>));
     let bytes = substituted.map_or_else(|_| components.to_vec(), |done| done.bytes);
     let source = Source::new("", String::from_utf8_lossy(&bytes).into_owned());
-    let documents = yaml::parse(&source, &Limits::default()).documents;
-    let objects: Vec<serde_json::Value> = documents.into_iter().map(|document| document.root.into_json()).collect();
-    images(&objects)
+    let objects = objects::documents(&source, &Limits::default()).0;
+    objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect()
 }
 
 /// The repository's configuration with urls that can be moved; one that names the releases when it has none.

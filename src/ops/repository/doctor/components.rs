@@ -6,7 +6,7 @@ use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
-use crate::emit::object::{self, Object};
+use crate::objects::{self, Object};
 use crate::ops::repository::sample::sampled;
 use crate::text::source::Source;
 use crate::text::yaml::Limits;
@@ -29,7 +29,7 @@ pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Sourc
     let (text, origins, mut report) = sampled(source);
     let is_core = explained.provider.provider_type == ProviderType::CoreProvider;
     if let Some(text) = text {
-        let (objects, unreadable) = object::read(&text, &Limits::default());
+        let (objects, unreadable) = objects::read(&text, &Limits::default());
         report.extend(unreadable);
         report.extend(check_objects(&objects, metadata, is_core));
     }
@@ -75,7 +75,7 @@ fn refusals(config: &Config<'_>, explained: &Explanation, source: &Source, has_e
 }
 
 fn unknown_version(object: &Object) -> Option<Diagnostic> {
-    let refusal = version_refusal(&object.value)?;
+    let refusal = version_refusal(object.value())?;
     let message = format!("{} is of version {}, which clusterctl does not convert", object.title(), object.api_version());
     let finding = Diagnostic::of(&VERSION_UNKNOWN, message).at(object.place(&FieldPath::root().field("apiVersion")));
     Some(
@@ -93,14 +93,14 @@ fn dropped(object: &Object) -> Vec<Diagnostic> {
             .help("mend the name of the field, or remove it")
             .note("clusterctl converts these objects into Go's types and back")
     };
-    dropped_fields(&object.value).into_iter().map(finding).collect()
+    dropped_fields(object.value()).into_iter().map(finding).collect()
 }
 
 fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
     if !matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") {
         return Vec::new();
     }
-    let webhooks = object.value["webhooks"].as_array().into_iter().flatten().enumerate();
+    let webhooks = object.items(&["webhooks"]).iter().enumerate();
     let missing = webhooks.flat_map(|(at, webhook)| {
         let fields = ["sideEffects", "admissionReviewVersions"].into_iter().filter(|field| webhook[*field].is_null());
         fields.map(move |field| (at, field))

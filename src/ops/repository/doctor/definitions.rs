@@ -8,7 +8,7 @@ use crate::contract::{ContractVersion, METADATA_FILE};
 use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
 use crate::emit::definitions;
 use crate::emit::metadata::MetadataFile;
-use crate::emit::object::Object;
+use crate::objects::Object;
 use crate::report::text::plural;
 use crate::text::envsubst;
 use crate::text::source::Source;
@@ -32,12 +32,11 @@ pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, is_core
 
 /// The labels of a CRD by which it says which of its versions fulfil which contract.
 fn contract_labels(crd: &Object) -> impl Iterator<Item = (&'static str, &str)> {
-    let labels = &crd.value["metadata"]["labels"];
-    ContractVersion::ALL.into_iter().filter_map(|contract| Some((contract.as_str(), labels[contract.label()].as_str()?)))
+    ContractVersion::ALL.into_iter().filter_map(|contract| Some((contract.as_str(), crd.label(&contract.label())?)))
 }
 
 fn unknown_versions(crd: &Object) -> Vec<Diagnostic> {
-    let versions = crd.value["spec"]["versions"].as_array().into_iter().flatten();
+    let versions = crd.items(&["spec", "versions"]).iter();
     let known: BTreeSet<&str> =
         versions.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect();
     let finding = |contract: &str, version: &str| {

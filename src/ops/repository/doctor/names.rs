@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::clusterctl::gets_namespace;
 use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
 use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
-use crate::emit::object::Object;
 use crate::emit::stamp::is_namespaced;
+use crate::objects::Object;
 
 rules! {
     /// clusterctl gives an object of a cluster-wide kind a namespace, because it does not know the kind.
@@ -67,7 +67,7 @@ fn subjects(object: &Object, target: &str) -> Vec<Diagnostic> {
     if !matches!(object.kind(), "ClusterRoleBinding" | "RoleBinding") {
         return Vec::new();
     }
-    let subjects = object.value["subjects"].as_array().into_iter().flatten().enumerate();
+    let subjects = object.items(&["subjects"]).iter().enumerate();
     let foreign = subjects
         .filter_map(|(at, subject)| Some((at, subject["namespace"].as_str().filter(|found| !found.is_empty() && *found != target)?)));
     let finding = |(at, found): (usize, &str)| {
@@ -84,7 +84,7 @@ fn certificate(object: &Object) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let namespace = object.namespace();
-    let names = || object.value["spec"]["dnsNames"].as_array().into_iter().flatten().filter_map(Value::as_str).enumerate();
+    let names = || object.items(&["spec", "dnsNames"]).iter().filter_map(Value::as_str).enumerate();
     if namespace.is_empty() {
         let finding =
             Diagnostic::of(&CERTIFICATE_NAMESPACE, format!("{} has no namespace, so its DNS names stay as they are", object.title()));

@@ -1,0 +1,20 @@
+//! Kubernetes objects of unknown type: values from files, with their places, or from the API, without any.
+//!
+//! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent. Edits are checked: they make nothing that
+//! they were not asked for, and a field in the way that has another type is a [`Misfit`], which becomes a finding.
+
+mod edit;
+pub mod fields;
+pub(crate) mod misfit;
+mod object;
+pub mod pods;
+pub(crate) mod read;
+pub mod references;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub use misfit::{Misfit, Shape};
+pub use object::Object;
+pub use read::{documents, read};
+pub use select::{Selection, select};

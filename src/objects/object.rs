@@ -1,0 +1,207 @@
+//! An object, and where it came from.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::fields;
+use crate::diag::{FieldPath, Place, Segment};
+use crate::text::source::Source;
+use crate::text::yaml::{self, Node};
+
+/// A Kubernetes object.
+#[derive(Clone, PartialEq)]
+pub struct Object {
+    pub(super) value: Value,
+    origin: Option<Origin>,
+}
+
+/// The document that holds an object, and where in it.
+#[derive(Clone)]
+struct Origin {
+    document: yaml::Origin,
+    /// The root, or an item of a list.
+    within: FieldPath,
+}
+
+/// Objects are equal when their values are.
+impl PartialEq for Origin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// The value may be a Secret.
+impl fmt::Debug for Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Object({})", self.title())
+    }
+}
+
+impl Object {
+    /// An object without places: one that we made, or one from the API.
+    pub fn made(value: Value) -> Self {
+        Object { value, origin: None }
+    }
+
+    /// The object of a document.
+    pub(super) fn of_document(document: yaml::DocumentValue) -> Self {
+        Object { value: document.value, origin: Some(Origin { document: document.origin, within: FieldPath::root() }) }
+    }
+
+    /// The value. Reading a field that is not there gives null; changes go through the checked edits.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The value, without the rest.
+    pub fn into_value(self) -> Value {
+        self.value
+    }
+
+    /// The value at a path of mappings.
+    pub fn field(&self, path: &[&str]) -> Option<&Value> {
+        fields::field(&self.value, path)
+    }
+
+    /// The value at a path.
+    pub fn at(&self, path: &FieldPath) -> Option<&Value> {
+        fields::at(&self.value, path.segments())
+    }
+
+    /// The text at a path; empty when there is none.
+    pub fn text(&self, path: &[&str]) -> &str {
+        fields::text(&self.value, path)
+    }
+
+    /// The items of the list at a path; none when there is no list.
+    pub fn items(&self, path: &[&str]) -> &[Value] {
+        fields::items(&self.value, path)
+    }
+
+    /// `apiVersion`, or nothing.
+    pub fn api_version(&self) -> &str {
+        self.text(&["apiVersion"])
+    }
+
+    /// The API group; empty for the core group.
+    pub fn group(&self) -> &str {
+        fields::group_version(&self.value).0
+    }
+
+    /// The version of the API group.
+    pub fn version(&self) -> &str {
+        fields::group_version(&self.value).1
+    }
+
+    /// `kind`, or nothing.
+    pub fn kind(&self) -> &str {
+        fields::kind(&self.value)
+    }
+
+    /// `metadata.name`, or nothing.
+    pub fn name(&self) -> &str {
+        fields::name(&self.value)
+    }
+
+    /// `metadata.namespace`, or nothing.
+    pub fn namespace(&self) -> &str {
+        fields::namespace(&self.value)
+    }
+
+    /// `Kind/name`.
+    pub fn title(&self) -> String {
+        format!("{}/{}", self.kind(), self.name())
+    }
+
+    /// Whether it is of a kind, whatever the version.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.kind() == kind && self.group() == group
+    }
+
+    /// A label, when it is a text.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.field(&["metadata", "labels", key])?.as_str()
+    }
+
+    /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an object without places.
+    pub fn place(&self, path: &FieldPath) -> Place {
+        self.place_by(path, yaml::Origin::place)
+    }
+
+    /// The place of the key of a field; where there is no key, that of the value.
+    pub fn key_place(&self, path: &FieldPath) -> Place {
+        self.place_by(path, yaml::Origin::key_place)
+    }
+
+    fn place_by(&self, path: &FieldPath, find: fn(&yaml::Origin, &FieldPath) -> Place) -> Place {
+        let place = self.origin.as_ref().map(|origin| find(&origin.document, &origin.within.join(path)));
+        place.unwrap_or_default().in_object(self.title()).at_path(path.clone())
+    }
+
+    /// The source from which the object was read.
+    pub fn source(&self) -> Option<&Source> {
+        self.origin.as_ref().map(|origin| origin.document.source())
+    }
+
+    /// The number of its document in the source, from 1.
+    pub fn document(&self) -> Option<usize> {
+        self.origin.as_ref().map(|origin| origin.document.document())
+    }
+
+    /// The paths of texts with a variable that the file quotes; `None` for an object without places.
+    pub fn quoted_variables(&self) -> Option<BTreeSet<FieldPath>> {
+        let origin = self.origin.as_ref()?;
+        let mut found = BTreeSet::new();
+        if origin.document.text().contains("${")
+            && let Some(node) = origin.document.root().at(&origin.within)
+        {
+            collect_quoted(origin.document.source().text(), node, &mut FieldPath::root(), &mut found);
+        }
+        Some(found)
+    }
+
+    /// The objects of a list such as `kubectl get -o yaml` prints; any other object as it is.
+    pub fn into_items(mut self) -> Vec<Object> {
+        let items = match self.value.get_mut("items") {
+            Some(Value::Array(items)) => std::mem::take(items),
+            _ => return vec![self],
+        };
+        if !self.kind().ends_with("List") {
+            if let Some(place) = self.value.get_mut("items") {
+                *place = Value::Array(items);
+            }
+            return vec![self];
+        }
+        let item = |(index, value)| {
+            let within = |origin: &Origin| Origin { within: origin.within.field("items").index(index), ..origin.clone() };
+            Object { value, origin: self.origin.as_ref().map(within) }
+        };
+        items.into_iter().enumerate().map(item).collect()
+    }
+}
+
+/// The depth is that of the reader's limits.
+fn collect_quoted(text: &str, node: &Node, path: &mut FieldPath, found: &mut BTreeSet<FieldPath>) {
+    match &node.value {
+        yaml::Value::String(value) if value.contains("${") && text[node.span.start()..].starts_with(['"', '\'']) => {
+            found.insert(path.clone());
+        }
+        yaml::Value::Sequence(items) => {
+            for (i, item) in items.iter().enumerate() {
+                path.push(Segment::Index(i));
+                collect_quoted(text, item, path, found);
+                path.pop();
+            }
+        }
+        yaml::Value::Mapping(mapping) => {
+            for entry in mapping.iter() {
+                path.push(Segment::Field(entry.key.clone()));
+                collect_quoted(text, &entry.value, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}

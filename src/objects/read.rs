@@ -1,0 +1,49 @@
+//! From a source to objects.
+
+use super::Object;
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::text::source::Source;
+use crate::text::yaml::{self, Limits};
+
+rules! {
+    /// a document lacks `apiVersion`, `kind` or `metadata.name`.
+    OBJECT_INCOMPLETE = error("object-incomplete");
+    /// a document is a List instead of an object.
+    OBJECT_LIST = error("object-list-unexpanded");
+}
+
+/// The documents of a source, whatever they are. Documents without content are passed over.
+pub fn documents(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
+    let read = yaml::values(source, limits);
+    let documents = read.documents.into_iter().filter(|document| !document.value.is_null());
+    (documents.map(Object::of_document).collect(), read.report)
+}
+
+/// The objects of a source. Documents without content are passed over; what is no object is a finding.
+pub fn read(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
+    let (mut objects, mut report) = documents(source, limits);
+    objects.retain(|object| {
+        let fault = fault(object);
+        let is_sound = fault.is_none();
+        report.extend(fault);
+        is_sound
+    });
+    (objects, report)
+}
+
+fn fault(object: &Object) -> Option<Diagnostic> {
+    if object.kind() == "List" && object.api_version() == "v1" {
+        let finding = Diagnostic::of(&OBJECT_LIST, "a List stands where objects are expected");
+        return Some(
+            finding
+                .at(object.place(&FieldPath::of_fields("kind")))
+                .help("write each item as a document of its own, with `---` between them"),
+        );
+    }
+    let missing = [(object.api_version(), "apiVersion"), (object.kind(), "kind"), (object.name(), "metadata.name")]
+        .into_iter()
+        .find(|(value, _)| value.is_empty())?
+        .1;
+    let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("the document has no {missing}, so it is no Kubernetes object"));
+    Some(finding.at(object.place(&FieldPath::of_fields(missing))).help(format!("add `{missing}`, or remove the document")))
+}

@@ -1,0 +1,156 @@
+//! References between objects by name: one table, from kind and path to the kind that is named.
+
+use serde_json::Value;
+
+use super::misfit::{Misfit, Shape};
+use super::select::{Selection, select};
+use super::{fields, pods};
+use crate::diag::{FieldPath, Segment};
+
+/// A name in an object that is that of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference<'v> {
+    /// Where the name stands.
+    pub path: FieldPath,
+    /// The kind of the other object.
+    pub kind: &'v str,
+    /// Its name.
+    pub name: &'v str,
+    /// Whether the namespace of the other object stands beside its name.
+    pub with_namespace: bool,
+}
+
+impl Reference<'_> {
+    /// Where the namespace of the other object stands, or would.
+    pub fn namespace_path(&self) -> FieldPath {
+        self.path.parent().unwrap_or_default().field("namespace")
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum To {
+    /// An object of this kind.
+    Kind(&'static str),
+    /// An object of the kind that stands beside the name; of this one when none does.
+    Beside(&'static str),
+}
+
+use To::{Beside, Kind};
+
+const POD: &[(&str, To)] = &[
+    ("serviceAccountName", Kind("ServiceAccount")),
+    ("serviceAccount", Kind("ServiceAccount")),
+    ("priorityClassName", Kind("PriorityClass")),
+    ("runtimeClassName", Kind("RuntimeClass")),
+    ("imagePullSecrets[].name", Kind("Secret")),
+    ("volumes[].configMap.name", Kind("ConfigMap")),
+    ("volumes[].secret.secretName", Kind("Secret")),
+    ("volumes[].persistentVolumeClaim.claimName", Kind("PersistentVolumeClaim")),
+    ("volumes[].projected.sources[].configMap.name", Kind("ConfigMap")),
+    ("volumes[].projected.sources[].secret.name", Kind("Secret")),
+    ("volumes[].azureFile.secretName", Kind("Secret")),
+    ("volumes[].cephfs.secretRef.name", Kind("Secret")),
+    ("volumes[].cinder.secretRef.name", Kind("Secret")),
+    ("volumes[].csi.nodePublishSecretRef.name", Kind("Secret")),
+    ("volumes[].flexVolume.secretRef.name", Kind("Secret")),
+    ("volumes[].iscsi.secretRef.name", Kind("Secret")),
+    ("volumes[].rbd.secretRef.name", Kind("Secret")),
+    ("volumes[].scaleIO.secretRef.name", Kind("Secret")),
+    ("volumes[].storageos.secretRef.name", Kind("Secret")),
+];
+
+const CONTAINER: &[(&str, To)] = &[
+    ("env[].valueFrom.configMapKeyRef.name", Kind("ConfigMap")),
+    ("env[].valueFrom.secretKeyRef.name", Kind("Secret")),
+    ("envFrom[].configMapRef.name", Kind("ConfigMap")),
+    ("envFrom[].secretRef.name", Kind("Secret")),
+];
+
+const ADMISSION: &str = "admissionregistration.k8s.io";
+const CERTIFICATES: &str = "cert-manager.io";
+const NETWORKING: &str = "networking.k8s.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// Group, kind, path, and what the name at the path stands for.
+const OBJECTS: &[(&str, &str, &str, To)] = &[
+    (ADMISSION, "MutatingWebhookConfiguration", "webhooks[].clientConfig.service.name", Kind("Service")),
+    (ADMISSION, "ValidatingAdmissionPolicyBinding", "spec.policyName", Kind("ValidatingAdmissionPolicy")),
+    (ADMISSION, "ValidatingWebhookConfiguration", "webhooks[].clientConfig.service.name", Kind("Service")),
+    (
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+        "spec.conversion.webhook.clientConfig.service.name",
+        Kind("Service"),
+    ),
+    ("apiregistration.k8s.io", "APIService", "spec.service.name", Kind("Service")),
+    ("apps", "StatefulSet", "spec.serviceName", Kind("Service")),
+    ("autoscaling", "HorizontalPodAutoscaler", "spec.scaleTargetRef.name", Beside("Deployment")),
+    (CERTIFICATES, "Certificate", "spec.issuerRef.name", Beside("Issuer")),
+    (CERTIFICATES, "Certificate", "spec.keystores.jks.passwordSecretRef.name", Kind("Secret")),
+    (CERTIFICATES, "Certificate", "spec.keystores.pkcs12.passwordSecretRef.name", Kind("Secret")),
+    (CERTIFICATES, "Certificate", "spec.secretName", Kind("Secret")),
+    (CERTIFICATES, "ClusterIssuer", "spec.ca.secretName", Kind("Secret")),
+    (CERTIFICATES, "Issuer", "spec.ca.secretName", Kind("Secret")),
+    (NETWORKING, "Ingress", "spec.defaultBackend.service.name", Kind("Service")),
+    (NETWORKING, "Ingress", "spec.ingressClassName", Kind("IngressClass")),
+    (NETWORKING, "Ingress", "spec.rules[].http.paths[].backend.service.name", Kind("Service")),
+    (NETWORKING, "Ingress", "spec.tls[].secretName", Kind("Secret")),
+    (RBAC, "ClusterRoleBinding", "roleRef.name", Beside("ClusterRole")),
+    (RBAC, "ClusterRoleBinding", "subjects[].name", Beside("")),
+    (RBAC, "RoleBinding", "roleRef.name", Beside("Role")),
+    (RBAC, "RoleBinding", "subjects[].name", Beside("")),
+    ("", "PersistentVolumeClaim", "spec.storageClassName", Kind("StorageClass")),
+    ("", "PersistentVolumeClaim", "spec.volumeName", Kind("PersistentVolume")),
+    ("", "ServiceAccount", "imagePullSecrets[].name", Kind("Secret")),
+    ("", "ServiceAccount", "secrets[].name", Kind("Secret")),
+];
+
+/// Mappings in which the namespace of the other object stands beside its name.
+const WITH_NAMESPACE: [&str; 2] = ["service", "subjects"];
+
+/// The references of an object, and the fields on their ways that have another type than Kubernetes gives them, each once.
+pub fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
+    let (mut found, mut misfits) = (Vec::new(), Vec::new());
+    let mut follow = |path: &str, to: To| {
+        let Selection { found: names, misfits: faults } = select(object, path, Shape::Text);
+        found.extend(names.into_iter().filter_map(|(path, name)| reference(object, path, name, to)));
+        for fault in faults {
+            if misfits.iter().all(|known: &Misfit| known.path != fault.path) {
+                misfits.push(fault);
+            }
+        }
+    };
+    let (group, kind) = (fields::group_version(object).0, fields::kind(object));
+    for (_, _, path, to) in OBJECTS.iter().filter(|(known_group, known, ..)| *known == kind && *known_group == group) {
+        follow(path, *to);
+    }
+    if let Some(pod) = pods::pod_path(kind) {
+        for (path, to) in POD {
+            follow(&format!("{pod}.{path}"), *to);
+        }
+        for list in pods::CONTAINER_LISTS {
+            for (path, to) in CONTAINER {
+                follow(&format!("{pod}.{list}[].{path}"), *to);
+            }
+        }
+    }
+    (found, misfits)
+}
+
+fn reference<'v>(object: &'v Value, path: FieldPath, name: &'v Value, to: To) -> Option<Reference<'v>> {
+    let parent = &path.segments()[..path.segments().len().checked_sub(1)?];
+    let kind = match to {
+        Kind(kind) => kind,
+        Beside(default) => {
+            let beside = fields::at(object, parent);
+            beside.map(fields::kind).filter(|kind| !kind.is_empty()).unwrap_or(default)
+        }
+    };
+    let holder = parent.iter().rev().find_map(|segment| match segment {
+        Segment::Field(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let with_namespace = holder.is_some_and(|holder| WITH_NAMESPACE.contains(&holder)) && !fields::kind(object).starts_with("Ingress");
+    Some(Reference { kind, name: name.as_str()?, with_namespace, path })
+}

@@ -1,0 +1,111 @@
+//! Objects that users give to `release build`: they come out as they went in, but for label, namespace and names, which references follow.
+
+use serde_json::{Value, json};
+use windlass::diag::Report;
+use windlass::ops::release_build::{self, FIXED_EPOCH, version};
+use windlass::provider::{self, Inputs, Matched};
+use windlass::text::source::Source;
+
+use crate::support;
+
+const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: AddonProvider\nnamespace: foo-system\n";
+const METADATA: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+
+/// The components of provider `foo` with some more lines in its `provider.yaml`, and what is to say about them.
+fn components(more: &str, files: &[(&str, &str)]) -> (Vec<Value>, Report) {
+    let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{PROVIDER}{more}")));
+    assert!(report.is_empty(), "{report:?}");
+    let mut inputs = Inputs::new();
+    for (name, text) in files.iter().chain(&[("metadata.yaml", METADATA)]) {
+        inputs.insert(*name, Matched { files: vec![Source::new(*name, *text)], ..Matched::default() });
+    }
+    let release = release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH);
+    let objects = release.files.get("addon-components.yaml").map(support::documents).unwrap_or_default();
+    (objects, release.report)
+}
+
+fn sound(more: &str, files: &[(&str, &str)]) -> Vec<Value> {
+    let (objects, report) = components(more, files);
+    assert!(!report.has_errors(), "{report:#?}");
+    objects
+}
+
+fn of_kind<'o>(objects: &'o [Value], kind: &str) -> &'o Value {
+    objects.iter().find(|object| object["kind"] == kind).unwrap()
+}
+
+#[test]
+fn nothing_is_added_to_own_objects_but_what_is_stamped() {
+    let own = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: proxy}\nspec: {template: {spec: {containers: [{name: manager, image: ghcr.io/a/b:v1}]}}}\n\
+               ---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: cert}\nspec: {secretName: s}\n\
+               ---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: b}\nsubjects: [{kind: User, name: u}]\n";
+    let objects = sound("objects: [own.yaml]\n", &[("own.yaml", own)]);
+    let metadata = |name: &str| json!({"name": name, "namespace": "foo-system", "labels": {"cluster.x-k8s.io/provider": "addon-foo"}});
+    for expected in [
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata("foo-proxy"),
+               "spec": {"template": {"spec": {"containers": [{"name": "manager", "image": "ghcr.io/a/b:v1"}]}}}}),
+        json!({"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": metadata("foo-cert"), "spec": {"secretName": "s"}}),
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": metadata("foo-b"),
+               "subjects": [{"kind": "User", "name": "u"}]}),
+    ] {
+        assert_eq!(of_kind(&objects, expected["kind"].as_str().unwrap()), &expected);
+    }
+}
+
+#[test]
+fn references_of_the_manager_follow_the_names_of_the_release() {
+    let own =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: credentials}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n";
+    let manager = "objects: [own.yaml]
+manager:
+  image: ghcr.io/a/b
+  env:
+  - {name: A, valueFrom: {secretKeyRef: {name: credentials, key: a}}}
+  - {name: B, valueFrom: {configMapKeyRef: {name: theirs, key: b}}}
+  volumes:
+  - {name: c, secret: {secretName: credentials}}
+  - {name: d, projected: {sources: [{configMap: {name: settings}}, {secret: {name: theirs}}]}}
+  sidecars:
+  - {name: e, image: ghcr.io/a/c:v1, envFrom: [{configMapRef: {name: settings}}]}
+";
+    let objects = sound(manager, &[("own.yaml", own)]);
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    let environment = pod["containers"][0]["env"].as_array().unwrap();
+    let named = |name: &str| environment.iter().find(|variable| variable["name"] == name).unwrap();
+    assert_eq!(named("A")["valueFrom"], json!({"secretKeyRef": {"name": "foo-credentials", "key": "a"}}));
+    assert_eq!(
+        named("B")["valueFrom"],
+        json!({"configMapKeyRef": {"name": "theirs", "key": "b"}}),
+        "no object of the release"
+    );
+    assert_eq!(
+        pod["volumes"],
+        json!([
+            {"name": "c", "secret": {"secretName": "foo-credentials"}},
+            {"name": "d", "projected": {"sources": [{"configMap": {"name": "foo-settings"}}, {"secret": {"name": "theirs"}}]}},
+        ])
+    );
+    assert_eq!(pod["containers"][1]["envFrom"], json!([{"configMapRef": {"name": "foo-settings"}}]));
+}
+
+#[test]
+fn references_of_all_kinds_follow_the_names_of_the_release() {
+    let own = "apiVersion: v1\nkind: Service\nmetadata: {name: hook}\n---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: i}\n\
+               ---\napiVersion: v1\nkind: Secret\nmetadata: {name: pull}\n\
+               ---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\nimagePullSecrets: [{name: pull}]\n\
+               ---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\nspec: {issuerRef: {name: i}}\n\
+               ---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: v}\n\
+               webhooks: [{name: w, clientConfig: {service: {name: hook, namespace: system}}}, {name: x, clientConfig: {url: \"https://x\"}}]\n\
+               ---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j}\n\
+               spec: {jobTemplate: {spec: {template: {spec: {serviceAccountName: a, initContainers: [{name: i, image: g.io/i:v1, env: [{name: E, valueFrom: {secretKeyRef: {name: pull, key: k}}}]}]}}}}}\n";
+    let objects = sound("objects: [own.yaml]\n", &[("own.yaml", own)]);
+    assert_eq!(of_kind(&objects, "ServiceAccount")["imagePullSecrets"], json!([{"name": "foo-pull"}]));
+    assert_eq!(of_kind(&objects, "Certificate")["spec"], json!({"issuerRef": {"name": "foo-i"}}));
+    let webhooks = &of_kind(&objects, "ValidatingWebhookConfiguration")["webhooks"];
+    assert_eq!(webhooks[0]["clientConfig"], json!({"service": {"name": "foo-hook", "namespace": "foo-system"}}));
+    assert_eq!(webhooks[1]["clientConfig"], json!({"url": "https://x"}));
+    let pod = &of_kind(&objects, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+    assert_eq!(pod["serviceAccountName"], "foo-a");
+    assert_eq!(pod["initContainers"][0]["env"][0]["valueFrom"], json!({"secretKeyRef": {"name": "foo-pull", "key": "k"}}));
+}
