@@ -79,7 +79,7 @@ pub struct Global {
     /// No notes, stand-ins, next steps or summaries; errors and warnings stay
     #[arg(short, long, help_heading = "Global")]
     pub quiet: bool,
-    /// How much to tell: 1 choices that were made, 5 everything
+    /// How much to tell: 1 files that are read and upstream's words, 5 everything
     #[arg(short = 'v', long = "v", value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Global")]
     pub verbosity: i32,
     /// Colours
@@ -142,8 +142,20 @@ impl Context<'_> {
         }
     }
 
+    /// With `-v`: which files were read.
+    fn tell_of(&mut self, sources: &Sources) {
+        sources.names().for_each(|name| self.trace(1, &format!("read {name}")));
+    }
+
+    /// Writes a report in a named format to standard output.
+    pub fn formatted(&mut self, text: &str, sources: &Sources) {
+        self.tell_of(sources);
+        self.out(text);
+    }
+
     /// Shows findings. With `-q` advice is left out.
     pub fn findings(&mut self, report: &Report, sources: &Sources, to: To) {
+        self.tell_of(sources);
         let shown: Report = report.findings().iter().filter(|finding| self.is_shown(finding)).map(|finding| self.named(finding)).collect();
         let style = self.style(to);
         let text = text::render(&shown, sources, style);
@@ -155,8 +167,8 @@ impl Context<'_> {
     pub fn report<T: Serialize>(&mut self, format: Format, kind: &'static str, body: T, report: &Report, sources: &Sources, to: To) {
         match format {
             Format::Text => self.findings(report, sources, to),
-            Format::Json => self.out(&json::render(kind, body, report)),
-            Format::Github => self.out(&github::render(report)),
+            Format::Json => self.formatted(&json::render(kind, body, report), sources),
+            Format::Github => self.formatted(&github::render(report), sources),
         }
     }
 
@@ -193,9 +205,12 @@ impl Context<'_> {
         !self.global.quiet || finding.severity != Severity::Info
     }
 
-    /// The finding with the commands in its help spelt as this program was called.
+    /// The finding with the commands in its help spelt as this program was called; with `-v`, also what the upstream program says.
     fn named(&self, finding: &Diagnostic) -> Diagnostic {
         let mut finding = finding.clone();
+        if let Some(words) = finding.upstream.as_ref().filter(|words| self.global.verbosity > 0 && **words != finding.message) {
+            finding.notes.push(format!("upstream's words: {words}"));
+        }
         let rename = |text: &mut String| *text = self.pasteable(text);
         finding.help.iter_mut().for_each(rename);
         finding.notes.iter_mut().for_each(rename);
@@ -218,6 +233,7 @@ mod tests {
     use crate::cli::verbs::VERBS;
     use crate::diag::{Place, Rule};
     use crate::shell::stdio::Stream;
+    use crate::text::source::Source;
 
     #[derive(Clone, Default)]
     struct Buffer(Rc<RefCell<Vec<u8>>>);
@@ -295,5 +311,17 @@ mod tests {
         assert_eq!(streams_of("windlass", Global::default(), verb).1, "");
         let told = Global { verbosity: 1, quiet: true, ..Global::default() };
         assert_eq!(streams_of("windlass", told, verb).1, "picked v0.3.0\n");
+    }
+
+    #[test]
+    fn more_is_told_when_asked_for() {
+        let refused = Diagnostic::of(const { &Rule::error("a-b", "") }, "c is missing").upstream("c: Required value");
+        let report: Report = [refused].into_iter().collect();
+        let sources: Sources = [Source::new("x.yaml", "")].into_iter().collect();
+        let verb = |context: &mut Context<'_>| context.findings(&report, &sources, To::Stderr);
+        assert_eq!(streams_of("windlass", Global::default(), verb).1, "error[a-b]: c is missing\n");
+        let told = Global { verbosity: 1, ..Global::default() };
+        let expected = "read x.yaml\nerror[a-b]: c is missing\n  = note: upstream's words: c: Required value\n";
+        assert_eq!(streams_of("windlass", told, verb).1, expected);
     }
 }

@@ -201,10 +201,11 @@ impl Building<'_> {
 
     /// The findings in the format that was asked for.
     fn show(&self, context: &mut Context<'_>, written: bool, to: To) {
+        let (report, sources) = (&self.release.report, &self.loaded.sources);
         match self.arguments.output {
-            Format::Text => context.findings(&self.release.report, &self.loaded.sources, to),
-            Format::Github => context.out(&github::render(&self.release.report)),
-            Format::Json => context.out(&json::render("ReleaseBuild", self.body(written), &self.release.report)),
+            Format::Text => context.findings(report, sources, to),
+            Format::Github => context.formatted(&github::render(report), sources),
+            Format::Json => context.formatted(&json::render("ReleaseBuild", self.body(written), report), sources),
         }
     }
 

@@ -190,33 +190,44 @@ impl Arguments {
         fails: bool,
     ) -> Result<Exit, Failure> {
         let redact = !self.show_secrets && !rendering.secrets.is_empty();
+        let incomplete = rendering.machines.iter().any(|machine| machine.rendered.is_none());
         if self.output == Format::Json {
-            let machines = rendering.machines.iter().map(|machine| render::machine_report(machine, request, redact)).collect();
-            context.out(&json::render("Render", RenderReport { machines }, report));
-            return Ok(Exit::failing(fails || rendering.machines.iter().any(|machine| machine.rendered.is_none())));
+            let to = self.to.as_deref().filter(|_| !fails && !incomplete);
+            if let Some(folder) = to {
+                self.write(folder, &self.files(&rendered(rendering)))?;
+            }
+            let machines = rendering.machines.iter().map(|machine| {
+                let path = to.zip(machine.rendered.as_ref()).map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
+                render::machine_report(machine, request, redact, path)
+            });
+            context.formatted(&json::render("Render", RenderReport { machines: machines.collect() }, report), sources);
+            return Ok(Exit::failing(fails || incomplete));
         }
         context.findings(report, sources, To::Stderr);
-        let incomplete = rendering.machines.iter().any(|machine| machine.rendered.is_none());
         if fails || incomplete || rendering.machines.is_empty() {
             context.summary("", report, "no data written", To::Stderr);
             return Ok(Exit::Findings);
         }
         tell(context, rendering, request);
-        let rendered = rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?)));
-        let machines: Vec<(&Machine<'_>, &Rendered)> = rendered.collect();
-        match (&self.extract, &self.to) {
-            (Some(folder), _) => {
-                let tree = machines.first().map(|(_, rendered)| render::extract(rendered)).unwrap_or_default();
-                self.write(context, folder, &tree)?;
+        let machines = rendered(rendering);
+        let (folder, tree) = match (&self.extract, &self.to) {
+            (Some(folder), _) => (folder, machines.first().map(|(_, rendered)| render::extract(rendered)).unwrap_or_default()),
+            (None, Some(folder)) => (folder, self.files(&machines)),
+            (None, None) => {
+                self.print(context, &machines);
+                return Ok(Exit::Clean);
             }
-            (None, Some(folder)) => {
-                let tree: Tree =
-                    machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect();
-                self.write(context, folder, &tree)?;
-            }
-            (None, None) => self.print(context, &machines),
+        };
+        self.write(folder, &tree)?;
+        for path in tree.paths() {
+            context.out(&format!("{}\n", below(folder, path)));
         }
         Ok(Exit::Clean)
+    }
+
+    /// One file for each machine.
+    fn files(&self, machines: &[(&Machine<'_>, &Rendered)]) -> Tree {
+        machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect()
     }
 
     fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) {
@@ -238,14 +249,20 @@ impl Arguments {
         if self.output == Format::Secret { format!("{name}.yaml") } else { name }
     }
 
-    fn write(&self, context: &mut Context<'_>, folder: &str, tree: &Tree) -> Result<(), Failure> {
+    fn write(&self, folder: &str, tree: &Tree) -> Result<(), Failure> {
         let mode = if self.force { Mode::Force } else { Mode::Create };
         files::write_tree(folder, tree, mode, Privacy::Secret, "render")?;
-        for path in tree.paths() {
-            context.out(&format!("{}/{path}\n", folder.trim_end_matches('/')));
-        }
         Ok(())
     }
+}
+
+/// The machines that could be rendered.
+fn rendered<'r>(rendering: &'r Rendering<'r>) -> Vec<(&'r Machine<'r>, &'r Rendered)> {
+    rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?))).collect()
+}
+
+fn below(folder: &str, path: &str) -> String {
+    format!("{}/{path}", folder.trim_end_matches('/'))
 }
 
 /// What is printed or written of a machine: its Secret when that was asked for, else its data.
@@ -259,7 +276,7 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
         let newest = request.profile.newest_tried();
         context.talk(&format!("note: CAPI {} was not tried; {newest} was", request.profile.version()));
     }
-    for (machine, rendered) in rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?))) {
+    for (machine, rendered) in rendered(rendering) {
         context.talk(&machine.headline(rendered, request));
     }
     let mut told = std::collections::BTreeSet::new();

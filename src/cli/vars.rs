@@ -56,12 +56,12 @@ impl Run for Arguments {
         let (variables, found) = vars::list(&inputs.sources);
         let mut report = inputs.report;
         report.extend(found);
+        let sources: Sources = inputs.sources.iter().cloned().collect();
         match self.output {
-            Format::Json => context.out(&json::render("Vars", VarsReport { variables }, &report)),
+            Format::Json => context.formatted(&json::render("Vars", VarsReport { variables }, &report), &sources),
             Format::Text => {
                 let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
                 context.out(&vars::text(&variables));
-                let sources: Sources = inputs.sources.into_iter().collect();
                 context.findings(&report, &sources, To::Stderr);
                 context.summary(&done, &report, "", To::Stderr);
             }

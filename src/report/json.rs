@@ -57,6 +57,10 @@ pub struct Finding {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
+    /// Lines that would mend the document.
+    pub insertion: Option<Insertion>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
     /// The exact words of the upstream program that refuses the same.
     pub upstream: Option<String>,
     /// Where the rule comes from.
@@ -64,10 +68,22 @@ pub struct Finding {
     /// Where it stands.
     #[serde(flatten)]
     pub location: Location,
+    /// What is at that place.
+    pub label: Option<String>,
     /// Further places.
     pub related: Vec<Related>,
-    /// The reason for which the finding does not count.
+    /// The reason for which the finding does not count. Always null: no version of the program suppresses single findings yet.
     pub waived: Option<String>,
+}
+
+/// Lines to add.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Insertion {
+    /// The line (from 1) after which they belong.
+    pub after_line: u32,
+    /// The lines, indented as the document is.
+    pub lines: Vec<String>,
 }
 
 /// How much a finding weighs.
@@ -125,7 +141,7 @@ pub struct Summary {
     pub warnings: usize,
     /// Pieces of advice.
     pub infos: usize,
-    /// Findings that are waived; they are in none of the other numbers.
+    /// Findings that are waived; they are in none of the other numbers. Always 0: see `waived` of a finding.
     pub waived: usize,
 }
 
@@ -150,19 +166,32 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let Diagnostic { rule, severity, message, place, label: _, related, insertion: _, help, notes: _, upstream, url } = finding;
+        let Diagnostic { rule, severity, message, place, label, related, insertion, help, notes, upstream, url } = finding;
         Finding {
             rule: rule.id,
             severity: (*severity).into(),
             message: message.clone(),
             help: help.clone(),
+            insertion: insertion.as_ref().map(Insertion::from),
+            notes: notes.clone(),
             upstream: upstream.clone(),
             url: *url,
             location: place.into(),
+            label: non_empty(label),
             related: related.iter().map(Related::from).collect(),
             waived: None,
         }
     }
+}
+
+impl From<&diag::Insertion> for Insertion {
+    fn from(insertion: &diag::Insertion) -> Self {
+        Insertion { after_line: insertion.after_line, lines: insertion.lines.clone() }
+    }
+}
+
+fn non_empty(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 impl From<diag::Severity> for Severity {
@@ -192,7 +221,7 @@ impl From<&Place> for Location {
 
 impl From<&diag::Related> for Related {
     fn from(related: &diag::Related) -> Self {
-        Related { location: (&related.place).into(), label: Some(related.label.clone()).filter(|label| !label.is_empty()) }
+        Related { location: (&related.place).into(), label: non_empty(&related.label) }
     }
 }
 
@@ -222,6 +251,8 @@ mod tests {
             .at_span(Span { start: position(17), end: position(19) });
         Diagnostic::of(const { &Rule::warning("cloud-config-value-cut", "") }, "spec.users[0].gecos reaches cloud-init as `Ops`")
             .at(place)
+            .insertion(7, vec!["    gecos: \"Ops #1\"".to_owned()])
+            .note("cloud-init takes ` #` for a comment")
             .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
     }
 
@@ -231,8 +262,9 @@ mod tests {
         let expected = json!({
             "rule": "cloud-config-value-cut", "severity": "warning", "message": "spec.users[0].gecos reaches cloud-init as `Ops`",
             "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null,
+            "insertion": {"afterLine": 7, "lines": ["    gecos: \"Ops #1\""]}, "notes": ["cloud-init takes ` #` for a comment"],
             "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
-            "path": "spec.users[0].gecos", "related": [], "waived": null
+            "path": "spec.users[0].gecos", "label": null, "related": [], "waived": null
         });
         let report: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(report["findings"], json!([expected]));
@@ -260,7 +292,7 @@ mod tests {
     fn a_finding_without_a_place_has_nulls() {
         let finding = Finding::from(&Diagnostic::of(const { &Rule::error("a-b", "") }, "m").related(Place::file("x"), ""));
         let finding = serde_json::to_value(finding).unwrap();
-        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path"] {
+        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path", "label", "insertion"] {
             assert_eq!(finding[key], Value::Null, "{key}");
         }
         assert_eq!(finding["related"][0]["file"], "x");

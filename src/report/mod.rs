@@ -25,6 +25,11 @@ impl Sources {
         self.0.insert(source.name().clone(), source);
     }
 
+    /// The names of all texts, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(AsRef::as_ref)
+    }
+
     /// The text of that name.
     pub fn get(&self, name: &str) -> Option<&Source> {
         self.0.get(name)

@@ -45,6 +45,8 @@ pub struct MachineReport {
     bytes: Option<usize>,
     /// SHA-256 of the data, in hex.
     sha256: Option<String>,
+    /// The file that `--to` wrote.
+    path: Option<String>,
     /// What the node gets.
     plan: Option<PlanReport>,
 }
@@ -121,8 +123,9 @@ pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
     boot.chain(run).collect()
 }
 
-/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them.
-pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool) -> MachineReport {
+/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them. `path`: where
+/// the data was written.
+pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool, path: Option<String>) -> MachineReport {
     let config = machine.target.config;
     let rendered = machine.rendered.as_ref();
     let data = rendered.map(|rendered| rendered.data.expose().as_slice());
@@ -146,6 +149,7 @@ pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool) ->
         data: text.map(|(text, _)| if redact { "<redacted>".to_owned() } else { text }),
         bytes: data.map(<[u8]>::len),
         sha256: data.map(|data| Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()),
+        path,
         plan: rendered.map(plan_report),
     }
 }

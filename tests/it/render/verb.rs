@@ -135,6 +135,26 @@ fn files_of_machines_are_named_after_object_role_and_format() {
 }
 
 #[test]
+fn json_says_which_file_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("nodes").to_str().unwrap().to_owned();
+    let (code, text, talk) = render_text(WORKER, &["render", "-", "-o", "json", "--all", "--to", &to]);
+    assert_eq!(code, 0, "{talk}");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let machine = &report["machines"][0];
+    let path = machine["path"].as_str().unwrap();
+    assert!(path.starts_with(&format!("{to}/")), "{path}");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), machine["data"].as_str().unwrap());
+
+    let other = folder.path().join("none").to_str().unwrap().to_owned();
+    let broken = WORKER.replace("content", "contnt");
+    let (code, text, _) = render_text(&broken, &["render", "-", "-o", "json", "--all", "--to", &other]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["machines"][0]["path"]), (1, &Value::Null));
+    assert!(!std::path::Path::new(&other).exists());
+}
+
+#[test]
 fn a_closed_feature_gate_is_opened_by_what_the_finding_says() {
     let text = WORKER.replace("spec:\n", "spec:\n  format: ignition\n").replace("content: x", "content: x, permissions: \"0644\"");
     let (code, _, talk) = render_text(&text, &["render", "-"]);
