@@ -8,7 +8,6 @@ use windlass::shell::stdio::Stdio;
 
 #[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
 fn main() -> ExitCode {
-    cli::report_panics();
-    let exit = cli::run(std::env::args_os(), Stdio::of_process(), &Environment::of_process());
-    ExitCode::from(exit.code())
+    let run = || cli::run(std::env::args_os(), Stdio::of_process(), &Environment::of_process()).code();
+    ExitCode::from(cli::report_panics(run))
 }

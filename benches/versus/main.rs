@@ -1,4 +1,4 @@
-//! `cargo run --release -p windlass-versus [ROW…]`: ours and the real peer in turns, at least ten times each, in one run.
+//! `cargo run --release -p windlass-versus [ROW…]`: ours as it is shipped (profile `dist`) and the real peer in turns, at least ten times each, in one run.
 //!
 //! `tests/peers/build` builds the peers. What is printed is the median with the smallest and largest value; the ratio is that of
 //! neighbouring runs, so that what else the machine does hits both. A new comparison is a new entry in [`rows::ALL`].
@@ -43,13 +43,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The program as it is released.
+/// The program as it is shipped.
 fn windlass() -> PathBuf {
     let root = sources::checkout();
-    let build = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "--bin", "windlass"]).current_dir(root).status();
+    let build = Command::new(env!("CARGO")).args(["build", "--profile", "dist", "--quiet", "--bin", "windlass"]).current_dir(root).status();
     assert!(build.expect("cargo started us").success(), "windlass does not build");
     let versus = std::env::current_exe().expect("a running program has a path");
-    versus.parent().expect("programs are in a folder").with_file_name("release").join("windlass")
+    versus.parent().expect("programs are in a folder").with_file_name("dist").join("windlass")
 }
 
 fn report(about: &str, ours: &Job, theirs: &Job) {

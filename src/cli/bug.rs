@@ -1,21 +1,30 @@
 //! A panic is our bug: exit code 101, and a sentence where to report it.
 
-use std::io::Write;
-use std::panic::PanicHookInfo;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Mutex;
+
+use crate::shell::stdio::Stdio;
 
 /// Where bugs are reported.
 const ISSUES: &str = "https://github.com/windlass-dev/windlass/issues";
 
-/// From now on a panic prints what is needed for a report and ends the process with 101, also where panics abort.
-pub fn report_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let text = text(&message(info), &info.location().map(ToString::to_string).unwrap_or_default());
-        #[allow(clippy::disallowed_methods, reason = "the process is ending, and no stream of ours can be reached from here")]
-        {
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            std::process::exit(101);
-        }
+/// The exit code of a bug.
+const EXIT: u8 = 101;
+
+/// What the last panic said, and where it was.
+static LAST: Mutex<(String, String)> = Mutex::new((String::new(), String::new()));
+
+/// Runs the program. A panic that nothing catches ends it with 101 and with what is needed for a report; what was staged is removed.
+pub fn report_panics(run: impl FnOnce() -> u8) -> u8 {
+    panic::set_hook(Box::new(|info| {
+        let said = (message(info), info.location().map(ToString::to_string).unwrap_or_default());
+        *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = said;
     }));
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        let (message, location) = &*LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Stdio::of_process().err(&text(message, location));
+        EXIT
+    })
 }
 
 fn message(info: &PanicHookInfo<'_>) -> String {
