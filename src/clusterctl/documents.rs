@@ -70,25 +70,30 @@ pub(super) fn to_yaml(objects: &[Value]) -> Result<String, Refusal> {
 /// When it is no YAML.
 pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
     let text = std::str::from_utf8(text).map_err(|error| Refusal::new(invalid_utf8(text, error.valid_up_to())))?;
-    let parsed = yaml::parse(&Source::new("", text), &Limits::default());
+    let read = yaml::values(&Source::new("", text), &Limits::default());
     let is_fault =
         |finding: &&Diagnostic| finding.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
-    if let Some(fault) = parsed.report.findings().iter().find(is_fault) {
-        return Err(Refusal::new(go_words(fault, text)));
+    if let Some(fault) = read.report.findings().iter().filter(is_fault).min_by_key(|fault| phase(fault)) {
+        return Err(Refusal::new(go_words(fault)));
     }
-    let root = parsed.documents.into_iter().next().filter(|document| document.index == 1);
-    Ok(root.map_or(Value::Null, |document| as_doubles(document.root.into_json())))
+    let first = read.documents.into_iter().next().filter(|document| document.origin.document() == 1);
+    let mut value = first.map_or(Value::Null, |document| document.value);
+    as_doubles(&mut value);
+    Ok(value)
 }
 
 /// What Go says of a fault, where it is known; else our reader's words, behind the line.
-fn go_words(fault: &Diagnostic, text: &str) -> String {
-    let word = fault.place.span.and_then(|span| text.get(span.start.offset..span.end.offset)).unwrap_or_default();
+fn go_words(fault: &Diagnostic) -> String {
     let line = fault.place.span.map_or(1, |span| span.start.line);
+    fault.upstream.clone().unwrap_or_else(|| format!("yaml: line {line}: {}", fault.message))
+}
+
+/// When Go comes upon a fault: it reads the whole document before it looks at its values, and writes JSON at last.
+fn phase(fault: &Diagnostic) -> u8 {
     match fault.rule.id {
-        "yaml-number-infinite" if word.to_lowercase().ends_with("nan") => "json: unsupported value: NaN".to_owned(),
-        "yaml-number-infinite" => format!("json: unsupported value: {}Inf", if word.starts_with('-') { '-' } else { '+' }),
-        "yaml-character-refused" => "yaml: control characters are not allowed".to_owned(),
-        _ => format!("yaml: line {line}: {}", fault.message),
+        "yaml-number-infinite" | "yaml-key-invalid" => 2,
+        "yaml-tag-mismatched" | "yaml-merge-invalid" | "yaml-alias-recursive" | "yaml-nodes-exceeded" => 1,
+        _ => 0,
     }
 }
 
@@ -105,17 +110,16 @@ fn invalid_utf8(text: &[u8], at: usize) -> String {
 }
 
 /// Rounds integers that a double cannot hold.
-fn as_doubles(value: Value) -> Value {
+fn as_doubles(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_i64().is_none_or(|integer| !(-EXACT..=EXACT).contains(&integer)) => {
-            number.as_f64().and_then(Number::from_f64).map_or(Value::Number(number), Value::Number)
+            if let Some(rounded) = number.as_f64().and_then(Number::from_f64) {
+                *number = rounded;
+            }
         }
-        Value::Array(items) => items.into_iter().map(as_doubles).collect(),
-        Value::Object(mut entries) => {
-            entries.values_mut().for_each(|value| *value = as_doubles(value.take()));
-            entries.into()
-        }
-        other => other,
+        Value::Array(items) => items.iter_mut().for_each(as_doubles),
+        Value::Object(entries) => entries.values_mut().for_each(as_doubles),
+        _ => {}
     }
 }
 

@@ -138,7 +138,7 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
             (Some(declared), report)
         }
         Err(error) => {
-            let finding = Diagnostic::of(&SYNTAX.refused, format!("the document does not describe a provider: {error}"));
+            let finding = Diagnostic::of(SYNTAX.refused, format!("the document does not describe a provider: {error}"));
             report.push(finding.at(at(&FieldPath::root())).help("compare it with the JSON Schema that `windlass schema provider` prints"));
             (None, report)
         }
@@ -162,7 +162,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
         }
         other => (path, format!("crds is `{other}`, neither a list of patterns nor the word builtin")),
     };
-    let finding = Diagnostic::of(&SYNTAX.refused, fault.1).at(at(&fault.0));
+    let finding = Diagnostic::of(SYNTAX.refused, fault.1).at(at(&fault.0));
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
 }
 
@@ -219,7 +219,7 @@ fn contents(declared: &Declared) -> Report {
         report.push(finding.at(declared.place(&root.field("name"))).help("give crds, manager or objects, or components"));
     }
     if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
-        let finding = Diagnostic::of(&SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
+        let finding = Diagnostic::of(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
         report.push(finding.help("add `group:` with the API group of the CRDs"));
     }
     if provider.has_builtin_crds() && provider.group.as_deref() != Some(BUILTIN_CRDS) {
@@ -254,7 +254,7 @@ fn contracts(declared: &Declared) -> Report {
         let bad = versions.iter().position(|version| !is_version(version));
         if versions.is_empty() || bad.is_some() {
             let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
-            let finding = Diagnostic::of(&SYNTAX.refused, format!("contracts.{contract} must list API versions"));
+            let finding = Diagnostic::of(SYNTAX.refused, format!("contracts.{contract} must list API versions"));
             report.push(finding.at(declared.place(&at)).help(format!("write `{contract}: [v1beta1]`")));
         }
     }

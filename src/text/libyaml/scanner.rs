@@ -1,31 +1,40 @@
-//! The scanner: characters to tokens, with the keys that turn out to be keys only at their `:`.
+//! The scanner: text to tokens, with the keys that turn out to be keys only at their `:`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::{DEPTH, Fault};
+use super::bytes::{BLANK, BREAK, INDICATOR, break_width, is};
+use super::{Fault, Mark, Problem, Style, Version};
+use crate::text::source::TextRange;
 
-/// A place in the text, all from 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) index: usize,
-    pub(super) line: u32,
-    pub(super) column: u32,
+/// What is read, and how.
+#[derive(Debug, Clone)]
+pub(in crate::text) struct Settings {
+    /// Which library is followed.
+    pub(in crate::text) version: Version,
+    /// How deep blocks, and how deep brackets, may lie in one another.
+    pub(in crate::text) depth: usize,
+    /// The stretch of the text that is read; it begins where a line does.
+    pub(in crate::text) range: Range<usize>,
+    /// Whether the places of comments are kept.
+    pub(in crate::text) comments: bool,
 }
 
 /// A token and where it starts and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(super) struct Token<'a> {
+    pub(super) kind: TokenKind<'a>,
     pub(super) start: Mark,
     pub(super) end: Mark,
 }
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum TokenKind<'a> {
     StreamEnd,
     VersionDirective(u32, u32),
-    TagDirective { handle: String, prefix: String },
+    TagDirective(Box<Tag<'a>>),
     DocumentStart,
     DocumentEnd,
     BlockSequenceStart,
@@ -39,292 +48,339 @@ pub(super) enum TokenKind {
     FlowEntry,
     Key,
     Value,
-    Alias(String),
-    Anchor(String),
-    Tag { handle: String, suffix: String },
-    Scalar { text: String, plain: bool },
+    Alias(&'a str),
+    Anchor(&'a str),
+    Tag(Box<Tag<'a>>),
+    Scalar(Cow<'a, str>, Style),
+}
+
+/// A handle, and what stands behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    pub(super) handle: &'a str,
+    pub(super) suffix: String,
 }
 
 /// A word that may turn out to be a key.
 #[derive(Debug, Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
+    /// Whether its token is not given away before it is known whether it is a key.
+    awaited: bool,
     required: bool,
     token: usize,
     mark: Mark,
 }
 
 /// Columns and indentations are compared; before the first block the indentation is -1.
-type Indent = i64;
+pub(super) type Indent = isize;
+
+/// How far before its `:` a key may begin, in characters.
+const LONGEST_KEY: usize = 1024;
+
+/// How far the library looks for a comment, in characters.
+const LOOK_AHEAD: usize = 512;
 
 /// Cuts a text into tokens.
-pub(super) struct Scanner {
-    text: Vec<char>,
+pub(super) struct Scanner<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
     pub(super) mark: Mark,
-    tokens: VecDeque<Token>,
+    settings: Settings,
+    tokens: VecDeque<Token<'a>>,
     /// How many tokens were taken.
     taken: usize,
     pub(super) indent: Indent,
     indents: Vec<Indent>,
     pub(super) simple_key_allowed: bool,
+    /// One for each level of brackets, in the order of their tokens.
     simple_keys: Vec<SimpleKey>,
-    /// Possible keys by the number of their token.
-    keys_by_token: BTreeMap<usize, usize>,
     pub(super) flow_level: usize,
     /// Whether nothing but blanks stands before in this line.
-    at_line_start: bool,
+    pub(super) at_line_start: bool,
+    pub(super) comments: Vec<TextRange>,
 }
 
-/// Whether a character is a line break for YAML 1.1.
-pub(super) fn is_break(c: char) -> bool {
-    matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-pub(super) fn is_break_or_end(c: char) -> bool {
-    is_break(c) || c == '\0'
-}
-
-pub(super) fn is_blank(c: char) -> bool {
-    matches!(c, ' ' | '\t')
-}
-
-pub(super) fn is_blank_or_end(c: char) -> bool {
-    is_blank(c) || is_break_or_end(c)
-}
-
-impl Scanner {
-    pub(super) fn new(text: Vec<char>) -> Self {
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str, settings: Settings) -> Self {
+        let text = &text[..settings.range.end];
+        let mut start = settings.range.start;
+        if start == 0 && text.starts_with('\u{feff}') {
+            start = '\u{feff}'.len_utf8();
+        }
         Scanner {
             text,
-            mark: Mark::default(),
-            tokens: VecDeque::new(),
+            bytes: text.as_bytes(),
+            mark: Mark { offset: start, line: 0, line_start: start },
+            settings,
+            tokens: VecDeque::with_capacity(8),
             taken: 0,
             indent: -1,
             indents: Vec::new(),
             simple_key_allowed: true,
             simple_keys: vec![SimpleKey::default()],
-            keys_by_token: BTreeMap::new(),
             flow_level: 0,
             at_line_start: false,
+            comments: Vec::new(),
         }
     }
 
     /// The next token.
-    pub(super) fn peek(&mut self) -> Result<&Token, Fault> {
-        // The library looks ahead by two tokens, for its comments.
-        while self.tokens.len() <= 2 || self.head_may_be_key()? {
+    pub(super) fn peek(&mut self) -> Result<&Token<'a>, Fault> {
+        let ahead = if self.settings.version == Version::V3 { 2 } else { 0 };
+        while self.tokens.len() <= ahead || self.head_may_be_key()? {
             self.fetch()?;
         }
         Ok(&self.tokens[0])
     }
 
     /// Takes the token that was peeked at.
-    pub(super) fn take(&mut self) -> Option<Token> {
+    pub(super) fn take(&mut self) -> Token<'a> {
         self.taken += 1;
-        self.tokens.pop_front()
+        self.tokens.pop_front().expect("internal error: a token that was peeked at is there")
     }
 
     fn head_may_be_key(&mut self) -> Result<bool, Fault> {
-        match self.keys_by_token.get(&self.taken) {
-            Some(key) => self.is_valid(*key),
-            None => Ok(false),
+        let taken = self.taken;
+        let key = if self.simple_keys.len() == 1 { 0 } else { self.simple_keys.partition_point(|key| key.token < taken) };
+        match self.simple_keys.get(key) {
+            Some(found) if found.possible && found.awaited && found.token == taken => self.is_valid(key),
+            _ => Ok(false),
         }
     }
 
-    /// A character from here on; `\0` behind the end.
-    pub(super) fn at(&self, ahead: usize) -> char {
-        self.text.get(self.mark.index + ahead).copied().unwrap_or('\0')
+    /// A byte from here on; 0 behind the end.
+    pub(super) fn at(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.mark.offset + ahead).copied().unwrap_or_default()
     }
 
-    pub(super) fn skip(&mut self) {
-        if !is_blank(self.at(0)) {
-            self.at_line_start = false;
+    /// The bytes from here on.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.mark.offset..]
+    }
+
+    /// Bytes from the start of the line. Where it counts, nothing but ASCII stands before.
+    pub(super) fn column(&self) -> usize {
+        self.mark.offset - self.mark.line_start
+    }
+
+    pub(super) fn is_end(&self) -> bool {
+        self.at(0) == 0
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        is(self.at(0), BLANK)
+    }
+
+    pub(super) fn is_break_at(&self, ahead: usize) -> bool {
+        is(self.at(ahead), BREAK) && break_width(&self.bytes[self.mark.offset + ahead..]) > 0
+    }
+
+    pub(super) fn is_break(&self) -> bool {
+        self.is_break_at(0)
+    }
+
+    pub(super) fn is_break_or_end(&self) -> bool {
+        self.is_end() || self.is_break()
+    }
+
+    pub(super) fn is_blank_or_end_at(&self, ahead: usize) -> bool {
+        let byte = self.at(ahead);
+        byte == 0 || is(byte, BLANK) || self.is_break_at(ahead)
+    }
+
+    /// Takes bytes that are neither blanks nor line breaks.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at_line_start = false;
+        self.mark.offset += count;
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        while self.is_blank() {
+            self.mark.offset += 1;
         }
-        self.mark.index += 1;
-        self.mark.column += 1;
     }
 
-    pub(super) fn skip_line(&mut self) {
-        if is_break(self.at(0)) {
-            self.mark.index += if self.at(0) == '\r' && self.at(1) == '\n' { 2 } else { 1 };
-            self.mark.column = 0;
-            self.mark.line += 1;
-            self.at_line_start = true;
+    /// Takes a line break, and gives what the library makes of it: all but U+2028 and U+2029 become `\n`.
+    pub(super) fn take_break(&mut self) -> Option<char> {
+        let width = break_width(self.rest());
+        if width == 0 {
+            return None;
         }
+        let kept = match self.rest() {
+            [0xe2, _, 0xa8, ..] => '\u{2028}',
+            [0xe2, _, _, ..] => '\u{2029}',
+            _ => '\n',
+        };
+        self.mark.offset += width;
+        self.mark.line += 1;
+        self.mark.line_start = self.mark.offset;
+        self.at_line_start = true;
+        Some(kept)
     }
 
-    /// Takes a line break; all but U+2028 and U+2029 become `\n`.
-    pub(super) fn read_line(&mut self, out: &mut String) {
-        match self.at(0) {
-            c @ ('\u{2028}' | '\u{2029}') => out.push(c),
-            c if is_break(c) => out.push('\n'),
-            _ => return,
+    /// Takes everything up to the end of the line.
+    pub(super) fn skip_to_break(&mut self) {
+        while !self.is_break_or_end() {
+            self.mark.offset += 1;
         }
-        self.skip_line();
+        self.at_line_start = false;
     }
 
-    pub(super) fn read(&mut self, out: &mut String) {
-        out.push(self.at(0));
-        self.skip();
+    pub(super) fn fault<T>(&self, context: Mark, problem: Problem) -> Result<T, Fault> {
+        Err(Fault { problem, context, at: self.mark, of_scanner: true })
     }
 
-    /// A fault of the scanner: the line is that of `context`, unless that is the first.
-    pub(super) fn fault<T>(&self, context: Mark, problem: &str) -> Result<T, Fault> {
-        let line = if context.line != 0 { context.line } else { self.mark.line };
-        let place = if line == 0 { String::new() } else { format!("line {}: ", line + 1) };
-        Err(Fault { message: format!("{place}{problem}"), line: self.mark.line + 1 })
+    pub(super) fn push(&mut self, kind: TokenKind<'a>, start: Mark) {
+        self.push_to(kind, start, self.mark);
     }
 
-    fn push(&mut self, kind: TokenKind, start: Mark) {
-        let end = self.mark;
+    pub(super) fn push_to(&mut self, kind: TokenKind<'a>, start: Mark, end: Mark) {
         self.tokens.push_back(Token { kind, start, end });
     }
 
     /// A token of that many characters.
-    fn indicator(&mut self, kind: TokenKind, width: usize) {
+    fn indicator(&mut self, kind: TokenKind<'a>, width: usize) {
         let start = self.mark;
-        (0..width).for_each(|_| self.skip());
+        self.skip(width);
         self.push(kind, start);
     }
 
     fn fetch(&mut self) -> Result<(), Fault> {
         let before = self.mark;
         self.skip_to_token();
-        self.unroll(Indent::from(self.mark.column), before);
-        let c = self.at(0);
-        if c == '\0' {
+        let blocks_end = if self.settings.version == Version::V3 { before } else { self.mark };
+        self.unroll(self.column().cast_signed(), blocks_end);
+        let byte = self.at(0);
+        if byte == 0 {
             return self.fetch_stream_end();
         }
-        if self.mark.column == 0 && c == '%' {
-            self.reset_block()?;
-            let token = self.directive()?;
-            self.tokens.push_back(token);
-            return Ok(());
+        if self.column() == 0 {
+            if byte == b'%' {
+                self.reset_block()?;
+                return self.directive();
+            }
+            if self.at_document_mark() {
+                self.reset_block()?;
+                self.indicator(if byte == b'-' { TokenKind::DocumentStart } else { TokenKind::DocumentEnd }, 3);
+                return Ok(());
+            }
         }
-        if self.at_document_mark() {
-            self.reset_block()?;
-            self.indicator(if c == '-' { TokenKind::DocumentStart } else { TokenKind::DocumentEnd }, 3);
-            return Ok(());
-        }
-        self.fetch_content(c)?;
-        if c != '-' || !matches!(self.tokens.back(), Some(Token { kind: TokenKind::BlockEntry, .. })) {
+        self.fetch_content(byte)?;
+        let is_entry = || matches!(self.tokens.back(), Some(Token { kind: TokenKind::BlockEntry, .. }));
+        if self.settings.version == Version::V3 && !is_entry() {
             self.skip_line_comment();
         }
         Ok(())
     }
 
-    fn fetch_content(&mut self, c: char) -> Result<(), Fault> {
-        let blank_follows = is_blank_or_end(self.at(1));
-        match c {
-            '[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
-            '{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
-            ']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
-            '}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
-            ',' => {
+    fn fetch_content(&mut self, byte: u8) -> Result<(), Fault> {
+        if !is(byte, INDICATOR) {
+            // A tab that was not eaten as a blank starts no word.
+            if byte == b'\t' {
+                return self.fault(self.mark, Problem::TokenStart);
+            }
+            return self.plain_scalar();
+        }
+        match byte {
+            b'-' if self.is_blank_or_end_at(1) => self.fetch_block_entry(),
+            b':' if self.flow_level > 0 || self.is_blank_or_end_at(1) => self.fetch_value(),
+            b'?' if self.flow_level > 0 || self.is_blank_or_end_at(1) => self.fetch_key(),
+            b'-' | b':' | b'?' => self.plain_scalar(),
+            b'\'' | b'"' => self.quoted_scalar(byte),
+            b'[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
+            b'{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
+            b']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
+            b'}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
+            b',' => {
                 self.remove_simple_key()?;
                 self.simple_key_allowed = true;
                 self.indicator(TokenKind::FlowEntry, 1);
                 Ok(())
             }
-            '-' if blank_follows => self.fetch_block_entry(),
-            '?' if self.flow_level > 0 || blank_follows => self.fetch_key(),
-            ':' if self.flow_level > 0 || blank_follows => self.fetch_value(),
-            '*' | '&' => {
-                self.start_word()?;
-                let token = self.anchor()?;
-                self.tokens.push_back(token);
-                Ok(())
-            }
-            '!' => {
-                self.start_word()?;
-                let token = self.tag()?;
-                self.tokens.push_back(token);
-                Ok(())
-            }
-            '|' | '>' if self.flow_level == 0 => {
+            b'|' | b'>' if self.flow_level == 0 => {
                 self.remove_simple_key()?;
                 self.simple_key_allowed = true;
-                let token = self.block_scalar(c == '|')?;
-                self.tokens.push_back(token);
-                Ok(())
+                self.block_scalar(byte == b'|')
             }
-            '\'' | '"' => {
-                self.start_word()?;
-                let token = self.quoted_scalar(c == '\'')?;
-                self.tokens.push_back(token);
-                Ok(())
-            }
-            _ if self.starts_plain(c) => {
-                self.start_word()?;
-                let token = self.plain_scalar()?;
-                self.tokens.push_back(token);
-                Ok(())
-            }
-            _ => self.fault(self.mark, "found character that cannot start any token"),
+            b'*' | b'&' => self.anchor(),
+            b'!' => self.tag(),
+            _ => self.fault(self.mark, Problem::TokenStart),
         }
-    }
-
-    fn starts_plain(&self, c: char) -> bool {
-        let is_indicator = is_blank_or_end(c) || "-?:,[]{}#&*!|>'\"%@`".contains(c);
-        !is_indicator || c == '-' && !is_blank(self.at(1)) || self.flow_level == 0 && matches!(c, '?' | ':') && !is_blank_or_end(self.at(1))
     }
 
     /// Whether `---` or `...` stands here, at the start of a line.
     pub(super) fn at_document_mark(&self) -> bool {
-        let c = self.at(0);
-        self.mark.column == 0 && matches!(c, '-' | '.') && self.at(1) == c && self.at(2) == c && is_blank_or_end(self.at(3))
+        self.column() == 0 && matches!(self.rest(), [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..]) && self.is_blank_or_end_at(3)
     }
 
     /// Eats blanks, comments and line breaks.
     fn skip_to_token(&mut self) {
         loop {
-            while self.at(0) == ' ' || (self.flow_level > 0 || !self.simple_key_allowed) && self.at(0) == '\t' {
-                self.skip();
+            while self.at(0) == b' ' || self.at(0) == b'\t' && (self.flow_level > 0 || !self.simple_key_allowed) {
+                self.mark.offset += 1;
             }
-            if self.at(0) == '#' {
-                self.skip_comments();
+            if self.at(0) == b'#' {
+                self.skip_comment();
+                while self.settings.version == Version::V3 && self.goes_to_comment(true) {
+                    self.skip_comment();
+                }
             }
-            if !is_break(self.at(0)) {
+            if self.take_break().is_none() {
                 return;
             }
-            self.skip_line();
             if self.flow_level == 0 {
                 self.simple_key_allowed = true;
             }
         }
     }
 
-    /// Eats a comment and those in the lines below, also behind tabs.
-    fn skip_comments(&mut self) {
-        loop {
-            self.skip_comment();
-            let gap = (0..512).find(|ahead| !is_blank(self.at(*ahead)) && !is_break(self.at(*ahead))).unwrap_or_default();
-            if self.at(gap) != '#' {
-                return;
+    /// Eats the blanks (and line breaks) before a comment, also tabs, if one follows soon.
+    fn goes_to_comment(&mut self, over_lines: bool) -> bool {
+        let (mut end, mut seen) = (0, 0);
+        while seen < LOOK_AHEAD {
+            let width = match self.at(end) {
+                byte if is(byte, BLANK) => 1,
+                // The library looks at the two characters of CRLF one by one.
+                b'\r' if over_lines => 1,
+                _ if over_lines => break_width(&self.bytes[self.mark.offset + end..]),
+                _ => 0,
+            };
+            if width == 0 {
+                break;
             }
-            let end = self.mark.index + gap;
-            while self.mark.index < end {
-                if is_break(self.at(0)) { self.skip_line() } else { self.skip() }
+            end += width;
+            seen += 1;
+        }
+        if seen == LOOK_AHEAD || self.at(end) != b'#' {
+            return false;
+        }
+        let end = self.mark.offset + end;
+        while self.mark.offset < end {
+            if self.take_break().is_none() {
+                self.mark.offset += 1;
             }
         }
+        true
     }
 
     /// Eats a comment behind a token, also behind tabs.
-    fn skip_line_comment(&mut self) {
-        let gap = (0..512).find(|ahead| !is_blank(self.at(*ahead))).unwrap_or_default();
-        if !self.at_line_start && self.at(gap) == '#' {
-            (0..gap).for_each(|_| self.skip());
+    pub(super) fn skip_line_comment(&mut self) {
+        if !self.at_line_start && self.goes_to_comment(false) {
             self.skip_comment();
         }
     }
 
     pub(super) fn skip_comment(&mut self) {
-        while !is_break_or_end(self.at(0)) {
-            self.skip();
+        let start = self.mark.offset;
+        self.skip_to_break();
+        if self.settings.comments {
+            self.comments.push(TextRange::new(start, self.mark.offset));
         }
     }
 
-    fn start_word(&mut self) -> Result<(), Fault> {
+    /// A word begins here, which may turn out to be a key.
+    pub(super) fn start_word(&mut self) -> Result<(), Fault> {
         self.save_simple_key()?;
         self.simple_key_allowed = false;
         Ok(())
@@ -335,9 +391,9 @@ impl Scanner {
         if !possible {
             return Ok(false);
         }
-        if mark.line < self.mark.line || mark.index + 1024 < self.mark.index {
+        if mark.line < self.mark.line || self.is_far_from(mark.offset) {
             if required {
-                return self.fault(mark, "could not find expected ':'");
+                return self.fault(mark, Problem::ColonMissing);
             }
             self.simple_keys[key].possible = false;
             return Ok(false);
@@ -345,48 +401,54 @@ impl Scanner {
         Ok(true)
     }
 
+    /// Whether a key that begins there is too long.
+    fn is_far_from(&self, start: usize) -> bool {
+        self.mark.offset - start > LONGEST_KEY && self.text[start..self.mark.offset].chars().nth(LONGEST_KEY).is_some()
+    }
+
     fn save_simple_key(&mut self) -> Result<(), Fault> {
-        let required = self.flow_level == 0 && self.indent == Indent::from(self.mark.column);
         if self.simple_key_allowed {
-            let key = SimpleKey { possible: true, required, token: self.taken + self.tokens.len(), mark: self.mark };
+            let required = self.flow_level == 0 && self.indent == self.column().cast_signed();
+            let key = SimpleKey { possible: true, awaited: true, required, token: self.taken + self.tokens.len(), mark: self.mark };
             self.remove_simple_key()?;
-            let last = self.simple_keys.len() - 1;
-            self.simple_keys[last] = key;
-            self.keys_by_token.insert(key.token, last);
+            *self.simple_key() = key;
         }
         Ok(())
     }
 
+    fn simple_key(&mut self) -> &mut SimpleKey {
+        self.simple_keys.last_mut().expect("internal error: there is a key for the level outside of brackets")
+    }
+
     fn remove_simple_key(&mut self) -> Result<(), Fault> {
-        let last = self.simple_keys.len() - 1;
-        let key = self.simple_keys[last];
+        let key = *self.simple_key();
         if key.possible {
             if key.required {
-                return self.fault(key.mark, "could not find expected ':'");
+                return self.fault(key.mark, Problem::ColonMissing);
             }
-            self.simple_keys[last].possible = false;
-            self.keys_by_token.remove(&key.token);
+            self.simple_key().possible = false;
         }
         Ok(())
     }
 
     /// Opens a block at a column, if it is deeper than the last; its token goes before the token of that number, or to the end.
-    fn roll(&mut self, column: u32, before: Option<usize>, kind: TokenKind, mark: Mark) -> Result<(), Fault> {
-        if self.flow_level > 0 || self.indent >= Indent::from(column) {
+    fn roll(&mut self, mark: Mark, before: Option<usize>, kind: TokenKind<'a>) -> Result<(), Fault> {
+        let column = (mark.offset - mark.line_start).cast_signed();
+        if self.flow_level > 0 || self.indent >= column {
             return Ok(());
         }
         self.indents.push(self.indent);
-        self.indent = Indent::from(column);
-        if self.indents.len() > DEPTH {
-            return self.fault(self.mark, &format!("exceeded max depth of {DEPTH}"));
+        self.indent = column;
+        if self.indents.len() > self.settings.depth {
+            let context = self.simple_key().mark;
+            return self.fault(context, Problem::TooDeep(self.settings.depth));
         }
-        let token = Token { kind, start: mark, end: mark };
-        self.insert(before, token);
+        self.insert(before, Token { kind, start: mark, end: mark });
         Ok(())
     }
 
     /// Puts a token before that of a number, or to the end, also when that one was taken already.
-    fn insert(&mut self, before: Option<usize>, token: Token) {
+    fn insert(&mut self, before: Option<usize>, token: Token<'a>) {
         let at = before.and_then(|number| number.checked_sub(self.taken)).unwrap_or(self.tokens.len());
         self.tokens.insert(at.min(self.tokens.len()), token);
     }
@@ -410,8 +472,8 @@ impl Scanner {
     }
 
     fn fetch_stream_end(&mut self) -> Result<(), Fault> {
-        if self.mark.column != 0 {
-            self.mark.column = 0;
+        if self.column() != 0 {
+            self.mark.line_start = self.mark.offset;
             self.mark.line += 1;
         }
         self.reset_block()?;
@@ -419,25 +481,26 @@ impl Scanner {
         Ok(())
     }
 
-    fn fetch_flow_start(&mut self, kind: TokenKind) -> Result<(), Fault> {
+    fn fetch_flow_start(&mut self, kind: TokenKind<'a>) -> Result<(), Fault> {
         self.save_simple_key()?;
         self.simple_keys.push(SimpleKey { token: self.taken + self.tokens.len(), ..SimpleKey::default() });
         self.flow_level += 1;
-        if self.flow_level > DEPTH {
-            return self.fault(self.mark, &format!("exceeded max depth of {DEPTH}"));
+        if self.flow_level > self.settings.depth {
+            return self.fault(self.mark, Problem::TooDeep(self.settings.depth));
         }
         self.simple_key_allowed = true;
         self.indicator(kind, 1);
         Ok(())
     }
 
-    fn fetch_flow_end(&mut self, kind: TokenKind) -> Result<(), Fault> {
+    fn fetch_flow_end(&mut self, kind: TokenKind<'a>) -> Result<(), Fault> {
         self.remove_simple_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
-            if let Some(key) = self.simple_keys.pop() {
-                self.keys_by_token.remove(&key.token);
-            }
+            let closed = self.simple_keys.pop();
+            // The library forgets by the number of the token, which empty brackets share with the level around them.
+            let around = self.simple_key();
+            around.awaited &= closed.is_none_or(|closed| closed.token != around.token);
         }
         self.simple_key_allowed = false;
         self.indicator(kind, 1);
@@ -447,9 +510,9 @@ impl Scanner {
     fn fetch_block_entry(&mut self) -> Result<(), Fault> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return self.fault(self.mark, "block sequence entries are not allowed in this context");
+                return self.fault(self.mark, Problem::BlockEntryMisplaced);
             }
-            self.roll(self.mark.column, None, TokenKind::BlockSequenceStart, self.mark)?;
+            self.roll(self.mark, None, TokenKind::BlockSequenceStart)?;
         }
         self.remove_simple_key()?;
         self.simple_key_allowed = true;
@@ -460,9 +523,9 @@ impl Scanner {
     fn fetch_key(&mut self) -> Result<(), Fault> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return self.fault(self.mark, "mapping keys are not allowed in this context");
+                return self.fault(self.mark, Problem::KeyMisplaced);
             }
-            self.roll(self.mark.column, None, TokenKind::BlockMappingStart, self.mark)?;
+            self.roll(self.mark, None, TokenKind::BlockMappingStart)?;
         }
         self.remove_simple_key()?;
         self.simple_key_allowed = self.flow_level == 0;
@@ -474,18 +537,16 @@ impl Scanner {
         let last = self.simple_keys.len() - 1;
         if self.is_valid(last)? {
             let key = self.simple_keys[last];
-            let token = Token { kind: TokenKind::Key, start: key.mark, end: key.mark };
-            self.insert(Some(key.token), token);
-            self.roll(key.mark.column, Some(key.token), TokenKind::BlockMappingStart, key.mark)?;
-            self.simple_keys[last].possible = false;
-            self.keys_by_token.remove(&key.token);
+            self.insert(Some(key.token), Token { kind: TokenKind::Key, start: key.mark, end: key.mark });
+            self.roll(key.mark, Some(key.token), TokenKind::BlockMappingStart)?;
+            self.simple_key().possible = false;
             self.simple_key_allowed = false;
         } else {
             if self.flow_level == 0 {
                 if !self.simple_key_allowed {
-                    return self.fault(self.mark, "mapping values are not allowed in this context");
+                    return self.fault(self.mark, Problem::ValueMisplaced);
                 }
-                self.roll(self.mark.column, None, TokenKind::BlockMappingStart, self.mark)?;
+                self.roll(self.mark, None, TokenKind::BlockMappingStart)?;
             }
             self.simple_key_allowed = self.flow_level == 0;
         }

@@ -1,19 +1,18 @@
-//! From parser events to nodes, without recursion.
+//! From events to values, without recursion.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use granit_parser::{Event, ScalarStyle, StructureStyle, Tag};
-
-use super::excerpt::Excerpt;
-use super::limits::{Budget, DEPTH_EXCEEDED, Stop};
-use super::node::{Document, Entry, Mapping, Node, Overridden, Value};
+use super::anchors::{Anchors, Size, Taped};
+use super::entries::{Entries, Overridden};
+use super::limits::{self, Budget, DEPTH_EXCEEDED, Stop};
+use super::node::{Document, Entry};
 use super::resolve::{Resolved, json_number, shortest_g32};
-use super::scalar::{Meaning, is_merge_tag, meaning};
-use super::syntax::{self, shown};
-use super::tabs::Tabs;
-use crate::diag::{Diagnostic, FieldPath, Position, Segment, Span, rules};
-use crate::text::source::TextRange;
+use super::scalar::{Meaning, is_merge, meaning};
+use super::syntax::shown;
+use super::tree::{Scalar, Tree};
+use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
+use crate::text::source::{Source, TextRange};
 
 rules! {
     /// A key that stands twice in a mapping: the last one wins.
@@ -24,8 +23,6 @@ rules! {
     MERGE_INVALID = error("yaml-merge-invalid");
     /// A `<<` after a key that it overrides, which other readers decide the other way.
     MERGE_OVERRIDING = warning("yaml-merge-overriding");
-    /// An anchor whose name has more than letters, digits, `-` and `_`.
-    ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// An alias without its anchor.
     ALIAS_UNDEFINED = error("yaml-alias-undefined");
     /// An alias inside its own anchor.
@@ -40,17 +37,23 @@ rules! {
 const LONGEST_PATH: usize = 2048;
 
 /// A mapping or a list that is still open.
-enum Open {
-    Sequence { anchor: usize, start: Position, items: Vec<Node> },
-    Mapping { anchor: usize, start: Position, entries: Entries, key: Key },
+struct Open<T> {
+    start: usize,
+    /// Where its last value ends.
+    end: usize,
+    /// The alias that it stands for.
+    alias: Option<TextRange>,
+    anchor: Option<usize>,
+    /// The depth of its deepest value.
+    depth: usize,
+    content: Content<T>,
 }
 
-/// The entries of a mapping that is still open.
-#[derive(Default)]
-struct Entries {
-    all: Vec<Entry>,
-    /// The places in `all` of those that `<<` brought, in order.
-    merged: Vec<usize>,
+enum Content<T> {
+    Sequence(Vec<T>),
+    /// The list behind `<<`: the entries of its mappings, `None` when one is no mapping.
+    Merged(Option<Vec<Vec<Entry<T>>>>),
+    Mapping(Entries<T>, Key),
 }
 
 /// What the next node of a mapping is.
@@ -58,417 +61,426 @@ enum Key {
     /// The node is a key.
     Expected,
     /// The node is the value of this key.
-    Read { text: String, span: Span },
+    Read { text: String, span: TextRange },
     /// The node is the value of `<<`.
-    Merge { span: Span },
+    Merge { span: TextRange },
     /// The node belongs to a key that JSON cannot hold; it is read and dropped.
     Invalid,
 }
 
-/// Builds the nodes of one document after the other.
-pub(super) struct Builder<'a> {
-    excerpt: &'a Excerpt<'a>,
-    pub(super) budget: Budget,
-    /// The number of the document, from 1; 0 before the first.
-    pub(super) document: usize,
-    open: Vec<Open>,
-    /// How many collections are open around the outermost one in brackets, if there is one.
-    flow: Option<usize>,
-    /// Anchored values by the parser's number; the value is missing while it is still open.
-    anchors: BTreeMap<usize, Option<Node>>,
-    root: Option<Node>,
-    /// Where the line begins in which the document starts.
-    begin: usize,
-    tabs: Tabs<'a>,
+/// A finished value on its way to where it belongs.
+enum Made<T> {
+    Tree(T),
+    Mapping(Vec<Entry<T>>),
+    Merged(Option<Vec<Vec<Entry<T>>>>),
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(excerpt: &'a Excerpt<'a>, budget: Budget) -> Self {
-        let tabs = Tabs::new(excerpt.source.text(), excerpt.start(), excerpt.text.len());
+/// Builds the values of one document after the other.
+pub(super) struct Builder<'a, T> {
+    source: &'a Source,
+    pub(super) budget: Budget,
+    /// The number of the document, from 1; 0 before the first.
+    document: usize,
+    begin: usize,
+    open: Vec<Open<T>>,
+    anchors: Anchors<'a>,
+    /// What was read of the document; aliases count as what they stand for.
+    counted: Size,
+    /// What of it aliases stand for.
+    aliased: usize,
+    /// While events come from the tape, how many collections were open before: what lies within them was judged before.
+    replays: Option<usize>,
+    root: Option<T>,
+}
+
+impl<'a, T: Tree> Builder<'a, T> {
+    pub(super) fn new(source: &'a Source, budget: Budget) -> Self {
         Builder {
-            excerpt,
+            source,
             budget,
             document: 0,
+            begin: 0,
             open: Vec::new(),
-            flow: None,
-            anchors: BTreeMap::new(),
+            anchors: Anchors::default(),
+            counted: Size::default(),
+            aliased: 0,
+            replays: None,
             root: None,
-            begin: excerpt.start().offset,
-            tabs,
         }
     }
 
     /// Forgets what was read of the last document and starts the next one.
-    pub(super) fn start(&mut self, at: usize) {
+    pub(super) fn start(&mut self, at: Mark) {
         self.document += 1;
-        self.begin = self.excerpt.source.text()[..at].rfind('\n').map_or(0, |line| line + 1);
+        self.begin = at.line_start;
         self.open.clear();
-        self.flow = None;
-        self.anchors.clear();
+        self.anchors = Anchors::default();
+        // Go counts the document too.
+        self.counted = Size { decoded: 1, ..Size::default() };
+        self.aliased = 0;
+        self.replays = None;
         self.root = None;
     }
 
-    /// Gives the current document up; reading goes on at a place further down.
-    pub(super) fn skip_to(&mut self, at: Position) {
-        self.tabs.skip_to(at);
-    }
-
-    /// The value of the document, once its last event was taken; `end` is where an empty one stands.
-    pub(super) fn finish(&mut self, end: Position) -> Document {
-        if let Some(tab) = self.tabs.misplaced(end) {
-            self.find(syntax::misplaced_tab(), tab);
-        }
-        let begin = self.begin;
-        let root = self.root.take().unwrap_or_else(|| Node::null(end.offset));
-        Document { index: self.document, range: TextRange::new(begin, end.offset), root }
+    /// The document, once its last event was taken; `end` is where an empty one stands.
+    pub(super) fn finish(&mut self, end: usize) -> Document<T> {
+        let root = self.root.take().unwrap_or_else(|| T::scalar(TextRange::new(end, end), Scalar::Null));
+        Document { index: self.document, range: TextRange::new(self.begin.min(end), end), root }
     }
 
     /// Adds a finding about the current document.
-    pub(super) fn find(&mut self, finding: Diagnostic, span: Span) {
-        let place = self.excerpt.source.place().in_document(self.document).at_path(self.path()).at_span(span);
-        self.budget.find(finding.at(place));
+    pub(super) fn find(&mut self, finding: Diagnostic, span: TextRange) {
+        if self.replays.is_none_or(|before| self.open.len() <= before) {
+            let place = self.source.place_at(span).in_document(self.document).at_path(self.path());
+            self.budget.find(finding.at(place));
+        }
     }
 
     /// The way to the node that comes next, as far as it is readable.
     fn path(&self) -> FieldPath {
         let mut length = 0;
-        let step = |open: &Open| match open {
-            Open::Sequence { items, .. } => Some(Segment::Index(items.len())),
-            Open::Mapping { key: Key::Read { text, .. }, .. } => {
+        let step = |open: &Open<T>| match &open.content {
+            Content::Sequence(items) => Some(Segment::Index(items.len())),
+            Content::Merged(items) => Some(Segment::Index(items.as_ref().map_or(0, Vec::len))),
+            Content::Mapping(_, Key::Read { text, .. }) => {
                 length += text.len();
                 (length <= LONGEST_PATH).then(|| Segment::Field(text.clone()))
             }
-            Open::Mapping { .. } => None,
+            Content::Mapping(..) => None,
         };
         self.open.iter().map_while(step).collect()
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: Event<'_>, at: &granit_parser::Span) -> Result<(), Stop> {
-        let span = self.excerpt.span(at);
-        match event {
-            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, tag.as_deref(), anchor, span),
-            Event::SequenceStart(style, anchor, _) => {
-                let start = if style == StructureStyle::Block { self.excerpt.dash_at_or_before(span.start) } else { span.start };
-                self.open(Open::Sequence { anchor, start, items: Vec::new() }, style, anchor, span)
+    pub(super) fn event(&mut self, event: Event<'a>) -> Result<(), Stop> {
+        let span = TextRange::new(event.start.offset, event.end.offset);
+        if let EventKind::Alias(name) = event.kind {
+            return self.alias(name, span);
+        }
+        let anchor = match &event.kind {
+            EventKind::Scalar { properties: Some(properties), .. }
+            | EventKind::SequenceStart(Some(properties))
+            | EventKind::MappingStart(Some(properties)) => properties.anchor,
+            _ => None,
+        };
+        let anchor = anchor.map(|name| self.anchors.open(name, self.counted));
+        if self.anchors.is_taping() {
+            self.anchors.tape.push(Taped::Event(event.clone()));
+        }
+        if !matches!(event.kind, EventKind::SequenceEnd | EventKind::MappingEnd) {
+            self.charge(Size { nodes: 1, bytes: 0, decoded: 1, depth: 0 }, span)?;
+        }
+        self.take(event, anchor, None)
+    }
+
+    /// Takes an event, from the text or from the tape; `alias` is where the alias stands that it begins.
+    fn take(&mut self, event: Event<'a>, anchor: Option<usize>, alias: Option<TextRange>) -> Result<(), Stop> {
+        let span = TextRange::new(event.start.offset, event.end.offset);
+        match event.kind {
+            EventKind::Scalar { text, style, properties } => {
+                let span = alias.unwrap_or_else(|| if style == Style::Block { self.words_of_block(span) } else { span });
+                self.scalar(text, style, properties.as_deref(), span, alias.is_some());
+                if let Some(anchor) = anchor {
+                    self.anchors.close(anchor, self.counted, 0);
+                }
+                Ok(())
             }
-            Event::MappingStart(style, anchor, _) => {
-                let mapping = Open::Mapping { anchor, start: span.start, entries: Entries::default(), key: Key::Expected };
-                self.open(mapping, style, anchor, span)
+            EventKind::SequenceStart(_) => {
+                // Go merges a list of mappings only where it is written out.
+                let merges = alias.is_none() && self.merges();
+                let content = if merges { Content::Merged(Some(Vec::new())) } else { Content::Sequence(Vec::new()) };
+                self.open(content, span, anchor, alias)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(span),
-            Event::Alias(anchor) => self.alias(anchor, span),
-            Event::UnresolvedAlias(name) => self.undefined_alias(&name, span),
-            Event::Anchor(_, name) => {
-                self.anchor_name(&name, span);
+            EventKind::MappingStart(_) => self.open(Content::Mapping(Entries::new(), Key::Expected), span, anchor, alias),
+            EventKind::SequenceEnd | EventKind::MappingEnd => {
+                self.close(span);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn open(&mut self, collection: Open, style: StructureStyle, anchor: usize, span: Span) -> Result<(), Stop> {
-        self.charge(1, 0, span)?;
+    /// The words of a block, without what stands around them.
+    fn words_of_block(&self, span: TextRange) -> TextRange {
+        let text = self.source.slice(span);
+        let header = text.find(['\n', '\r']).unwrap_or(text.len());
+        let words = text[header..].trim_start_matches([' ', '\r', '\n']);
+        let start = text.len() - words.len();
+        match words.trim_end_matches([' ', '\t', '\r', '\n']).len() {
+            0 => TextRange::new(span.start(), span.start() + 1),
+            length => TextRange::new(span.start() + start, span.start() + start + length),
+        }
+    }
+
+    fn open(&mut self, content: Content<T>, span: TextRange, anchor: Option<usize>, alias: Option<TextRange>) -> Result<(), Stop> {
         if self.open.len() >= self.budget.limits.depth {
-            self.too_deep(span);
-            return Err(Stop::Document);
+            return self.too_deep(span);
         }
-        if anchor != 0 {
-            self.anchors.insert(anchor, None);
-        }
-        if style == StructureStyle::Flow {
-            self.flow.get_or_insert(self.open.len());
-        }
-        self.open.push(collection);
+        self.open.push(Open { start: span.start(), end: span.end(), alias, anchor, depth: 0, content });
         Ok(())
     }
 
-    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, span: Span) -> Result<(), Stop> {
-        self.charge(1, 0, span)?;
-        let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let text = if block && self.excerpt.is_cut_off(span) { without_last_break(text) } else { text };
-        let span = if block { self.excerpt.without_end_breaks(span) } else { span };
-        if block {
-            self.tabs.allow_block(span)
-        } else {
-            self.tabs.allow(span)
-        }
-        let plain = style == ScalarStyle::Plain;
-        if plain && self.flow.is_some() && (text.contains('?') || text.starts_with(':')) {
-            self.find(syntax::broken_word(&text), span);
+    fn scalar(&mut self, text: Cow<'_, str>, style: Style, properties: Option<&Properties<'_>>, span: TextRange, is_alias: bool) {
+        let plain = style == Style::Plain;
+        let tag = properties.map_or("", |properties| properties.tag.as_str());
+        if !is_alias && self.expects_key() && is_merge(&text, plain, tag) {
+            // Go does not decode this key.
+            self.counted.decoded -= usize::from(self.replays.is_none());
+            return self.set_key(Key::Merge { span });
         }
         let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
             let finding = Diagnostic::of(&TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{}`", wrong.tag, shown(&text)));
-            self.find(finding.help(wrong.help), span);
+            self.find(finding.help(wrong.help).upstream(wrong.upstream), span);
             Meaning::Word(Resolved::Null)
         });
         if self.expects_key() {
-            let merges = text == "<<" && (plain && tag.is_none() || is_merge_tag(tag));
-            let key = if merges { Key::Merge { span } } else { self.key(&text, &meaning, span) };
-            if anchor != 0 {
-                let value = self.value(text, meaning, span);
-                self.keep(anchor, &Node { span: range(span), value })?;
-            }
+            let key = self.key(text, meaning, span);
             self.set_key(key);
-            return Ok(());
+        } else {
+            let value = self.value(text, meaning, span);
+            self.attach(Made::Tree(T::scalar(span, value)), span, 0);
         }
-        let value = self.value(text, meaning, span);
-        self.attach(Node { span: range(span), value }, anchor)
     }
 
     /// The value of a scalar in JSON.
-    fn value(&mut self, text: Cow<'_, str>, meaning: Meaning, span: Span) -> Value {
+    fn value(&mut self, text: Cow<'_, str>, meaning: Meaning, span: TextRange) -> Scalar {
         match meaning {
-            Meaning::Decoded(text) => Value::String(text),
-            Meaning::Word(Resolved::Null) => Value::Null,
-            Meaning::Word(Resolved::Bool(bool)) => Value::Bool(bool),
-            Meaning::Word(Resolved::Int(int)) => Value::Number(int.into()),
-            Meaning::Word(Resolved::Uint(int)) => Value::Number(int.into()),
-            Meaning::Word(Resolved::Timestamp | Resolved::Str) => Value::String(text.into_owned()),
+            Meaning::Decoded(text) => self.text(text),
+            Meaning::Word(Resolved::Timestamp | Resolved::Str) => self.text(text.into_owned()),
+            Meaning::Word(Resolved::Null) => Scalar::Null,
+            Meaning::Word(Resolved::Bool(bool)) => Scalar::Bool(bool),
+            Meaning::Word(Resolved::Int(int)) => Scalar::Number(int.into()),
+            Meaning::Word(Resolved::Uint(int)) => Scalar::Number(int.into()),
             Meaning::Word(Resolved::Float(float)) => json_number(float).map_or_else(
                 || {
                     let finding = Diagnostic::of(&NUMBER_INFINITE, format!("`{}` is a number that JSON cannot hold", shown(&text)));
+                    let sign = if float.is_nan() {
+                        "NaN"
+                    } else if float > 0.0 {
+                        "+Inf"
+                    } else {
+                        "-Inf"
+                    };
+                    let finding = finding.upstream(format!("json: unsupported value: {sign}"));
                     self.find(finding.help(format!("write `\"{}\"` if a text is meant", shown(&text))), span);
-                    Value::Null
+                    Scalar::Null
                 },
-                Value::Number,
+                Scalar::Number,
             ),
         }
     }
 
+    fn text(&mut self, text: String) -> Scalar {
+        self.count_bytes(text.len());
+        Scalar::String(text)
+    }
+
+    fn count_bytes(&mut self, bytes: usize) {
+        if self.replays.is_none() {
+            self.counted.bytes += bytes;
+        }
+    }
+
     /// A scalar as a key, spelt as sigs.k8s.io/yaml spells it.
-    fn key(&mut self, text: &str, meaning: &Meaning, span: Span) -> Key {
+    fn key(&mut self, text: Cow<'_, str>, meaning: Meaning, span: TextRange) -> Key {
         let text = match meaning {
-            Meaning::Decoded(text) => text.clone(),
+            Meaning::Decoded(text) => text,
             Meaning::Word(Resolved::Bool(bool)) => bool.to_string(),
             Meaning::Word(Resolved::Int(int)) => int.to_string(),
-            Meaning::Word(Resolved::Float(float)) => shortest_g32(*float),
-            Meaning::Word(Resolved::Timestamp | Resolved::Str) => text.to_owned(),
+            Meaning::Word(Resolved::Float(float)) => shortest_g32(float),
+            Meaning::Word(Resolved::Timestamp | Resolved::Str) => text.into_owned(),
             Meaning::Word(Resolved::Null | Resolved::Uint(_)) => {
-                let word = shown(text);
+                let word = shown(&text);
                 let subject = if text.is_empty() { "an empty word".to_owned() } else { format!("`{word}`") };
                 let finding = Diagnostic::of(&KEY_INVALID, format!("{subject} cannot be a key"));
                 self.find(finding.help(format!("write `\"{word}\"`")), span);
                 return Key::Invalid;
             }
         };
+        self.count_bytes(text.len());
         Key::Read { text, span }
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
-        let Some(size) = self.anchors.get(&anchor).and_then(Option::as_ref).map(Node::measure) else {
-            let finding =
-                Diagnostic::of(&ALIAS_RECURSIVE, format!("alias `{}` stands inside its own anchor", shown(self.excerpt.text(span))));
-            self.find(finding.help("write the value out instead of the alias"), span);
-            return self.attach(Node { span: range(span), value: Value::Null }, 0);
+    fn alias(&mut self, name: &'a str, span: TextRange) -> Result<(), Stop> {
+        self.charge(Size { nodes: 0, bytes: 0, decoded: 1, depth: 0 }, span)?;
+        let Some((number, anchor)) = self.anchors.find(name) else {
+            let upstream = format!("yaml: unknown anchor '{name}' referenced");
+            let name = shown(name);
+            let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document")).upstream(upstream);
+            self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
+            return self.null(span);
         };
-        if self.open.len() + size.depth > self.budget.limits.depth {
-            self.too_deep(span);
+        if anchor.end.is_none() {
+            let finding = Diagnostic::of(&ALIAS_RECURSIVE, format!("alias `*{}` stands inside its own anchor", shown(name)));
+            let finding = finding.upstream(format!("yaml: anchor '{name}' value contains itself"));
+            self.find(finding.help("write the value out instead of the alias"), span);
+            return self.null(span);
+        }
+        if self.open.len() + anchor.size.depth > self.budget.limits.depth {
+            return self.too_deep(span);
+        }
+        self.charge(anchor.size, span)?;
+        self.budget.charge_copy(anchor.size.bytes).map_err(|exceeded| self.exceeded(exceeded, span))?;
+        self.aliased += anchor.size.decoded;
+        if limits::is_excessive(self.aliased, self.counted.decoded) {
+            self.find(limits::excessive(), span);
             return Err(Stop::Document);
         }
-        self.charge(size.nodes, size.bytes, span)?;
-        let target = self.anchors.get(&anchor).and_then(Option::as_ref);
-        // Go merges a list of mappings only where it is written out.
-        let mergeable = |target: &&Node| !self.merges() || target.as_mapping().is_some();
-        let value = target.filter(mergeable).map_or(Value::Null, |target| target.value.clone());
-        self.attach(Node { span: range(span), value }, 0)
-    }
-
-    fn undefined_alias(&mut self, name: &str, span: Span) -> Result<(), Stop> {
-        self.charge(1, 0, span)?;
-        let name = shown(name);
-        let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document"));
-        self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
-        self.attach(Node { span: range(span), value: Value::Null }, 0)
-    }
-
-    fn anchor_name(&mut self, name: &str, span: Span) {
-        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
-            let finding =
-                Diagnostic::of(&ANCHOR_INVALID, format!("the name of the anchor `&{}` is more than Go's reader takes", shown(name)));
-            self.find(finding.help("use letters, digits, `-` and `_` only"), span);
+        if self.anchors.is_taping() {
+            self.anchors.tape.push(Taped::Alias(number, span));
         }
+        self.replay(number, span)
+    }
+
+    /// Takes the events of an anchor again.
+    fn replay(&mut self, number: usize, span: TextRange) -> Result<(), Stop> {
+        let mut places = vec![(self.anchors.events(number), Some(span))];
+        self.replays = Some(self.open.len());
+        while let Some(((next, end), alias)) = places.last_mut() {
+            if next == end {
+                places.pop();
+                continue;
+            }
+            let taped = self.anchors.tape[*next].clone();
+            *next += 1;
+            let alias = alias.take();
+            match taped {
+                Taped::Alias(number, span) => places.push((self.anchors.events(number), Some(alias.unwrap_or(span)))),
+                Taped::Event(event) => self.take(event, None, alias)?,
+            }
+        }
+        self.replays = None;
+        Ok(())
+    }
+
+    /// A null in place of something that cannot be read.
+    fn null(&mut self, span: TextRange) -> Result<(), Stop> {
+        if self.expects_key() {
+            self.set_key(Key::Invalid);
+        } else {
+            self.attach(Made::Tree(T::scalar(span, Scalar::Null)), span, 0);
+        }
+        Ok(())
     }
 
     fn expects_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open::Mapping { key: Key::Expected, .. }))
+        matches!(self.open.last(), Some(Open { content: Content::Mapping(_, Key::Expected), .. }))
     }
 
     fn merges(&self) -> bool {
-        matches!(self.open.last(), Some(Open::Mapping { key: Key::Merge { .. }, .. }))
+        matches!(self.open.last(), Some(Open { content: Content::Mapping(_, Key::Merge { .. }), .. }))
     }
 
     fn set_key(&mut self, read: Key) {
-        if let Some(Open::Mapping { key, .. }) = self.open.last_mut() {
+        if let Some(Open { content: Content::Mapping(_, key), .. }) = self.open.last_mut() {
             *key = read;
         }
     }
 
-    /// Keeps a copy of an anchored value for its aliases.
-    fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
-        let size = node.measure();
-        self.charge(size.nodes, size.bytes, self.whole(node.span))?;
-        self.anchors.insert(anchor, Some(node.clone()));
-        Ok(())
-    }
-
-    /// Puts a finished node where it belongs.
-    fn attach(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
-        if anchor != 0 {
-            self.keep(anchor, &node)?;
-        }
+    /// Puts a finished value where it belongs.
+    fn attach(&mut self, made: Made<T>, span: TextRange, depth: usize) {
         if self.expects_key() {
-            let key = self.key_of(&node);
-            self.set_key(key);
-            return Ok(());
+            let finding = Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key");
+            self.find(finding.help("write a word before the `:`"), span);
+            return self.set_key(Key::Invalid);
         }
-        match self.open.last_mut() {
-            None => self.root = Some(node),
-            Some(Open::Sequence { items, .. }) => items.push(node),
-            Some(Open::Mapping { entries, key, .. }) => match std::mem::replace(key, Key::Expected) {
-                Key::Read { text, span } => entries.all.push(Entry { key: text, key_span: range(span), value: node }),
-                Key::Merge { span } => {
-                    if entries.merge(node).is_err() {
-                        let finding = Diagnostic::of(&MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
-                        self.find(finding.help("write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key"), span);
-                    }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(made.into_tree(span));
+            return;
+        };
+        let mut no_merge = None;
+        open.end = span.end();
+        open.depth = open.depth.max(depth);
+        match &mut open.content {
+            Content::Sequence(items) => items.push(made.into_tree(span)),
+            Content::Merged(items) => match (made, items) {
+                (Made::Mapping(entries), Some(items)) => items.push(entries),
+                (_, items) => *items = None,
+            },
+            Content::Mapping(entries, key) => match (std::mem::replace(key, Key::Expected), made) {
+                (Key::Read { text, span: key_span }, made) => {
+                    entries.all.push(Entry { key: text, key_span, value: made.into_tree(span) });
                 }
-                Key::Expected | Key::Invalid => {}
+                (Key::Merge { .. }, Made::Mapping(merged)) => entries.merge(merged),
+                // The first of them has the last word.
+                (Key::Merge { .. }, Made::Merged(Some(lists))) => lists.into_iter().rev().for_each(|merged| entries.merge(merged)),
+                (Key::Merge { span }, _) => no_merge = Some(span),
+                (Key::Expected | Key::Invalid, _) => {}
             },
         }
-        Ok(())
+        if let Some(span) = no_merge {
+            let finding = Diagnostic::of(&MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
+            let finding = finding.upstream("yaml: map merge requires map or sequence of maps as the value");
+            self.find(finding.help("write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key"), span);
+        }
     }
 
-    /// A finished node as a key: the value of an alias, or a collection, which JSON does not take.
-    fn key_of(&mut self, node: &Node) -> Key {
-        let meaning = match &node.value {
-            Value::String(text) => Meaning::Decoded(text.clone()),
-            Value::Bool(bool) => Meaning::Word(Resolved::Bool(*bool)),
-            Value::Number(number) => Meaning::Word(match (number.as_i64(), number.as_u64()) {
-                (Some(int), _) => Resolved::Int(int),
-                (None, Some(int)) => Resolved::Uint(int),
-                (None, None) => Resolved::Float(number.as_f64().unwrap_or_default()),
-            }),
-            Value::Null => Meaning::Word(Resolved::Null),
-            Value::Sequence(_) | Value::Mapping(_) => {
-                let finding = Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key");
-                self.find(finding.help("write a word before the `:`"), self.whole(node.span));
-                return Key::Invalid;
+    fn close(&mut self, end: TextRange) {
+        let Some(Open { start, end: last, alias, anchor, depth, content }) = self.open.pop() else { return };
+        // In block style the end shows only at the next word.
+        let end = if end.start() == end.end() { last } else { end.end() };
+        let span = alias.unwrap_or_else(|| TextRange::new(start, end));
+        let made = match content {
+            Content::Sequence(items) => Made::Tree(T::sequence(span, items)),
+            Content::Merged(items) => Made::Merged(items),
+            Content::Mapping(entries, _) => {
+                let (entries, overridden) = entries.close();
+                if self.replays.is_none() {
+                    overridden.iter().for_each(|lost| self.overridden(lost));
+                }
+                Made::Mapping(entries)
             }
         };
-        let excerpt = self.excerpt;
-        let span = self.whole(node.span);
-        self.key(excerpt.text(span), &meaning, span)
+        if let Some(anchor) = anchor {
+            self.anchors.close(anchor, self.counted, depth + 1);
+        }
+        self.attach(made, span, depth + 1);
     }
 
-    fn close(&mut self, end: Span) -> Result<(), Stop> {
-        let closed = self.open.pop();
-        self.flow = self.flow.filter(|outermost| *outermost < self.open.len());
-        match closed {
-            None => Ok(()),
-            Some(Open::Sequence { anchor, start, items }) => {
-                let last = items.last().map(|item| self.position(item.span.end()));
-                let span = self.span(start, end, last);
-                self.attach(Node { span: range(span), value: Value::Sequence(items) }, anchor)
-            }
-            Some(Open::Mapping { anchor, start, entries, .. }) => {
-                let last = entries.all.last().map(|entry| self.position(entry.value.span.end().max(entry.key_span.end())));
-                let span = self.span(start, end, last);
-                let (mapping, overridden) = Mapping::collect(entries.all);
-                for lost in overridden {
-                    self.overridden(&lost, &entries.merged);
-                }
-                self.attach(Node { span: range(span), value: Value::Mapping(mapping) }, anchor)
-            }
-        }
-    }
-
-    /// The stretch of a collection: up to its bracket, or in block style up to its last value, for there the parser sees the end only at
-    /// the next word.
-    fn span(&mut self, start: Position, end: Span, last: Option<Position>) -> Span {
-        let bracket = matches!(self.excerpt.text(end), "]" | "}");
-        let end = if bracket { end.end } else { last.unwrap_or(end.start).max(start) };
-        let span = Span { start, end };
-        if bracket {
-            self.tabs.allow(span);
-        }
-        span
-    }
-
-    /// Speaks of an entry that a later one overrides. That explicit keys override what was merged before them is what merging is for.
-    fn overridden(&mut self, entry: &Overridden, merged: &[usize]) {
-        if merged.binary_search(&entry.lost_at).is_ok() {
-            return;
-        }
+    /// Speaks of an entry that a later one overrides.
+    fn overridden(&mut self, entry: &Overridden) {
         let key = shown(&entry.key);
-        let place = self.excerpt.source.place().in_document(self.document);
-        let finding = if merged.binary_search(&entry.won_at).is_ok() {
+        let place = self.source.place_at(entry.won).in_document(self.document);
+        let finding = if entry.by_merge {
             Diagnostic::of(&MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
                 .help("move the `<<` line before the keys that are to win")
                 .note("Go's reader applies `<<` where it stands; other readers let the written key win")
-                .related(place.at_span(self.whole(entry.won)), "the value that wins")
+                .related(place, "the value that wins")
         } else {
             Diagnostic::of(&KEY_DUPLICATED, format!("the key `{key}` is written twice"))
                 .help(format!("remove one of the two `{key}` lines"))
                 .note("Go's reader keeps the last one")
-                .related(place.at_span(self.whole(entry.won)), "the one that wins")
+                .related(place, "the one that wins")
         };
-        self.find(finding, self.whole(entry.lost));
+        self.find(finding, entry.lost);
     }
 
-    fn position(&self, offset: usize) -> Position {
-        self.excerpt.source.position(offset)
-    }
-
-    fn whole(&self, range: TextRange) -> Span {
-        self.excerpt.source.span(range)
-    }
-
-    fn too_deep(&mut self, span: Span) {
+    fn too_deep(&mut self, span: TextRange) -> Result<(), Stop> {
         let most = self.budget.limits.depth;
         let finding = Diagnostic::of(&DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
         self.find(finding.help("write the document flatter"), span);
+        Err(Stop::Document)
     }
 
-    fn charge(&mut self, nodes: usize, bytes: usize, span: Span) -> Result<(), Stop> {
-        self.budget.charge(nodes, bytes).map_err(|exceeded| {
-            self.find(exceeded.finding(), span);
-            Stop::Stream
-        })
+    fn charge(&mut self, size: Size, span: TextRange) -> Result<(), Stop> {
+        self.counted.nodes += size.nodes;
+        self.counted.bytes += size.bytes;
+        self.counted.decoded += size.decoded;
+        self.budget.charge(size.nodes).map_err(|exceeded| self.exceeded(exceeded, span))
+    }
+
+    fn exceeded(&mut self, exceeded: limits::Exceeded, span: TextRange) -> Stop {
+        self.find(exceeded.finding(), span);
+        Stop::Stream
     }
 }
 
-fn range(span: Span) -> TextRange {
-    TextRange::new(span.start.offset, span.end.offset)
-}
-
-/// The parser adds a line break to a block that ends with the source; Go does not.
-fn without_last_break(text: Cow<'_, str>) -> Cow<'_, str> {
-    let mut text = text.into_owned();
-    if text.ends_with('\n') {
-        text.pop();
-    }
-    Cow::Owned(text)
-}
-
-/// The value of `<<` is neither a mapping nor a list of mappings.
-struct NotMappings;
-
-impl Entries {
-    /// Adds the entries of a mapping, or of a list of mappings of which the first has the last word.
-    fn merge(&mut self, node: Node) -> Result<(), NotMappings> {
-        match node.value {
-            Value::Mapping(mapping) => {
-                for entry in mapping.into_entries() {
-                    self.merged.push(self.all.len());
-                    self.all.push(entry);
-                }
-                Ok(())
-            }
-            Value::Sequence(items) if items.iter().all(|item| item.as_mapping().is_some()) => {
-                items.into_iter().rev().try_for_each(|item| self.merge(item))
-            }
-            _ => Err(NotMappings),
+impl<T: Tree> Made<T> {
+    fn into_tree(self, span: TextRange) -> T {
+        match self {
+            Made::Tree(tree) => tree,
+            Made::Mapping(entries) => T::mapping(span, entries),
+            Made::Merged(_) => T::scalar(span, Scalar::Null),
         }
     }
 }

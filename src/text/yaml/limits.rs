@@ -33,6 +33,24 @@ impl Default for Limits {
     }
 }
 
+/// Whether go-yaml refuses a document because too much of it comes from aliases: of what it decodes at most 99 % up to 400,000 values, and
+/// from there on less, down to 10 % from 4,000,000 on.
+#[allow(clippy::cast_precision_loss, reason = "Go converts in the same way")]
+pub(super) fn is_excessive(aliased: usize, decoded: usize) -> bool {
+    const LOW: f64 = 400_000.0;
+    const HIGH: f64 = 4_000_000.0;
+    let (aliased_values, decoded_values) = (aliased as f64, decoded as f64);
+    let allowed = 0.99 - 0.89 * ((decoded_values.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
+    aliased > 100 && decoded > 1000 && aliased_values / decoded_values > allowed
+}
+
+/// The finding about such a document, without its place.
+pub(super) fn excessive() -> Diagnostic {
+    Diagnostic::of(&NODES_EXCEEDED, "nearly all of the document comes from aliases, which Go's reader refuses")
+        .help("write out what the aliases multiply")
+        .upstream("yaml: document contains excessive aliasing")
+}
+
 /// Why reading stops before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -56,13 +74,15 @@ impl Budget {
         Budget { limits, report: Report::new(), nodes: 0, bytes: 0 }
     }
 
-    /// Takes nodes, and bytes that an alias copies, from the budget.
-    pub(super) fn charge(&mut self, nodes: usize, bytes: usize) -> Result<(), Exceeded> {
+    /// Takes nodes from the budget.
+    pub(super) fn charge(&mut self, nodes: usize) -> Result<(), Exceeded> {
         self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes > self.limits.nodes { Err(Exceeded::Nodes(self.limits.nodes)) } else { Ok(()) }
+    }
+
+    /// Takes bytes that an alias copies from the budget.
+    pub(super) fn charge_copy(&mut self, bytes: usize) -> Result<(), Exceeded> {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.nodes > self.limits.nodes {
-            return Err(Exceeded::Nodes(self.limits.nodes));
-        }
         if self.bytes > self.limits.bytes { Err(Exceeded::Bytes(self.limits.bytes)) } else { Ok(()) }
     }
 

@@ -1,10 +1,12 @@
 //! YAML with the values that Go reads (go-yaml v2 through sigs.k8s.io/yaml: kubectl, the API server, clusterctl), with the place of every
 //! key and value, and with a finding instead of an error for what is broken.
 //!
-//! A broken document does not hide the others. Comments are not kept.
+//! A broken document does not hide the others. [`parse`] gives nodes with their places, [`values`] plain values that find their places when
+//! they are asked for, [`comments`] where the comments stand.
 
+mod anchors;
 pub(crate) mod builder;
-mod excerpt;
+mod entries;
 pub(crate) mod limits;
 mod node;
 mod origin;
@@ -12,12 +14,10 @@ mod parallel;
 pub(crate) mod resolve;
 mod scalar;
 pub(crate) mod syntax;
-mod tabs;
 mod timestamp;
+mod tree;
 
 use std::ops::Range;
-
-use granit_parser::{Event, Parser};
 
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
@@ -25,16 +25,17 @@ pub use origin::{DocumentValue, Origin, Values};
 pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;
-use self::excerpt::Excerpt;
 use self::limits::{Budget, SIZE_EXCEEDED, Stop};
+use self::tree::Tree;
+use super::libyaml::{EventKind, Parser, Settings, Version};
 use super::source::{Source, TextRange};
-use crate::diag::{Diagnostic, Report, Span};
+use crate::diag::{Diagnostic, Report};
 
 /// What a source holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
+pub struct Parsed<T = Node> {
     /// The documents that could be read, in order; empty ones too.
-    pub documents: Vec<Document>,
+    pub documents: Vec<Document<T>>,
     /// What is wrong with the source; [`Report::sort`] puts it in the order of the text.
     pub report: Report,
 }
@@ -43,115 +44,145 @@ pub struct Parsed {
 ///
 /// A document that is no YAML is missing in the result, and the report says why. A defect that Go refuses but that leaves the shape of the
 /// document clear (an alias without anchor, an infinite number, a list as a key) is an error in the report, and the value is null or left
-/// out. A quoted text that goes on in a line without indentation is an error, though Go takes it: the parser is strict there. Of equal keys
-/// the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
+/// out. Of equal keys the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
 pub fn parse(source: &Source, limits: &Limits) -> Parsed {
-    let whole = Excerpt::whole(source);
-    if source.text().len() > limits.bytes {
-        let message = format!("the file has more than {} bytes", limits.bytes);
-        let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(source.place()).help("split the file");
-        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
-    }
-    let mut parsed = parallel::parse(&whole, limits).unwrap_or_else(|| read(&whole, limits));
-    characters(&whole, &mut parsed.report);
-    parsed
-}
-
-/// Reads a part of a source on its own, as if it were a file. The places are those in the whole source; the documents are counted from 1.
-///
-/// `range` begins at the start of the line with the number `line` (from 1).
-fn parse_part(source: &Source, range: Range<usize>, line: u32, limits: &Limits) -> Parsed {
-    let part = Excerpt::whole(source).part(range, line.saturating_sub(1));
-    let mut parsed = read(&part, limits);
-    characters(&part, &mut parsed.report);
-    parsed
+    read_all(source, limits)
 }
 
 /// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
 pub fn values(source: &Source, limits: &Limits) -> Values {
-    let parsed = parse(source, limits);
-    let value = |document: Document| {
-        let origin = Origin::new(source, document.index, document.range);
-        DocumentValue { value: document.root.into_json(), origin }
+    let Parsed { documents, report } = read_all::<serde_json::Value>(source, limits);
+    let value = |document: Document<serde_json::Value>| {
+        let origin = Origin::new(source, document.index, document.range, limits);
+        DocumentValue { value: document.root, origin }
     };
-    Values { documents: parsed.documents.into_iter().map(value).collect(), report: parsed.report }
+    Values { documents: documents.into_iter().map(value).collect(), report }
+}
+
+/// The comments of a source, each from its `#` to the end of its line, in order; those of a broken document up to where it breaks.
+pub fn comments(source: &Source) -> Vec<TextRange> {
+    let mut comments = Vec::new();
+    let mut range = Some(0..source.text().len());
+    while let Some(rest) = range {
+        let mut parser = Parser::new(source.text(), Settings { comments: true, ..settings(rest.clone()) });
+        let stopped = loop {
+            match parser.next() {
+                Ok(event) if event.kind == EventKind::StreamEnd => break None,
+                Ok(_) => {}
+                Err(fault) => break Some(fault.at.offset),
+            }
+        };
+        comments.extend(parser.take_comments());
+        range = stopped.and_then(|stopped| next_document(source.text(), stopped.max(rest.start + 1).min(rest.end)..rest.end));
+    }
+    comments
+}
+
+fn read_all<T: Tree + Send>(source: &Source, limits: &Limits) -> Parsed<T> {
+    let text = source.text();
+    let most = limits.bytes.min(u32::MAX as usize);
+    if text.len() > most {
+        let message = format!("the file has more than {most} bytes");
+        let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(source.place()).help("split the file");
+        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
+    }
+    let mut parsed = parallel::parse(source, limits).unwrap_or_else(|| read(source, 0..text.len(), limits));
+    characters(source, &mut parsed.report);
+    parsed
 }
 
 /// Reads one document again, for its places.
 fn reread(source: &Source, range: TextRange, limits: &Limits) -> Node {
-    let line = source.position(range.start()).line;
-    let parsed = parse_part(source, range.into(), line, limits);
-    parsed.documents.into_iter().next().map_or_else(|| Node::null(range.start()), |document| document.root)
+    let parsed = read(source, range.into(), limits);
+    let root = parsed.documents.into_iter().next().map(|document| document.root);
+    root.unwrap_or_else(|| Node { span: TextRange::new(range.start(), range.start()), value: Value::Null })
 }
 
-/// Reads a stretch of text from beginning to end.
-fn read(excerpt: &Excerpt<'_>, limits: &Limits) -> Parsed {
-    let options = granit_parser::options! {
-        emit_comments: false,
-        emit_anchor_events: true,
-        emit_unresolved_aliases: true,
-        flow_nesting_limit: limits.depth,
-        block_nesting_limit: limits.depth,
-    };
-    let mut parser = Parser::new_from_str_with_options(excerpt.text, options);
-    let mut builder = Builder::new(excerpt, Budget::new(*limits));
+fn settings(range: Range<usize>) -> Settings {
+    // As deep as Go reads; what is kept is bounded by the limits.
+    Settings { version: Version::V2, depth: 10_000, range, comments: false }
+}
+
+/// Reads a stretch of text that begins where a line does.
+fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits) -> Parsed<T> {
+    let text = source.text();
+    let mut builder = Builder::new(source, Budget::new(*limits));
     let mut documents = Vec::new();
-    let (mut inside, mut skipped) = (false, false);
-    loop {
-        let stop = match parser.next_event() {
-            None => break,
-            Some(Ok((Event::DocumentStart(..), at))) => {
-                if skipped {
-                    builder.skip_to(excerpt.position(&at.start));
-                    skipped = false;
+    let mut next = Some(range);
+    while let Some(rest) = next {
+        let mut parser = Parser::new(text, settings(rest.clone()));
+        let mut inside = false;
+        let (stop, at) = loop {
+            match parser.next() {
+                Ok(event) => match event.kind {
+                    EventKind::StreamEnd => return Parsed { documents, report: builder.budget.report },
+                    EventKind::DocumentStart => {
+                        builder.start(event.start);
+                        inside = true;
+                    }
+                    EventKind::DocumentEnd => {
+                        documents.push(builder.finish(event.start.offset));
+                        inside = false;
+                    }
+                    _ => {
+                        let at = event.start.offset;
+                        if let Err(stop) = builder.event(event) {
+                            break (stop, at);
+                        }
+                    }
+                },
+                Err(fault) => {
+                    if !inside {
+                        builder.start(fault.at);
+                    }
+                    let (mut finding, place) = syntax::finding(&fault, parser.innermost(), &text[..rest.end]);
+                    // Go counts the lines of the whole stream.
+                    if rest.start == 0 && finding.upstream.is_none() {
+                        finding = finding.upstream(format!("yaml: {}", fault.words(Version::V2)));
+                    }
+                    builder.find(finding, place);
+                    break (Stop::Document, fault.at.offset);
                 }
-                builder.start(excerpt.position(&at.start).offset);
-                inside = true;
-                continue;
-            }
-            Some(Ok((Event::DocumentEnd, at))) => {
-                inside = false;
-                documents.push(builder.finish(excerpt.position(&at.start)));
-                continue;
-            }
-            Some(Ok((event, at))) => match builder.event(event, &at) {
-                Ok(()) => continue,
-                Err(stop) => stop,
-            },
-            Some(Err(error)) => {
-                let at = excerpt.position(error.marker());
-                if !inside {
-                    builder.start(at.offset);
-                }
-                builder.find(syntax::finding(&error), Span { start: at, end: at });
-                Stop::Document
             }
         };
-        (inside, skipped) = (false, true);
-        if stop == Stop::Stream || !matches!(parser.proceed_next_document(), Ok(true)) {
-            break;
-        }
+        // What broke is never read again.
+        let from = at.max(rest.start + 1).min(rest.end);
+        next = if stop == Stop::Stream { None } else { next_document(text, from..rest.end) };
     }
     Parsed { documents, report: builder.budget.report }
 }
 
+/// What begins with the first line `---` in a stretch.
+fn next_document(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let is_start = |at: usize| {
+        let is_mark = text[at..range.end].starts_with("---");
+        is_mark && matches!(text.as_bytes()[..range.end].get(at + 3), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
+    };
+    let is_line = range.start == 0 || text.as_bytes()[range.start - 1] == b'\n';
+    if is_line && is_start(range.start) {
+        return Some(range);
+    }
+    let mut breaks = memchr::memmem::find_iter(&text.as_bytes()[range.clone()], "\n---").map(|at| range.start + at + 1);
+    breaks.find(|at| is_start(*at)).map(|start| start..range.end)
+}
+
 /// Finds the first character that Go's reader refuses wherever it stands, comments included, and the first that it takes for a line break
-/// while the parser does not.
-fn characters(excerpt: &Excerpt<'_>, report: &mut Report) {
+/// while other readers do not.
+fn characters(source: &Source, report: &mut Report) {
+    let text = source.text();
     // Nearly always this tells that there are none, and quickly.
     let suspicious = |b: &u8| matches!(b, 0..=0x08 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f | 0xc2 | 0xe2 | 0xef);
-    if !excerpt.text.as_bytes().iter().fold(false, |found, byte| found | suspicious(byte)) {
+    if !text.as_bytes().iter().fold(false, |found, byte| found | suspicious(byte)) {
         return;
     }
-    let first = |wanted: fn(char) -> bool| excerpt.text.char_indices().find(|(_, c)| wanted(*c));
+    let first = |wanted: fn(char) -> bool| text.char_indices().find(|(_, c)| wanted(*c));
     let findings = [
         first(is_refused).map(|(at, c)| (at, c, syntax::refused(c))),
         first(|c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')).map(|(at, c)| (at, c, syntax::unusual_break(c))),
     ];
     for (at, c, finding) in findings.into_iter().flatten() {
-        if !report.findings().iter().any(|known| known.rule == finding.rule) {
-            let span = excerpt.span_of(at..at + c.len_utf8());
-            report.push(finding.at(excerpt.source.place().at_span(span)));
+        if !report.findings().iter().any(|known| known.rule.id == finding.rule.id) {
+            report.push(finding.at(source.place_at(at..at + c.len_utf8())));
         }
     }
 }

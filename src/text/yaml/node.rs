@@ -1,7 +1,5 @@
 //! Values with their places.
 
-use std::collections::BTreeMap;
-
 use serde_json::Number;
 
 use crate::diag::{FieldPath, Segment};
@@ -9,13 +7,13 @@ use crate::text::source::TextRange;
 
 /// One document of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct Document<T = Node> {
     /// Its number in the stream, from 1; broken and empty documents count.
     pub index: usize,
     /// Its text, with what stands before it.
     pub(super) range: TextRange,
     /// Its value. An empty document is [`Value::Null`].
-    pub root: Node,
+    pub root: T,
 }
 
 /// A value and the stretch of text that says it.
@@ -48,13 +46,13 @@ pub enum Value {
 
 /// One key of a mapping with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct Entry<T = Node> {
     /// The key as Go's JSON has it: `1.10` is `"1.1"`, a bare `y` is `"true"`.
     pub key: String,
     /// Where the key stands.
     pub key_span: TextRange,
     /// The value.
-    pub value: Node,
+    pub value: T,
 }
 
 /// The entries of a mapping in the order of the document, each key once.
@@ -69,20 +67,14 @@ pub struct Mapping {
 const SMALL: u32 = 8;
 
 impl Mapping {
-    /// Puts entries together, in their order. Of equal keys the last one wins, at its own place; the pairs of loser and winner are returned
-    /// as places in `entries`.
-    pub(super) fn collect(mut entries: Vec<Entry>) -> (Mapping, Vec<Overridden>) {
-        let overridden = overridden(&entries);
-        if !overridden.is_empty() {
-            let mut at = 0..;
-            entries.retain(|_| at.next().is_some_and(|at| overridden.binary_search_by_key(&at, |lost| lost.lost_at).is_err()));
-        }
+    /// Puts entries together, in their order; each key stands once.
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut sorted = Vec::new();
         if let Some(count) = u32::try_from(entries.len()).ok().filter(|count| *count > SMALL) {
             sorted.extend(0..count);
             sorted.sort_unstable_by(|a, b| entries[*a as usize].key.cmp(&entries[*b as usize].key));
         }
-        (Mapping { entries, sorted: sorted.into() }, overridden)
+        Mapping { entries, sorted: sorted.into() }
     }
 
     /// The entry of a key.
@@ -129,43 +121,6 @@ impl<'a> IntoIterator for &'a Mapping {
     }
 }
 
-/// An entry that a later one with the same key overrides.
-pub(super) struct Overridden {
-    pub(super) key: String,
-    pub(super) lost_at: usize,
-    pub(super) lost: TextRange,
-    pub(super) won_at: usize,
-    pub(super) won: TextRange,
-}
-
-/// The entries that lose to a later one, in order.
-fn overridden(entries: &[Entry]) -> Vec<Overridden> {
-    let mut lost: Vec<(usize, usize)> = Vec::new();
-    if entries.len() <= SMALL as usize {
-        for at in 0..entries.len() {
-            let winner = (at + 1..entries.len()).rev().find(|later| entries[*later].key == entries[at].key);
-            lost.extend(winner.map(|winner| (at, winner)));
-        }
-    } else {
-        let mut winners: BTreeMap<&str, usize> = BTreeMap::new();
-        for (at, entry) in entries.iter().enumerate().rev() {
-            let winner = *winners.entry(&entry.key).or_insert(at);
-            if winner != at {
-                lost.push((at, winner));
-            }
-        }
-        lost.reverse();
-    }
-    let details = |(lost_at, won_at): (usize, usize)| Overridden {
-        key: entries[lost_at].key.clone(),
-        lost_at,
-        lost: entries[lost_at].key_span,
-        won_at,
-        won: entries[won_at].key_span,
-    };
-    lost.into_iter().map(details).collect()
-}
-
 /// Where a field path leads to in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Located {
@@ -179,11 +134,6 @@ pub struct Located {
 }
 
 impl Node {
-    /// A node without text of its own.
-    pub(super) fn null(at: usize) -> Self {
-        Node { span: TextRange::new(at, at), value: Value::Null }
-    }
-
     /// The value as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
@@ -268,37 +218,5 @@ impl Node {
 
     fn first_key_or_all(&self) -> TextRange {
         self.as_mapping().and_then(|mapping| mapping.entries.first()).map_or(self.span, |entry| entry.key_span)
-    }
-
-    /// How many values this one is made of, how many bytes of text they hold, and how deep it is; for the budget of an alias.
-    pub(super) fn measure(&self) -> Measure {
-        match &self.value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => Measure { nodes: 1, bytes: 0, depth: 0 },
-            Value::String(text) => Measure { nodes: 1, bytes: text.len(), depth: 0 },
-            Value::Sequence(items) => Measure::around(items.iter().map(|item| ("", item))),
-            Value::Mapping(mapping) => Measure::around(mapping.iter().map(|entry| (entry.key.as_str(), &entry.value))),
-        }
-    }
-}
-
-/// The size of a value.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Measure {
-    pub(super) nodes: usize,
-    pub(super) bytes: usize,
-    pub(super) depth: usize,
-}
-
-impl Measure {
-    fn around<'a>(children: impl Iterator<Item = (&'a str, &'a Node)>) -> Measure {
-        let mut whole = Measure { nodes: 1, bytes: 0, depth: 0 };
-        for (key, child) in children {
-            let child = child.measure();
-            whole.nodes += child.nodes;
-            whole.bytes += child.bytes + key.len();
-            whole.depth = whole.depth.max(child.depth);
-        }
-        whole.depth += 1;
-        whole
     }
 }

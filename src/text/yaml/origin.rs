@@ -31,12 +31,13 @@ pub struct Origin {
     source: Source,
     document: usize,
     range: TextRange,
+    limits: Limits,
     root: Arc<OnceLock<Node>>,
 }
 
 impl Origin {
-    pub(super) fn new(source: &Source, document: usize, range: TextRange) -> Self {
-        Origin { source: source.clone(), document, range, root: Arc::default() }
+    pub(super) fn new(source: &Source, document: usize, range: TextRange, limits: &Limits) -> Self {
+        Origin { source: source.clone(), document, range, limits: *limits, root: Arc::default() }
     }
 
     /// The source.
@@ -56,7 +57,7 @@ impl Origin {
 
     /// The document with its places, read again at the first question.
     pub fn root(&self) -> &Node {
-        self.root.get_or_init(|| super::reread(&self.source, self.range, &Limits::default()))
+        self.root.get_or_init(|| super::reread(&self.source, self.range, &self.limits))
     }
 
     /// The place of a field, or of the nearest thing that exists.

@@ -1,10 +1,13 @@
 //! Documents are independent: a large stream is cut where documents begin, and the pieces are read on all cores.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::excerpt::Excerpt;
-use super::{Limits, Parsed, read};
+use super::tree::Tree;
+use super::{Limits, Parsed, next_document, read};
 use crate::diag::Report;
+use crate::text::source::Source;
 
 /// Below this many bytes threads cost more than they save.
 const WORTHWHILE: usize = 512 << 10;
@@ -13,11 +16,11 @@ const WORTHWHILE: usize = 512 << 10;
 const PIECE: usize = 128 << 10;
 
 /// Reads a stream in pieces; `None` when it has to be read from beginning to end: because it is small, or because the result could differ.
-pub(super) fn parse(whole: &Excerpt<'_>, limits: &Limits) -> Option<Parsed> {
-    if whole.text.len() < WORTHWHILE || !is_separable(whole.text) {
+pub(super) fn parse<T: Tree + Send>(source: &Source, limits: &Limits) -> Option<Parsed<T>> {
+    if source.text().len() < WORTHWHILE || !is_separable(source.text()) {
         return None;
     }
-    in_pieces(whole, limits, PIECE)
+    in_pieces(source, limits, PIECE)
 }
 
 /// Whether every line `---` begins a document that nothing before it touches. A directive belongs to the `---` after it, and an alias
@@ -31,13 +34,13 @@ fn is_separable(text: &str) -> bool {
 }
 
 /// Reads the pieces of a stream. Findings are left to a reader that sees the whole: with the slightest doubt the answer is `None`.
-fn in_pieces(whole: &Excerpt<'_>, limits: &Limits, size: usize) -> Option<Parsed> {
-    let pieces = cut(whole, size);
+fn in_pieces<T: Tree + Send>(source: &Source, limits: &Limits, size: usize) -> Option<Parsed<T>> {
+    let pieces = cut(source.text(), size);
     if pieces.len() < 2 {
         return None;
     }
     let share = Limits { nodes: limits.nodes / pieces.len(), ..*limits };
-    let read: Vec<Parsed> = pieces.par_iter().map(|piece| read(piece, &share)).collect();
+    let read: Vec<Parsed<T>> = pieces.into_par_iter().map(|piece| read(source, piece, &share)).collect();
     if read.iter().any(|part| !part.report.is_empty()) {
         return None;
     }
@@ -53,43 +56,31 @@ fn in_pieces(whole: &Excerpt<'_>, limits: &Limits, size: usize) -> Option<Parsed
 }
 
 /// Cuts a text before lines that begin a document, into pieces of at least `size` bytes.
-fn cut<'a>(whole: &Excerpt<'a>, size: usize) -> Vec<Excerpt<'a>> {
-    let text = whole.text;
+fn cut(text: &str, size: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let (mut start, mut line) = (0, 0);
+    let mut start = 0;
     while start < text.len() {
-        let end = next_document(text, start + size).unwrap_or(text.len());
-        pieces.push(whole.part(start..end, line));
-        line += u32::try_from(text[start..end].bytes().filter(|b| *b == b'\n').count()).unwrap_or(u32::MAX);
+        let from = (start + size).min(text.len());
+        let end = next_document(text, from..text.len()).map_or(text.len(), |rest| rest.start);
+        pieces.push(start..end);
         start = end;
     }
     pieces
 }
 
-/// Where the first document after `from` begins with a line `---`.
-fn next_document(text: &str, mut from: usize) -> Option<usize> {
-    while !text.is_char_boundary(from) && from < text.len() {
-        from += 1;
-    }
-    let rest = text.get(from..)?;
-    let is_marker = |at: &usize| matches!(rest.as_bytes().get(at + "\n---".len()), None | Some(b' ' | b'\t' | b'\r' | b'\n'));
-    rest.match_indices("\n---").map(|(at, _)| at).find(is_marker).map(|at| from + at + 1)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Node;
     use super::*;
-    use crate::text::source::Source;
 
     /// Checks that pieces of a few bytes give what reading from the beginning gives, or are not used.
     fn check(text: &str, used: bool) {
         let source = Source::new("x.yaml", text);
-        let whole = Excerpt::whole(&source);
         let limits = Limits::default();
-        let parsed = is_separable(text).then(|| in_pieces(&whole, &limits, 4)).flatten();
+        let parsed = is_separable(text).then(|| in_pieces::<Node>(&source, &limits, 4)).flatten();
         assert_eq!(parsed.is_some(), used, "{text}");
         if let Some(parsed) = parsed {
-            assert_eq!(parsed, read(&whole, &limits), "{text}");
+            assert_eq!(parsed, read(&source, 0..text.len(), &limits), "{text}");
         }
     }
 

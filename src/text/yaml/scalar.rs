@@ -1,7 +1,5 @@
 //! What a scalar with a tag means to go-yaml v2.
 
-use granit_parser::Tag;
-
 use super::resolve::{Resolved, resolve};
 
 /// The meaning of a scalar.
@@ -18,28 +16,34 @@ pub(super) enum Meaning {
 pub(super) struct Mismatch {
     pub(super) tag: String,
     pub(super) help: String,
+    /// Go's words.
+    pub(super) upstream: String,
 }
 
 /// The name within `tag:yaml.org,2002:`; tags of other namespaces mean nothing to Go.
-fn core_name(tag: &Tag) -> Option<String> {
-    tag.suffix_in_namespace("tag:yaml.org,2002:").map(|name| name.into_owned())
+fn core_name(tag: &str) -> Option<&str> {
+    tag.strip_prefix("tag:yaml.org,2002:")
 }
 
-/// Whether `<<` under this tag still merges.
-pub(super) fn is_merge_tag(tag: Option<&Tag>) -> bool {
-    tag.and_then(core_name).is_some_and(|name| name == "merge")
+/// Whether a key is the one that merges.
+pub(super) fn is_merge(text: &str, plain: bool, tag: &str) -> bool {
+    text == "<<" && (plain && tag.is_empty() || tag == "!" || core_name(tag) == Some("merge"))
 }
 
-/// The meaning of a scalar; `plain` says that it stands without quotes.
-pub(super) fn meaning(text: &str, plain: bool, tag: Option<&Tag>) -> Result<Meaning, Mismatch> {
-    let Some(tag) = tag else {
+/// The meaning of a scalar; `plain` says that it stands without quotes, `tag` is its whole tag or `""`.
+pub(super) fn meaning(text: &str, plain: bool, tag: &str) -> Result<Meaning, Mismatch> {
+    if tag.is_empty() {
         return Ok(Meaning::Word(if plain { resolve(text) } else { Resolved::Str }));
-    };
+    }
     let Some(name) = core_name(tag) else { return Ok(Meaning::Word(Resolved::Str)) };
     let found = resolve(text);
-    let fitting = match (name.as_str(), found) {
+    let fitting = match (name, found) {
         ("binary", _) => {
-            let bytes = base64(text).ok_or_else(|| mismatch(&name, "write the value in standard base64 with padding".to_owned()))?;
+            let bytes = base64(text).ok_or_else(|| Mismatch {
+                tag: name.to_owned(),
+                help: "write the value in standard base64 with padding".to_owned(),
+                upstream: "yaml: !!binary value contains invalid base64 data".to_owned(),
+            })?;
             return Ok(Meaning::Decoded(String::from_utf8_lossy(&bytes).into_owned()));
         }
         ("null", Resolved::Null)
@@ -50,15 +54,28 @@ pub(super) fn meaning(text: &str, plain: bool, tag: Option<&Tag>) -> Result<Mean
         #[allow(clippy::cast_precision_loss, reason = "Go converts in the same way")]
         ("float", Resolved::Int(int)) => Resolved::Float(int as f64),
         ("null" | "bool" | "int" | "float" | "timestamp", _) => {
-            return Err(mismatch(&name, format!("remove the tag `!!{name}`, or write a value of that type")));
+            let help = format!("remove the tag `!!{name}`, or write a value of that type");
+            return Err(Mismatch {
+                tag: name.to_owned(),
+                help,
+                upstream: format!("yaml: cannot decode {} `{text}` as a !!{name}", short_tag(found)),
+            });
         }
         _ => Resolved::Str,
     };
     Ok(Meaning::Word(fitting))
 }
 
-fn mismatch(tag: &str, help: String) -> Mismatch {
-    Mismatch { tag: tag.to_owned(), help }
+/// The tag of what a word means.
+fn short_tag(found: Resolved) -> &'static str {
+    match found {
+        Resolved::Null => "!!null",
+        Resolved::Bool(_) => "!!bool",
+        Resolved::Int(_) | Resolved::Uint(_) => "!!int",
+        Resolved::Float(_) => "!!float",
+        // Under another tag Go does not look for a time.
+        Resolved::Timestamp | Resolved::Str => "!!str",
+    }
 }
 
 /// Decodes standard base64 with padding as Go does: line breaks are skipped, anything else is an error.

@@ -1,34 +1,55 @@
-//! The words for what the parser refuses.
+//! The words for what the scanner and the parser refuse.
 
 use std::borrow::Cow;
-
-use granit_parser::{ErrorKind, ScanError};
 
 use super::is_refused;
 use super::limits::DEPTH_EXCEEDED;
 use crate::diag::{Diagnostic, rules};
+use crate::text::libyaml::{Fault, Mark, Problem};
+use crate::text::source::TextRange;
 
 rules! {
     /// Text that is not YAML.
     SYNTAX = error("yaml-syntax");
+    /// An anchor whose name has more than letters, digits, `-` and `_`.
+    ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// A character that YAML does not allow.
     CHARACTER_REFUSED = error("yaml-character-refused");
     /// U+0085, U+2028 or U+2029: a line break for Go's reader, a character of the text for others.
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
 }
 
-/// The finding for an error of the parser, without its place.
-pub(super) fn finding(error: &ScanError) -> Diagnostic {
-    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
-        return Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("write the document flatter");
+/// What to do about a bracket.
+const CLOSE_LIST: &str = "close the list with `]`";
+const CLOSE_MAPPING: &str = "close the mapping with `}`";
+
+/// The finding for a fault, without its place, and where it stands; `innermost` is where the list or mapping starts that is open there.
+pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, text: &str) -> (Diagnostic, TextRange) {
+    let at = fault.at.offset;
+    let found = text[at..].chars().next();
+    let place = TextRange::new(at, at);
+    if let Some(character) = found.filter(|character| is_refused(*character)) {
+        return (refused(character), place);
     }
-    if let ErrorKind::UnexpectedCharacter { character } = error.kind()
-        && is_refused(*character)
-    {
-        return refused(*character);
+    let judged = Judged { fault, text };
+    let is_open = |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
+    match fault.problem {
+        Problem::TooDeep(_) => (Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("write the document flatter"), place),
+        Problem::AnchorName if at > fault.context.offset + 1 => (judged.anchor_name(), TextRange::new(fault.context.offset, at)),
+        Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent if judged.broken_word().is_some() => {
+            let word = judged.broken_word().unwrap_or(place);
+            (broken_word(&text[word.start()..word.end()]), word)
+        }
+        Problem::NodeContent if innermost.as_ref().is_some_and(is_open) => judged.never_closed(innermost.unwrap_or_default()),
+        Problem::SequenceOpen | Problem::MappingOpen => judged.brackets(),
+        problem => {
+            let (message, help) = judged.words(problem);
+            let started =
+                matches!(problem, Problem::ColonMissing | Problem::QuoteAtDocument | Problem::QuoteAtEnd | Problem::EscapeUnknown);
+            let start = if started { fault.context.offset } else { at };
+            (Diagnostic::of(&SYNTAX, message).help(help), TextRange::new(start, start))
+        }
     }
-    let (message, help) = words(error.kind());
-    Diagnostic::of(&SYNTAX, message).help(help)
 }
 
 /// The finding for a character that YAML does not allow, without its place.
@@ -36,6 +57,7 @@ pub(super) fn refused(character: char) -> Diagnostic {
     let message = format!("the character U+{:04X} is not allowed in YAML", u32::from(character));
     Diagnostic::of(&CHARACTER_REFUSED, message)
         .help(format!("write it as `\\u{:04x}` in double quotes, or remove it", u32::from(character)))
+        .upstream("yaml: control characters are not allowed")
 }
 
 /// The finding for a line break that only YAML 1.1 knows, without its place.
@@ -45,14 +67,8 @@ pub(super) fn unusual_break(character: char) -> Diagnostic {
         .help(format!("write it as `\\u{code:04x}` in double quotes, or start a new line"))
 }
 
-/// The finding for a tab that only Go's reader refuses, without its place.
-pub(super) fn misplaced_tab() -> Diagnostic {
-    let (message, help) = words(&ErrorKind::TabInIndentation);
-    Diagnostic::of(&SYNTAX, message).help(help)
-}
-
 /// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
-pub(super) fn broken_word(word: &str) -> Diagnostic {
+fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
     Diagnostic::of(&SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
@@ -66,111 +82,156 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn words(kind: &ErrorKind) -> (String, &'static str) {
-    let (message, help) = match kind {
-        ErrorKind::UnclosedFlowCollection { open } => {
-            let help = if *open == '[' { "close the list with `]`" } else { "close the mapping with `}`" };
-            return (format!("`{open}` is never closed"), help);
+/// A fault with the text around it.
+struct Judged<'a> {
+    fault: &'a Fault,
+    text: &'a str,
+}
+
+impl Judged<'_> {
+    fn after(&self) -> &str {
+        &self.text[self.fault.at.offset..]
+    }
+
+    /// What stands before in the same line.
+    fn before(&self) -> &str {
+        let before = &self.text[..self.fault.at.offset];
+        before.rsplit('\n').next().unwrap_or(before)
+    }
+
+    /// The word in brackets around a `?` within it, or behind a `:` at its start.
+    fn broken_word(&self) -> Option<TextRange> {
+        let at = self.fault.at.offset;
+        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
+        let start = at - self.before().rsplit(ends).next().map_or(0, str::len);
+        let within = start < at && self.after().starts_with('?');
+        let leading = start == at && self.after().starts_with(':');
+        let end = at + self.after().find(ends).unwrap_or(self.after().len());
+        (within || leading && end > at + 1).then(|| TextRange::new(start, end))
+    }
+
+    fn anchor_name(&self) -> Diagnostic {
+        let start = self.fault.context.offset;
+        let name = self.text[start..].split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')).next();
+        let kind = if self.text[start..].starts_with('*') { "alias" } else { "anchor" };
+        let message = format!("the name of the {kind} `{}` is more than Go's reader takes", shown(name.unwrap_or_default()));
+        Diagnostic::of(&ANCHOR_INVALID, message).help("use letters, digits, `-` and `_` only")
+    }
+
+    /// A bracket that the document ends in.
+    fn never_closed(&self, open: Mark) -> (Diagnostic, TextRange) {
+        let is_list = self.text[open.offset..].starts_with('[');
+        let (open_with, close) = if is_list { ('[', CLOSE_LIST) } else { ('{', CLOSE_MAPPING) };
+        let finding = Diagnostic::of(&SYNTAX, format!("`{open_with}` is never closed")).help(close);
+        (finding, TextRange::new(open.offset, open.offset))
+    }
+
+    /// A list or a mapping in brackets that does not go on as it should.
+    fn brackets(&self) -> (Diagnostic, TextRange) {
+        if self.is_document_end() {
+            return self.never_closed(self.fault.context);
         }
-        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            let help = if *open == '[' { "close the list with `]`" } else { "close the mapping with `}`" };
-            return (format!("`{open}` is closed with `{close}`"), help);
+        let is_list = self.fault.problem == Problem::SequenceOpen;
+        let (open, close) = if is_list { ('[', CLOSE_LIST) } else { ('{', CLOSE_MAPPING) };
+        let (message, help, at) = match self.after().chars().next() {
+            Some(wrong @ (']' | '}')) => (format!("`{open}` is closed with `{wrong}`"), close, self.fault.at),
+            _ if is_list => (
+                "a list in brackets lacks a `,` or its `]`".to_owned(),
+                "separate the items with `,` and close the list with `]`",
+                self.fault.at,
+            ),
+            _ => (
+                "a mapping in braces lacks a `,` or its `}`".to_owned(),
+                "separate the entries with `,` and close the mapping with `}`",
+                self.fault.at,
+            ),
+        };
+        (Diagnostic::of(&SYNTAX, message).help(help), TextRange::new(at.offset, at.offset))
+    }
+
+    fn is_document_end(&self) -> bool {
+        self.after().is_empty() || self.before().is_empty() && self.after().starts_with(['-', '.'])
+    }
+
+    fn words(&self, problem: Problem) -> (Cow<'static, str>, &'static str) {
+        let quote = "put the value in quotes: `'…'`";
+        let (message, help) = match problem {
+            Problem::TokenStart if self.after().starts_with('\t') => ("a tab stands where only spaces may indent", "indent with spaces"),
+            Problem::TokenStart => {
+                let start = self.after().chars().next().unwrap_or_default();
+                return (format!("a word cannot start with `{start}`").into(), quote);
+            }
+            Problem::BlockTab | Problem::PlainTab => ("a tab stands where only spaces may indent", "indent with spaces"),
+            Problem::QuoteAtEnd => ("a quote is never closed", "close the text with the quote it starts with"),
+            Problem::QuoteAtDocument => ("a quoted text runs into the next document", "close the quote before the line `---`"),
+            Problem::EscapeUnknown => {
+                ("a text in double quotes has an unknown escape", "write `\\\\` for a backslash, or use single quotes: `'…'`")
+            }
+            Problem::EscapeDigits | Problem::EscapeCode => {
+                ("an escape in double quotes names no character", "write `\\uXXXX` with four hexadecimal digits")
+            }
+            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => self.something_follows(problem),
+            Problem::ColonMissing => ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are"),
+            Problem::ValueMisplaced => {
+                ("a `: ` stands inside a value", "put the value in quotes: `'…'`; a nested mapping starts on its own line")
+            }
+            Problem::KeyMisplaced => ("a `? ` stands inside a value", quote),
+            Problem::BlockEntryMisplaced => {
+                ("a `- ` stands where no list can start", "start the list on its own line, or put the value in quotes: `'…'`")
+            }
+            Problem::BlockIndentZero | Problem::BlockHeader => {
+                ("the line after `|` or `>` has a word too much", "start the text on the next line")
+            }
+            Problem::NodeContent => (
+                "a value is missing, or the text before it does not end here",
+                "put the value in quotes if it starts with one of `,[]{}&*!|>'\"%@`",
+            ),
+            Problem::AnchorName => ("a word that starts with `&` or `*` has no name", "put the value in quotes: `'*'`"),
+            Problem::TagBang
+            | Problem::TagBlank
+            | Problem::TagEnd
+            | Problem::TagClosing
+            | Problem::TagUri
+            | Problem::TagEscape
+            | Problem::TagLeadingOctet
+            | Problem::TagTrailingOctet
+            | Problem::TagHandle => ("a word that starts with `!` is no tag", "put the value in quotes: `'!…'`"),
+            Problem::DirectiveName
+            | Problem::DirectiveCharacter
+            | Problem::DirectiveUnknown
+            | Problem::DirectiveEnd
+            | Problem::VersionSeparator
+            | Problem::VersionLong
+            | Problem::VersionMissing
+            | Problem::VersionRepeated
+            | Problem::VersionOther
+            | Problem::TagRepeated => (
+                "a line that starts with `%` is no directive Go's reader takes",
+                "remove it, or put the value in quotes: `'…'`",
+            ),
+            Problem::TooDeep(_) | Problem::SequenceOpen | Problem::MappingOpen => {
+                return (problem.words(), "put the value in quotes: `'…'`, or mend the line above");
+            }
+        };
+        (message.into(), help)
+    }
+
+    /// Something stands behind a value, or in a line that belongs to nothing.
+    fn something_follows(&self, problem: Problem) -> (&'static str, &'static str) {
+        match (self.before().trim_end().chars().next_back(), problem) {
+            (None, Problem::KeyMissing) if self.before().is_empty() => {
+                ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are")
+            }
+            (None, Problem::DashMissing) if !self.after().starts_with(['-', '?']) => {
+                ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are")
+            }
+            (None, _) => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are"),
+            (Some('"' | '\''), _) => (
+                "something follows a quoted text",
+                "put the whole value in one pair of quotes; inside `'…'` a quote is written `''`",
+            ),
+            (Some(']' | '}'), _) => ("something follows a value in brackets", "put the whole value in quotes: `'…'`"),
+            (Some(_), _) => ("something follows a value", "put the whole value in quotes: `'…'`"),
         }
-        ErrorKind::UnexpectedCharacter { character } => {
-            return (format!("a word cannot start with `{character}`"), "put the value in quotes: `'…'`");
-        }
-        ErrorKind::MisplacedFlowCollectionEnd => {
-            ("a bracket is closed that was never opened", "remove it, or put the value in quotes: `'…'`")
-        }
-        ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => {
-            ("a list in brackets lacks a `,` or its `]`", "separate the items with `,` and close the list with `]`")
-        }
-        ErrorKind::UnexpectedEofFlowMapping | ErrorKind::UnexpectedEofImplicitFlowMapping | ErrorKind::ExpectedFlowMappingSeparator => {
-            ("a mapping in braces lacks a `,` or its `}`", "separate the entries with `,` and close the mapping with `}`")
-        }
-        ErrorKind::UnclosedQuotedScalar => ("a quote is never closed", "close the text with the quote it starts with"),
-        ErrorKind::DocumentIndicatorInQuotedScalar => {
-            ("a quoted text runs into the next document", "close the quote before the line `---`")
-        }
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => (
-            "something follows a quoted text",
-            "put the whole value in one pair of quotes; inside `'…'` a quote is written `''`",
-        ),
-        ErrorKind::UnknownQuotedScalarEscape => {
-            ("a text in double quotes has an unknown escape", "write `\\\\` for a backslash, or use single quotes: `'…'`")
-        }
-        ErrorKind::InvalidQuotedScalarHexEscape
-        | ErrorKind::InvalidLowSurrogateHexEscape
-        | ErrorKind::InvalidLowSurrogate
-        | ErrorKind::MissingLowSurrogate
-        | ErrorKind::UnpairedLowSurrogate
-        | ErrorKind::InvalidUnicodeEscape => {
-            ("an escape in double quotes names no character", "write `\\uXXXX` with four hexadecimal digits")
-        }
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation | ErrorKind::TabAtBlockScalarStart => {
-            ("a tab stands where only spaces may indent", "indent with spaces")
-        }
-        ErrorKind::TabInPlainScalar => ("a tab stands inside a word", "put the value in quotes: `'…'`"),
-        ErrorKind::InvalidQuotedScalarIndent => {
-            ("a quoted text goes on in a line that is not indented", "indent the line further than the key of the text")
-        }
-        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent | ErrorKind::InvalidFlowScalarIndent => {
-            ("a line is not indented like the lines it belongs to", "indent it as its neighbours are")
-        }
-        ErrorKind::ExpectedBlockMappingKey | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
-            ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are")
-        }
-        ErrorKind::ExpectedBlockSequenceEntry => {
-            ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are")
-        }
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement | ErrorKind::FlowMappingValueAdjacentCollection => {
-            ("a `: ` stands inside a value", "put the value in quotes: `'…'`; a nested mapping starts on its own line")
-        }
-        ErrorKind::InvalidMappingValueWhitespace => ("a `:` is followed by a tab", "write `: ` with a space"),
-        ErrorKind::MappingKeyNotAllowed => ("a `? ` stands inside a value", "put the value in quotes: `'…'`"),
-        ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection | ErrorKind::InvalidBlockEntryWhitespace => {
-            ("a `- ` stands where no list can start", "start the list on its own line, or put the value in quotes: `'…'`")
-        }
-        ErrorKind::PlainScalarStartsWithDashFlowIndicator => ("a word cannot start with `-` and a bracket", "put it in quotes: `'…'`"),
-        ErrorKind::ZeroBlockScalarIndent | ErrorKind::InvalidBlockScalarHeader => {
-            ("the line after `|` or `>` has a word too much", "start the text on the next line")
-        }
-        ErrorKind::CommentNotSeparated | ErrorKind::CommentInterceptedScalar => {
-            ("a comment breaks a value", "put a space before `#`, and no comment between the lines of one value")
-        }
-        ErrorKind::BomInsideDocument => ("a byte-order mark stands inside a document", "remove the character U+FEFF"),
-        ErrorKind::InvalidDocumentEnd => ("something follows the end mark `...`", "leave the line `...` alone"),
-        ErrorKind::ExpectedDocumentStart | ErrorKind::ExpectedNodeContent => (
-            "a value is missing, or the text before it does not end here",
-            "put the value in quotes if it starts with one of `,[]{}&*!|>'\"%@`",
-        ),
-        ErrorKind::DuplicateVersionDirective
-        | ErrorKind::UnsupportedYamlMajorVersion
-        | ErrorKind::MissingDocumentEndBeforeDirective
-        | ErrorKind::MissingYamlVersion
-        | ErrorKind::MissingYamlVersionSeparator
-        | ErrorKind::YamlVersionTooLong
-        | ErrorKind::MissingDirectiveName
-        | ErrorKind::InvalidDirectiveName
-        | ErrorKind::InvalidDirectiveTerminator
-        | ErrorKind::DirectiveByteLimitExceeded { .. }
-        | ErrorKind::DuplicateTagDirective => {
-            ("a line that starts with `%` is no directive", "remove it, or put the value in quotes: `'…'`")
-        }
-        ErrorKind::UndeclaredTagHandle
-        | ErrorKind::ExpectedTagBang
-        | ErrorKind::ExpectedTagDirectiveBang
-        | ErrorKind::InvalidGlobalTagCharacter
-        | ErrorKind::InvalidTagTerminator
-        | ErrorKind::InvalidTagDirectiveTerminator
-        | ErrorKind::MissingTagUri
-        | ErrorKind::UnclosedVerbatimTag
-        | ErrorKind::InvalidTagEscape
-        | ErrorKind::InvalidTagUtf8
-        | ErrorKind::InvalidTagUtf8LeadingByte
-        | ErrorKind::InvalidTagUtf8TrailingByte => ("a word that starts with `!` is no tag", "put the value in quotes: `'!…'`"),
-        ErrorKind::MissingAnchorOrAliasName => ("a word that starts with `&` or `*` has no name", "put the value in quotes: `'*'`"),
-        other => return (format!("not valid YAML: {other}"), "put the value in quotes: `'…'`, or mend the line above"),
-    };
-    (message.to_owned(), help)
+    }
 }

@@ -125,7 +125,7 @@ fn tabs_that_go_refuses_are_found() {
     check_findings("a: 1\n\t\nb: 2\n", &[("yaml-syntax", 2, 1)]);
     check_findings("\ta: 1\n", &[("yaml-syntax", 1, 1)]);
     check_findings("a:\n-\t1\n", &[("yaml-syntax", 2, 2)]);
-    check_findings("a: 1\n---\nb: 1\n  \t# x\n", &[("yaml-syntax", 4, 3)]);
+    check("a: 1\n  \t# x\n", json!({"a": 1}));
     check(
         "a:\t1\nb: |\n  x\n  \ty\nc: [1,\n\t2]\nd: \"x\n  \ty\"\ne: 1\t# x\n",
         json!({"a": 1, "b": "x\n\ty\n", "c": [1, 2], "d": "x y", "e": 1}),
@@ -191,20 +191,10 @@ fn findings_are_bounded() {
 }
 
 #[test]
-fn parts_have_the_places_of_the_whole() {
-    let source = Source::new("x.yaml", "a: 1\n---\nb: [é, \u{1}]\nc: |\n  d\n---\n");
-    let parsed = parse_part(&source, 9..29, 3, &Limits::default());
-    let found: Vec<_> = parsed.report.findings().iter().map(|f| (f.rule.id, f.place.span.map(|s| s.start))).collect();
-    let at = crate::diag::Position { offset: 17, line: 3, column: 8 };
-    assert_eq!(found, [("yaml-character-refused", Some(at))]);
-    let parsed = parse_part(&source, 20..28, 4, &Limits::default());
-    assert_eq!(parsed.documents[0].root.to_json(), json!({"c": "d"}), "the part ends without a line break");
-    assert_eq!((parsed.documents[0].index, parsed.documents[0].root.span.start()), (1, 20));
-}
-
-#[test]
 fn line_breaks_of_yaml_1_1_are_named() {
-    check_findings("a: x\u{2028}y\n", &[("yaml-line-break-unusual", 1, 5)]);
+    check_findings("a: x\u{2028} y\n", &[("yaml-line-break-unusual", 1, 5)]);
+    check_findings("a: x\u{2028}y\n", &[("yaml-syntax", 1, 6), ("yaml-line-break-unusual", 1, 5)]);
+    check_findings("a\u{2028}b: 1\n", &[("yaml-syntax", 1, 4), ("yaml-line-break-unusual", 1, 2)]);
     check("a: \"\\u2028\\N\"\n", json!({"a": "\u{2028}\u{85}"}));
 }
 
@@ -231,4 +221,23 @@ fn values_find_their_places_when_they_are_asked() {
     let path = FieldPath::root().field("c").index(0).field("d");
     let place = values.documents[1].origin.place(&path);
     assert_eq!((place.document, place.span.map(|span| (span.start.line, span.start.column))), (Some(3), Some((7, 10))));
+}
+
+#[test]
+fn comments_are_found_when_they_are_asked_for() {
+    let text = "# a\na: 1 # b\nb: '# no' #c\nc: x#no\nd: | # e\n  # no\ne: [1, # f\n 2]\n---\nf: [ # g\n---\n#h\ng: *x # i";
+    let source = Source::new("x.yaml", text);
+    let found: Vec<_> = comments(&source).into_iter().map(|range| source.slice(range)).collect();
+    assert_eq!(found, ["# a", "# b", "#c", "# e", "# f", "# g", "#h", "# i"]);
+}
+
+/// As Go's reader has it, tried with sigs.k8s.io/yaml v1.6.0.
+#[test]
+fn texts_are_cut_as_go_cuts_them() {
+    check("a: \"one\ntwo\"\n", json!({"a": "one two"}));
+    check("a: 'one\n\n  two'\nb: 1\n", json!({"a": "one\ntwo", "b": 1}));
+    check("a: |\n  b\n  \t\n", json!({"a": "b\n\t\n"}));
+    check("a: |\n  b\n  \t", json!({"a": "b\n\t"}));
+    check_findings("a: |\n  b\n\t\n", &[("yaml-syntax", 3, 1)]);
+    check_findings("a: \"\\/\"\n", &[("yaml-syntax", 1, 4)]);
 }

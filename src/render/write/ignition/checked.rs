@@ -2,7 +2,7 @@
 //! entries is that of `config/validate` of Ignition.
 
 use super::findings::{Entry, Severity, is_fatal};
-use crate::text::libyaml::{Content, Document, NodeId};
+use crate::text::yaml_v3::{Content, Document, NodeId};
 
 /// A value that is walked over.
 pub(crate) trait Checked {

@@ -6,7 +6,7 @@ use super::services::{Docker, Etcd, Flannel};
 use super::update;
 use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::{Entry, Severity};
-use crate::text::libyaml::NodeId;
+use crate::text::yaml_v3::NodeId;
 
 go_struct! {
     /// The whole document.

@@ -9,7 +9,7 @@ use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::v2;
 use crate::text::go_url;
 use crate::text::go_value;
-use crate::text::libyaml::{Content, Document, NodeId};
+use crate::text::yaml_v3::{Content, Document, NodeId};
 
 /// The version that is written.
 const VERSION: &str = "2.3.0";

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::render::write::ignition::checked::Checked;
 use crate::text::go_value;
-use crate::text::libyaml::{Content, Document, NodeId, Resolved, resolve};
+use crate::text::yaml_v3::{Content, Document, NodeId, Resolved, resolve};
 
 /// More faults than are collected.
 const MOST_FAULTS: usize = 1000;

@@ -14,7 +14,7 @@ use self::decode::{Decoder, Failure};
 use super::checked::{Keys, check};
 use super::findings::{Entry, is_fatal, printed};
 use super::v2;
-use crate::text::libyaml::{self, Document};
+use crate::text::yaml_v3::{self, Document};
 
 /// What came of a config.
 pub(crate) type Translation = Result<(v2::Config, Vec<Entry>), Refusal>;
@@ -51,7 +51,7 @@ pub(crate) fn translate(text: &[u8], strict: bool) -> Translation {
 
 fn parse(text: &[u8]) -> (Config, Option<Document>, Vec<Entry>) {
     let mut config = Config::default();
-    let document = match libyaml::parse(text) {
+    let document = match yaml_v3::parse(text) {
         Ok(Some(document)) => document,
         Ok(None) => return (config, None, vec![Entry::warning("Configuration is empty")]),
         Err(fault) => return (config, None, vec![Entry { at: fault.line, ..Entry::error(format!("yaml: {fault}")) }]),

@@ -9,7 +9,7 @@ use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::v2::{SystemdDropin, Unit};
 use crate::text::go_value;
-use crate::text::libyaml::{Content, NodeId};
+use crate::text::yaml_v3::{Content, NodeId};
 
 /// The options of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

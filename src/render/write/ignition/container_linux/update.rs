@@ -7,7 +7,7 @@ use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::text::go_url::Url;
 use crate::text::go_value;
-use crate::text::libyaml::NodeId;
+use crate::text::yaml_v3::NodeId;
 
 go_struct! {
     /// Where updates come from.

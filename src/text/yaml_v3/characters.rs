@@ -3,9 +3,8 @@
 use super::Fault;
 use crate::text::yaml::is_refused;
 
-/// Reads all characters, without the byte-order mark that the text may begin with.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<char>, Fault> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+/// The bytes as a text, when all of its characters are allowed.
+pub(super) fn read(bytes: &[u8]) -> Result<&str, Fault> {
     let (text, rest) = match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
         Err(error) => {
@@ -19,7 +18,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<char>, Fault> {
     }
     match rest {
         Some(rest) => Err(Fault { message: broken(rest).to_owned(), line: line(text.len()) }),
-        None => Ok(text.chars().collect()),
+        None => Ok(text),
     }
 }
 
@@ -57,6 +56,6 @@ mod tests {
         check(b"\xc0\x80", "invalid length of a UTF-8 sequence");
         check(b"\xed\xa0\x80", "invalid Unicode character");
         check(b"a\x00", "control characters are not allowed");
-        assert_eq!(read("\u{feff}é".as_bytes()), Ok(vec!['é']));
+        assert_eq!(read("\u{feff}é".as_bytes()), Ok("\u{feff}é"));
     }
 }
