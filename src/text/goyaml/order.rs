@@ -1,6 +1,9 @@
 //! The order in which go-yaml v2 writes the keys of a mapping.
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// Puts keys, which must come in byte order, into Go's order.
 ///
@@ -77,14 +80,21 @@ fn digits(text: &str, leading: i64) -> (i64, usize) {
     })
 }
 
-/// Go's `unicode.IsLetter`, but that the few marks and numbers which Unicode calls alphabetic without being letters count as letters.
+/// Go's `unicode.IsLetter`.
 fn is_letter(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphabetic() } else { c.is_alphabetic() && !c.is_numeric() }
+    static LETTER: LazyLock<Regex> = LazyLock::new(|| category(r"\p{L}"));
+    if c.is_ascii() { c.is_ascii_alphabetic() } else { LETTER.is_match(c.encode_utf8(&mut [0; 4])) }
 }
 
-/// Go's `unicode.IsDigit` within ASCII; keys with digits of other scripts are compared by code point.
+/// Go's `unicode.IsDigit`: the digits of all scripts.
 fn is_digit(c: char) -> bool {
-    c.is_ascii_digit()
+    static DIGIT: LazyLock<Regex> = LazyLock::new(|| category(r"\p{Nd}"));
+    if c.is_ascii() { c.is_ascii_digit() } else { DIGIT.is_match(c.encode_utf8(&mut [0; 4])) }
+}
+
+/// A general category of Unicode.
+fn category(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("internal error: the category is one that the crate knows")
 }
 
 #[cfg(test)]
@@ -115,6 +125,7 @@ mod tests {
         check("v1 v1beta1 v1beta2");
         check("a a0 a00 aa");
         check("x10 x11 x100 x101");
+        check("a1 a2 a10 a٣ a1٣ a2000 a2٣ a٣1 aé");
     }
 
     #[test]
