@@ -1,7 +1,7 @@
 //! Finds the verb in a command line. Flags may stand anywhere, as in clusterctl.
 
 use super::verbs::{FIRST_TRY, Manner, Verb};
-use super::{Exit, Failure, help, overview, usage};
+use super::{Exit, Failure, overview, usage};
 use crate::text::nearest::nearest;
 
 /// Global flags whose value is the next argument.
@@ -11,6 +11,8 @@ const WITH_VALUE: [&str; 4] = ["--config", "-v", "--v", "--color"];
 pub(super) enum Request {
     /// Text that was asked for.
     Print(String),
+    /// The help of a verb.
+    Help(&'static Verb),
     /// Nothing that can be done; clusterctl's words about it.
     Refuse {
         /// What standard error gets.
@@ -105,7 +107,7 @@ fn help_about(program: &str, verbs: &'static [Verb], topic: &[String]) -> Reques
     }
     let found = (1..=words.len().min(2)).rev().find_map(|count| verb(verbs, &words[..count]));
     if let Some(verb) = found {
-        return Request::Print(help::long(program, verb));
+        return Request::Help(verb);
     }
     let group = group(verbs, words[0]);
     if words.len() == 1 && !group.is_empty() {

@@ -4,16 +4,17 @@ use clap::{Arg, ArgAction, Command};
 
 use super::verbs::Verb;
 
-/// Columns of help text; a pipe gets the same.
+/// The most columns of help text, however wide the terminal is.
 const WIDTH: usize = 100;
 /// The widest left column; longer flags have their text on the next line.
 const WIDEST_LEFT: usize = 30;
 
 /// One screen.
-pub(super) fn short(program: &str, verb: &Verb) -> String {
+pub(super) fn short(program: &str, verb: &Verb, width: usize) -> String {
     let command = verb.command(program);
-    let mut text = head(program, verb);
-    text.push_str(&sections(&command, false));
+    let width = width.min(WIDTH);
+    let mut text = head(program, verb, width);
+    text.push_str(&sections(&command, false, width));
     if !verb.examples.is_empty() {
         text.push_str(&format!("Example: {program} {}\n", verb.examples[0]));
     }
@@ -22,14 +23,15 @@ pub(super) fn short(program: &str, verb: &Verb) -> String {
 }
 
 /// Everything.
-pub(super) fn long(program: &str, verb: &Verb) -> String {
+pub(super) fn long(program: &str, verb: &Verb, width: usize) -> String {
     let command = verb.command(program);
-    let mut text = head(program, verb);
+    let width = width.min(WIDTH);
+    let mut text = head(program, verb, width);
     if let Some(about) = command.get_long_about() {
         text.push('\n');
-        text.push_str(&wrapped(&about.to_string(), 0));
+        text.push_str(&wrapped(&about.to_string(), 0, width));
     }
-    text.push_str(&sections(&command, true));
+    text.push_str(&sections(&command, true, width));
     if !verb.examples.is_empty() {
         text.push_str("Examples:\n");
         for example in verb.examples {
@@ -39,12 +41,13 @@ pub(super) fn long(program: &str, verb: &Verb) -> String {
     text
 }
 
-fn head(program: &str, verb: &Verb) -> String {
-    format!("{} {}: {}\nUsage: {}\n", program, verb.name(), verb.summary, verb.usage(program))
+fn head(program: &str, verb: &Verb, width: usize) -> String {
+    let summary = wrapped(&format!("{program} {}: {}", verb.name(), verb.summary), 0, width);
+    format!("{summary}Usage: {}\n", verb.usage(program))
 }
 
 /// Arguments, flags, global flags.
-fn sections(command: &Command, is_long: bool) -> String {
+fn sections(command: &Command, is_long: bool, width: usize) -> String {
     let arguments: Vec<&Arg> =
         command.get_arguments().filter(|arg| !arg.is_hide_set() && (is_long || !arg.is_hide_short_help_set())).collect();
     let is_global = |arg: &Arg| arg.get_help_heading() == Some("Global");
@@ -56,14 +59,14 @@ fn sections(command: &Command, is_long: bool) -> String {
     for (title, arguments) in [("Arguments:", operands), ("Flags:", flags), ("Global:", global)] {
         if !arguments.is_empty() {
             text.push_str(&format!("{title}\n"));
-            text.extend(arguments.into_iter().map(|arg| entry(arg, left, is_long)));
+            text.extend(arguments.into_iter().map(|arg| entry(arg, left, is_long, width)));
         }
     }
     text
 }
 
 /// One argument: its left column and its meaning beside it.
-fn entry(arg: &Arg, left_width: usize, is_long: bool) -> String {
+fn entry(arg: &Arg, left_width: usize, is_long: bool, width: usize) -> String {
     let indent = 2 + left_width + 3;
     let mut meaning = meaning(arg);
     if is_long && let Some(long) = arg.get_long_help().map(ToString::to_string) {
@@ -74,7 +77,7 @@ fn entry(arg: &Arg, left_width: usize, is_long: bool) -> String {
         }
     }
     let left = left(arg);
-    let body = wrapped(&meaning, indent);
+    let body = wrapped(&meaning, indent, width);
     if left.chars().count() > left_width { format!("  {left}\n{body}") } else { format!("  {left:left_width$}   {}", body.trim_start()) }
 }
 
@@ -115,12 +118,12 @@ fn takes_value(arg: &Arg) -> bool {
 }
 
 /// Paragraphs broken at blanks, each line indented. A word is never broken: it may be a command or a path.
-fn wrapped(text: &str, indent: usize) -> String {
+fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     for paragraph in text.lines() {
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
-            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > WIDTH {
+            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > width {
                 out.push_str(&format!("{:indent$}{line}\n", ""));
                 line.clear();
             }
@@ -138,12 +141,25 @@ fn wrapped(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::verbs::VERBS;
 
     #[test]
     fn text_is_broken_at_blanks_only() {
-        let long = format!("{} {}", "word ".repeat(18), "x".repeat(120));
-        let lines: Vec<String> = wrapped(&long, 4).lines().map(str::to_owned).collect();
+        let long = format!("{} {}", "word ".repeat(15), "x".repeat(120));
+        let lines: Vec<String> = wrapped(&long, 4, 80).lines().map(str::to_owned).collect();
         assert_eq!(lines.len(), 2);
-        assert!(lines[0].len() <= WIDTH && lines.iter().all(|line| line.starts_with("    ")));
+        assert!(lines[0].len() <= 80 && lines.iter().all(|line| line.starts_with("    ")));
+    }
+
+    #[test]
+    fn help_keeps_to_the_columns_of_the_terminal() {
+        // Usage lines and examples are commands: they stay in one piece.
+        let is_command = |line: &str| line.starts_with("Usage: ") || line.starts_with("Example: ") || line.starts_with("  windlass ");
+        for verb in VERBS {
+            for text in [short("windlass", verb, 80), long("windlass", verb, 80)] {
+                let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80 && !is_command(line)).collect();
+                assert_eq!(wide, Vec::<&str>::new(), "{}", verb.name());
+            }
+        }
     }
 }

@@ -84,6 +84,10 @@ impl Invocation<'_> {
                 self.stdio.out(&text);
                 Exit::Clean
             }
+            Request::Help(verb) => {
+                self.stdio.out(&help::long(self.program, verb, self.stdio.stdout.width()));
+                Exit::Clean
+            }
             Request::Refuse { stderr, exit } => {
                 self.stdio.err(&stderr);
                 exit
@@ -111,7 +115,8 @@ impl Invocation<'_> {
         match error.kind() {
             ErrorKind::DisplayHelp => {
                 let is_long = rest.iter().any(|argument| argument == "--help");
-                self.stdio.out(&if is_long { help::long(self.program, verb) } else { help::short(self.program, verb) });
+                let help = if is_long { help::long } else { help::short };
+                self.stdio.out(&help(self.program, verb, self.stdio.stdout.width()));
                 Exit::Clean
             }
             ErrorKind::DisplayVersion => {
@@ -129,7 +134,7 @@ impl Invocation<'_> {
     fn fail_verb(&mut self, verb: &Verb, failure: &Failure) -> Exit {
         let exit = self.fail(failure);
         if matches!(failure, Failure::ClusterctlUsage(_)) {
-            self.stdio.out(&help::long(self.program, verb));
+            self.stdio.out(&help::long(self.program, verb, self.stdio.stdout.width()));
         }
         exit
     }

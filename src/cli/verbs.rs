@@ -142,12 +142,12 @@ impl Verb {
     pub(super) fn command(&self, program: &str) -> Command {
         let command = Command::new(self.words.last().copied().unwrap_or_default())
             .bin_name(format!("{program} {}", self.name()))
-            .about(self.summary)
             .args_override_self(true)
             .disable_help_flag(true)
             .disable_version_flag(true)
             .version(version::LINE);
-        with_global_flags((self.action.define)(command))
+        // Last, because structs of flags bring a summary of their own.
+        with_global_flags((self.action.define)(command)).about(self.summary)
     }
 
     pub(super) fn run(&self, matches: &ArgMatches, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -166,12 +166,13 @@ pub(super) fn with_global_flags(command: Command) -> Command {
 /// All verbs as one tree, for completions.
 pub(super) fn tree(program: &'static str) -> Command {
     let mut root = with_global_flags(Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE));
+    root = root.about(env!("CARGO_PKG_DESCRIPTION"));
     for verb in VERBS {
         match verb.words {
             [group, _] => {
                 let of_group = root.find_subcommand(group).cloned();
                 let is_new = of_group.is_none();
-                let of_group = of_group.unwrap_or_else(|| Command::new(*group)).subcommand(verb.command(program));
+                let of_group = of_group.unwrap_or_else(|| Command::new(*group).about(verb.group.title())).subcommand(verb.command(program));
                 root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
             }
             _ => root = root.subcommand(verb.command(program)),

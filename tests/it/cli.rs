@@ -196,6 +196,14 @@ fn completions_name_the_real_verbs() {
     assert!(bash.wait().unwrap().success());
 }
 
+#[test]
+fn completions_say_what_each_verb_does() {
+    for shell in ["zsh", "fish"] {
+        let script = stdout(&windlass(root()).args(["completion", shell]).output().unwrap());
+        assert!(script.contains("add a release series to metadata.yaml") && !script.contains("flags of every verb"), "{shell}");
+    }
+}
+
 /// Not a test of its own: [`a_panic_is_our_bug`] runs it in a process that may die.
 #[test]
 #[ignore = "ends the process; run by another test"]
