@@ -51,14 +51,15 @@ fn machines(criterion: &mut Criterion) {
             bench.iter(|| {
                 let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)));
                 let targets = render::targets(&pool);
-                render::render(&pool, &targets[0], &request, &mut Notes::default()).unwrap()
+                render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().unwrap()
             });
         });
         let (pool, _) = Pool::read(std::slice::from_ref(&source));
         group.bench_function(format!("{name}, from objects"), |bench| {
-            bench.iter(|| render::render(black_box(&pool), &render::targets(&pool)[0], &request, &mut Notes::default()).unwrap());
+            bench
+                .iter(|| render::render(black_box(&pool), &render::targets(&pool)[0], &request, &mut Notes::default()).rendered().unwrap());
         });
-        let rendered = render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default()).unwrap();
+        let rendered = render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default()).rendered().unwrap();
         for encoder in Encoder::ALL {
             group.bench_function(format!("{name}, encoding {encoder}"), |bench| bench.iter(|| encode(black_box(&rendered.plan), encoder)));
         }
@@ -72,7 +73,7 @@ fn machines(criterion: &mut Criterion) {
     let (pool, _) = Pool::read(std::slice::from_ref(&source));
     let request = Request { feature_gates: FeatureGates { ignition: true, machine_pool: true }, ..Request::new() };
     let targets = render::targets(&pool);
-    assert!(render::render(&pool, &targets[0], &request, &mut Notes::default()).is_some());
+    assert!(render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().is_some());
     group.bench_function("worker, Ignition 2.3 from its objects", |bench| {
         bench.iter(|| render::render(&pool, black_box(&targets[0]), &request, &mut Notes::default()));
     });

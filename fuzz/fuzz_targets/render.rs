@@ -23,7 +23,7 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
     let (pool, _) = Pool::read(&[Source::new("input", text)]);
     for target in render::targets(&pool) {
         let mut notes = Notes::default();
-        let Some(rendered) = render::render(&pool, &target, &request, &mut notes) else {
+        let Some(rendered) = render::render(&pool, &target, &request, &mut notes).rendered() else {
             assert!(notes.report.has_errors(), "a refusal says why");
             continue;
         };

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::wording::REDACTED;
 use super::{Judge, Rules, ignition_version, is_defined, items, text};
 use crate::diag::FieldPath;
-use crate::schema::{Violation, ViolationKind};
+use crate::schema::{Fault, Violation, ViolationKind};
 
 const NOT_WITH_IGNITION: &str = "not supported when spec.format is set to: \"ignition\"";
 
-/// Why upstream refuses Ignition unless it runs with the feature gate.
-pub const GATE_CLOSED: &str = "can be set only if the KubeadmBootstrapFormatIgnition feature gate is enabled";
+/// The feature gate without which upstream refuses Ignition.
+const GATE: &str = "KubeadmBootstrapFormatIgnition";
 
 /// The versions of Ignition configs that a reader of 3.4 merges.
 const MERGEABLE: [&str; 5] = ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0"];
@@ -24,7 +24,7 @@ impl Judge {
         }
         if let Rules::Kubeadm { ignition_gate: false } | Rules::KubeadmControlPlane { ignition_gate: false } = self.rules {
             let set = [("format", is_ignition), ("ignition", has_section)].into_iter().filter(|(_, set)| *set);
-            out.extend(set.map(|(field, _)| Violation::forbidden(self.path.field(field), GATE_CLOSED)));
+            out.extend(set.map(|(field, _)| Violation::forbidden(self.path.field(field), Fault::GateClosed(GATE))));
         } else if is_ignition {
             self.not_with_ignition(spec, out);
         } else if has_section {

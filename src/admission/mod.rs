@@ -15,7 +15,6 @@ mod wording;
 
 use serde_json::Value;
 
-pub use ignition::GATE_CLOSED;
 pub use review::review;
 pub use warnings::{Warning, warnings};
 pub use wording::Wording;

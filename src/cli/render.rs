@@ -15,7 +15,6 @@ use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
 use crate::render::Encoder;
-use crate::render::plan::content::{CONFIG_MAP_MISSING, SECRET_MISSING};
 use crate::render::{Origins, Pool, Rendered, Request};
 use crate::report::text::{plural, visible};
 use crate::report::{Sources, json};
@@ -140,18 +139,11 @@ impl Arguments {
     fn request(&self) -> Result<Request, Failure> {
         let named = |text: &str| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text);
         Ok(Request {
-            content_stand_ins: self.allows_missing_content(),
             ignition: self.ignition.as_deref().and_then(named),
             encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
             show_secrets: self.show_secrets,
             ..self.surroundings.request()?
         })
-    }
-
-    /// Whether content that no file holds is filled in: its finding is left out.
-    fn allows_missing_content(&self) -> bool {
-        let rules = [SECRET_MISSING.id, CONFIG_MAP_MISSING.id];
-        !self.surroundings.no_stand_ins && self.levels.allow.iter().any(|rule| rules.contains(&rule.as_str()))
     }
 
     fn selection(&self) -> Selection {

@@ -1,6 +1,8 @@
 //! KubeadmConfig and its template from v1beta1 to v1beta2, with the memory that the kubeadm bootstrap provider keeps: an annotation with
 //! the object in v1beta2 as it was before it went to v1beta1. Of it that provider restores the timeouts and what is explicitly `false`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::places::{FALSE_IS_ABSENT, each_parent, make_object};
@@ -32,6 +34,10 @@ pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
         if let Some(spec) = spec_path.iter().try_fold(&mut converted, |value, step| value.get_mut(step)) {
             restore_false(spec, remembered);
         }
+    }
+    let spec_path: &[&str] = if kind == Kind::Config { &["spec"] } else { &["spec", "template", "spec"] };
+    if let Some(spec) = spec_path.iter().try_fold(&mut converted, |value, step| value.get_mut(step)) {
+        share_read_only(spec);
     }
     drop_empty_lists(&mut converted["spec"]);
     Ok(converted)
@@ -92,6 +98,22 @@ fn restore_timeouts(object: &mut Value, spec_path: &[&str], remembered: &Value) 
             merged.extend(own);
         }
         configuration.insert("timeouts".to_owned(), Value::Object(merged));
+    }
+}
+
+/// That provider finds the volume of v1beta1 by its host path, so of volumes that share one the first says for all whether it is read-only.
+fn share_read_only(spec: &mut Value) {
+    for component in ["apiServer", "controllerManager", "scheduler"] {
+        let volumes = spec.pointer_mut(&format!("/clusterConfiguration/{component}/extraVolumes")).and_then(Value::as_array_mut);
+        let Some(volumes) = volumes else { continue };
+        let mut first: BTreeMap<String, Option<Value>> = BTreeMap::new();
+        for volume in volumes.iter_mut().filter_map(Value::as_object_mut) {
+            let path = volume.get("hostPath").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let own = volume.remove("readOnly");
+            if let Some(shared) = first.entry(path).or_insert(own).clone() {
+                volume.insert("readOnly".to_owned(), shared);
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::api::boot::{Compression, Format, IgnitionVersion};
 use crate::api::secret::Sensitive;
+use crate::diag::Class;
 use crate::render::input::cluster_class;
 use crate::render::input::outcome::Notes;
 use crate::render::input::pool::Pool;
@@ -9,16 +10,49 @@ use crate::render::input::request::{Encoder, Request};
 use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::render::plan::planner::Planner;
-use crate::render::prove::{config, supported};
+use crate::render::prove::{config, supported, whole};
 use crate::render::write::rendered::Rendered;
 use crate::render::write::{cloud_config, gzip, ignition, quirks, size};
 
-/// Renders a machine. What is wrong or filled in is in the notes.
-pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Rendered> {
+/// What came of rendering a machine, and so what a controller does next. The notes say why.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The data is there.
+    Rendered(Box<Rendered>),
+    /// Something that others make is missing: look again when it changes.
+    Waiting,
+    /// The objects cannot be rendered as they are written: a terminal failure until somebody changes them.
+    Refused,
+}
+
+impl Outcome {
+    /// The data, if it is there.
+    pub fn rendered(self) -> Option<Rendered> {
+        match self {
+            Outcome::Rendered(rendered) => Some(*rendered),
+            Outcome::Waiting | Outcome::Refused => None,
+        }
+    }
+}
+
+/// Renders a machine. What is wrong or filled in is in the notes; the classes of their rules tell waiting from refusal.
+pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Outcome {
+    let mut own = Notes::default();
+    let outcome = match walk(pool, target, request, &mut own) {
+        Some(rendered) => Outcome::Rendered(Box::new(rendered)),
+        None if own.report.findings().iter().any(|finding| finding.rule.class == Class::Refuse) => Outcome::Refused,
+        None => Outcome::Waiting,
+    };
+    notes.extend(own);
+    outcome
+}
+
+fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Rendered> {
+    let whole = whole::check(target, notes);
     let config = config::prove(target, request, notes);
     let surroundings = Surroundings::of(pool, target, request, notes);
     notes.report.extend(cluster_class::unapplied_patches(pool, target));
-    let (config, surroundings) = (config?, surroundings?);
+    let (_, config, surroundings) = (whole?, config?, surroundings?);
     supported::refuse_unsupported(target, &config, notes)?;
     supported::refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
     let Surroundings { role, kubernetes_version, .. } = surroundings.clone();

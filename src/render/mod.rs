@@ -24,5 +24,5 @@ pub use input::request::{Encoder, FeatureGates, Request};
 pub use input::role::Role;
 pub use input::stand_in::StandIn;
 pub use input::target::{Target, targets};
-pub use machine::render;
+pub use machine::{Outcome, render};
 pub use write::rendered::Rendered;

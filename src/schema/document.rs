@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::{Schema, UnknownField, Violation, ViolationKind};
+use super::{Fault, Schema, UnknownField, Violation, ViolationKind};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Rule, Segment};
 use crate::text::source::Source;
 use crate::text::yaml::Node;
@@ -92,7 +92,8 @@ pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, 
     })
 }
 
-/// As [`check`], for a document that is not what was read, but made of it: `at` says where a field was written.
+/// As [`check`], for a document that is not what was read, but made of it: `at` says where a field was written,
+/// and under which path.
 pub fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
     let unknown = schema.unknown_fields(document);
     let meant: Vec<FieldPath> = unknown.iter().filter_map(meant).collect();
@@ -120,7 +121,7 @@ fn last_name(path: &FieldPath) -> String {
 }
 
 fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagnostic {
-    let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", field.path)).at(key);
+    let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", key.path)).at(key);
     match &field.suggestion {
         Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
         None => finding.help(format!("remove `{}`", last_name(&field.path))),
@@ -128,29 +129,28 @@ fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagn
 }
 
 fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, place: Place) -> Diagnostic {
-    let path = &violation.path;
+    let path = place.path.clone();
     if violation.kind == ViolationKind::Required {
         let finding = Diagnostic::of(wording.missing, format!("{path} is missing")).at(place);
-        return finding.help(format!("add `{}:`", last_name(path)));
+        return finding.help(format!("add `{}:`", last_name(&path)));
     }
-    let value = value_at(document, path);
-    let detail = violation.detail.as_str();
-    let expected = detail.split_once("must be of type ").map(|(_, rest)| rest.split([':', ' ']).next().unwrap_or(rest));
-    match (violation.kind, expected) {
-        (ViolationKind::TypeInvalid | ViolationKind::Invalid, Some(expected)) => {
-            let wanted = type_in_words(expected, detail);
-            let message = format!("{path} is {}, not {wanted}", described(value));
-            Diagnostic::of(wording.refused, message).at(place).help(type_help(expected, &wanted, value))
+    let value = value_at(document, &violation.path);
+    let finding = |message: String, help: String| Diagnostic::of(wording.refused, message).at(place).help(help);
+    let mistyped = |expected: &str, format: &str| {
+        let wanted = type_in_words(expected, format);
+        (format!("{path} is {}, not {wanted}", described(value)), type_help(expected, &wanted, value))
+    };
+    let (message, help) = match &violation.fault {
+        Fault::Type { expected, .. } => mistyped(expected, expected),
+        Fault::Range { expected, format, .. } => mistyped(expected, format),
+        Fault::Enumeration { supported } => {
+            let known: Vec<_> = supported.iter().map(|value| format!("`{value}`")).collect();
+            (format!("{path} is {}", described(value)), format!("write one of {}", known.join(", ")))
         }
-        (ViolationKind::NotSupported, _) => {
-            let known = detail.split_once("supported values: ").map_or(detail, |(_, list)| list).replace('"', "`");
-            Diagnostic::of(wording.refused, format!("{path} is {}", described(value))).at(place).help(format!("write one of {known}"))
-        }
-        _ => {
-            let rule = detail.strip_prefix(&format!("{path} in body ")).unwrap_or(detail);
-            Diagnostic::of(wording.refused, format!("{path} {rule}")).at(place).help(format!("mend the value of `{}`", last_name(path)))
-        }
-    }
+        Fault::Rule { rule, .. } => (format!("{path} {rule}"), format!("mend the value of `{}`", last_name(&path))),
+        fault => (format!("{path} {fault}"), format!("mend the value of `{}`", last_name(&path))),
+    };
+    finding(message, help)
 }
 
 fn value_at<'a>(document: &'a Value, path: &FieldPath) -> Option<&'a Value> {
@@ -172,11 +172,10 @@ fn described(value: Option<&Value>) -> String {
 }
 
 /// What a value was to be: a type, or a format of texts and numbers.
-fn type_in_words(expected: &str, detail: &str) -> Cow<'static, str> {
-    let bits = |bits: &str| expected == format!("int{bits}") || detail.contains(&format!("with format int{bits}"));
+fn type_in_words(expected: &str, format: &str) -> Cow<'static, str> {
     let words = match expected {
-        _ if bits("32") => "a whole number of 32 bits",
-        _ if bits("64") => "a whole number of 64 bits",
+        _ if format == "int32" => "a whole number of 32 bits",
+        _ if format == "int64" => "a whole number of 64 bits",
         "string" => "a text",
         "integer" => "a whole number",
         "number" | "float" | "double" => "a number",

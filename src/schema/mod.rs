@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use cel::{NotEvaluable, Verdict};
 pub use object_meta::{validate_annotations, validate_labels, validate_metadata};
 pub use unknown::UnknownField;
-pub use violation::{Violation, ViolationKind, refusal};
+pub use violation::{Fault, Violation, ViolationKind, refusal};
 
 use node::{Compiler, Node};
 

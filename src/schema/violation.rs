@@ -70,6 +70,92 @@ impl ViolationKind {
     }
 }
 
+/// What is wrong with a value. `Display` words it as the API server does, behind the value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// What the kind of the error says.
+    Plain,
+    /// A value of another type, or not of the format, that its schema demands.
+    Type {
+        /// The field as the schema check spells it.
+        at: String,
+        /// The types, or the format.
+        expected: String,
+        /// The value or its type, as messages show it.
+        given: String,
+    },
+    /// A number that its own type cannot hold.
+    Range {
+        /// The field as the schema check spells it.
+        at: String,
+        /// Which number: that of the object, or one of the schema.
+        what: &'static str,
+        /// `integer` or `number`.
+        expected: &'static str,
+        /// The format; empty: that of the type.
+        format: String,
+    },
+    /// A value outside of its enumeration.
+    Enumeration {
+        /// The values that are allowed.
+        supported: Vec<String>,
+    },
+    /// A list with too few items.
+    TooFewItems {
+        /// The field as the schema check spells it.
+        at: String,
+        /// How many there must be.
+        least: i64,
+    },
+    /// A value that breaks another rule of its schema: length, pattern, bounds.
+    Rule {
+        /// The field as the schema check spells it.
+        at: String,
+        /// The rule.
+        rule: String,
+    },
+    /// A field that only a feature gate allows.
+    GateClosed(&'static str),
+    /// What a rule in CEL, a webhook or the API server's own code says.
+    Words(String),
+}
+
+impl From<&str> for Fault {
+    fn from(words: &str) -> Self {
+        if words.is_empty() { Fault::Plain } else { Fault::Words(words.to_owned()) }
+    }
+}
+
+impl From<&String> for Fault {
+    fn from(words: &String) -> Self {
+        words.as_str().into()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Plain => Ok(()),
+            Fault::Type { at, expected, given } => write!(f, "{at} in body must be of type {expected}: {given}"),
+            Fault::Range { at, what, expected, format } if format.is_empty() => {
+                write!(f, "{what} value must be of type {expected} (default format) in {at}")
+            }
+            Fault::Range { at, what, expected, format } => {
+                write!(f, "{what} value must be of type {expected} with format {format} in {at}")
+            }
+            Fault::Enumeration { supported } if supported.is_empty() => Ok(()),
+            Fault::Enumeration { supported } => {
+                let quoted: Vec<_> = supported.iter().map(|value| go_value::quote(value)).collect();
+                write!(f, "supported values: {}", quoted.join(", "))
+            }
+            Fault::TooFewItems { at, least } => write!(f, "{at} in body should have at least {least} items"),
+            Fault::Rule { at, rule } => write!(f, "{at} in body {rule}"),
+            Fault::GateClosed(gate) => write!(f, "can be set only if the {gate} feature gate is enabled"),
+            Fault::Words(words) => f.write_str(words),
+        }
+    }
+}
+
 /// One error of the API server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
@@ -79,22 +165,24 @@ pub struct Violation {
     pub field: String,
     /// What kind of error it is.
     pub kind: ViolationKind,
-    /// What follows the field: `Invalid value: "x": must be …`.
-    pub body: String,
-    /// The last part of the body: what is wrong with the value; empty when the kind says it all.
-    pub detail: String,
+    /// The value as the message shows it; `None` when it shows none.
+    pub value: Option<String>,
+    /// What is wrong with it.
+    pub fault: Fault,
 }
 
 impl Violation {
     /// An error with everything spelt out. `value` is the printed value, `None` when the message shows none.
-    pub fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, detail: &str) -> Self {
-        let mut body = kind.title().to_owned();
-        for part in value.into_iter().chain((!detail.is_empty()).then_some(detail)) {
-            body.push_str(": ");
-            body.push_str(part);
-        }
+    pub fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, fault: impl Into<Fault>) -> Self {
         let field = spelt(&path);
-        Violation { path, field, kind, body, detail: detail.to_owned() }
+        Violation { path, field, kind, value: value.map(str::to_owned), fault: fault.into() }
+    }
+
+    /// What follows the field: `Invalid value: "x": must be …`.
+    pub fn body(&self) -> String {
+        let fault = self.fault.to_string();
+        let parts = [Some(self.kind.title()), self.value.as_deref(), (!fault.is_empty()).then_some(&*fault)];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 
     /// The same error under another spelling of its field.
@@ -105,50 +193,49 @@ impl Violation {
     }
 
     /// A value that breaks a rule.
-    pub fn invalid(path: FieldPath, value: &Value, detail: &str) -> Self {
-        Self::new(ViolationKind::Invalid, path, Some(&shown(value)), detail)
+    pub fn invalid(path: FieldPath, value: &Value, fault: impl Into<Fault>) -> Self {
+        Self::new(ViolationKind::Invalid, path, Some(&shown(value)), fault)
     }
 
     /// A value that must be there is not.
-    pub fn required(path: FieldPath, detail: &str) -> Self {
-        Self::new(ViolationKind::Required, path, None, detail)
+    pub fn required(path: FieldPath, fault: impl Into<Fault>) -> Self {
+        Self::new(ViolationKind::Required, path, None, fault)
     }
 
     /// A field that must not be set here.
-    pub fn forbidden(path: FieldPath, detail: &str) -> Self {
-        Self::new(ViolationKind::Forbidden, path, None, detail)
+    pub fn forbidden(path: FieldPath, fault: impl Into<Fault>) -> Self {
+        Self::new(ViolationKind::Forbidden, path, None, fault)
     }
 
     /// A value that must be unique and is not.
     pub fn duplicate(path: FieldPath, value: &Value) -> Self {
-        Self::new(ViolationKind::Duplicate, path, Some(&shown(value)), "")
+        Self::new(ViolationKind::Duplicate, path, Some(&shown(value)), Fault::Plain)
     }
 
     /// A value that is not one of an enumeration; `supported` as it is listed, unquoted.
     pub fn not_supported(path: FieldPath, value: &Value, supported: &[String]) -> Self {
-        let quoted: Vec<_> = supported.iter().map(|value| go_value::quote(value)).collect();
-        let detail = if quoted.is_empty() { String::new() } else { format!("supported values: {}", quoted.join(", ")) };
-        Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), &detail)
+        let fault = Fault::Enumeration { supported: supported.to_vec() };
+        Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), fault)
     }
 
     /// A string of more than `limit` characters. The API server says bytes, whatever it counts.
     pub fn too_long(path: FieldPath, limit: i64) -> Self {
         let unit = if limit == 1 { "byte" } else { "bytes" };
-        let detail = if limit < 0 { "value is too long".to_owned() } else { format!("may not be more than {limit} {unit}") };
-        Self::new(ViolationKind::TooLong, path, None, &detail)
+        let fault = if limit < 0 { "value is too long".to_owned() } else { format!("may not be more than {limit} {unit}") };
+        Self::new(ViolationKind::TooLong, path, None, &fault)
     }
 
     /// A list or map of `count` entries where `limit` are allowed.
     pub fn too_many(path: FieldPath, count: usize, limit: i64) -> Self {
         let unit = if limit == 1 { "item" } else { "items" };
-        let detail = if limit < 0 { "has too many items".to_owned() } else { format!("must have at most {limit} {unit}") };
-        Self::new(ViolationKind::TooMany, path, Some(&count.to_string()), &detail)
+        let fault = if limit < 0 { "has too many items".to_owned() } else { format!("must have at most {limit} {unit}") };
+        Self::new(ViolationKind::TooMany, path, Some(&count.to_string()), &fault)
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.body)
+        write!(f, "{}: {}", self.field, self.body())
     }
 }
 

@@ -63,8 +63,7 @@ pub struct Rendering<'a> {
 /// Renders the machines that are meant.
 pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rendering<'a> {
     let mut rendering = Rendering::default();
-    let all: Vec<Target<'a>> =
-        targets(pool).into_iter().filter(|target| target.spec().is_some() || !target.is_control_plane_object()).collect();
+    let all: Vec<Target<'a>> = targets(pool);
     if all.is_empty() {
         let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}"));
         rendering.report.push(finding.help("name a file that does, such as `windlass render examples/worker.yaml`"));
@@ -75,7 +74,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     let mut reports = Vec::new();
     for target in all.iter().filter(|target| of_role(target) && is_named(target, selection)) {
         let mut notes = Notes::default();
-        let rendered = render::render(pool, target, request, &mut notes);
+        let rendered = render::render(pool, target, request, &mut notes).rendered();
         let role = rendered.as_ref().map(|rendered| rendered.role).or(target.role).or(request.role).unwrap_or_else(|| target.likely_role());
         if !has_role(selection, role) {
             continue;

@@ -23,6 +23,13 @@ impl Notes {
         None
     }
 
+    /// Adds what another rendering collected.
+    pub fn extend(&mut self, other: Notes) {
+        self.report.extend(other.report);
+        other.stand_ins.into_iter().for_each(|stand_in| drop(self.stand_in(stand_in)));
+        self.secrets.extend(other.secrets);
+    }
+
     /// Adds a stand-in, unless it is known.
     pub fn stand_in(&mut self, stand_in: StandIn) -> String {
         let value = stand_in.value.clone();

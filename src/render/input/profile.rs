@@ -56,7 +56,7 @@ const MAIN: Profile = Profile {
     local_mode_bounded_from: Some(0),
     unknown_fields: &[],
 };
-const V1_14: Profile = Profile { name: "v1.14", patch: Some(0), ignition_calls_bash_from: Some(1), ..MAIN };
+const V1_14: Profile = Profile { name: "v1.14", patch: Some(2), newest_patch: 2, ignition_calls_bash_from: Some(1), ..MAIN };
 const V1_13: Profile = Profile {
     name: "v1.13",
     patch: Some(5),
@@ -184,7 +184,8 @@ mod tests {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(Profile::parse(text).ok().map(|profile| profile.version()).as_deref(), expected, "{text}");
         };
-        check("v1.14", Some("v1.14.0"));
+        check("v1.14", Some("v1.14.2"));
+        check("v1.14.0", Some("v1.14.0"));
         check("1.12.11", Some("v1.12.11"));
         check("v1.12.1", Some("v1.12.1"));
         check("v1.10", Some("v1.10.10"));
@@ -194,6 +195,7 @@ mod tests {
         check("latest", None);
         assert!(Profile::parse("v1.14.7").unwrap().is_untried());
         assert!(!Profile::parse("v1.12.3").unwrap().is_untried());
+        assert!(!Profile::parse("v1.14.2").unwrap().is_untried());
         assert_eq!(UnknownRelease::help(), "use `--capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
     }
 

@@ -16,8 +16,6 @@ pub struct Request {
     pub profile: Profile,
     /// Whether what is missing is filled in; if not it is a finding.
     pub stand_ins: bool,
-    /// Whether a Secret or ConfigMap with content that no file holds is filled in too.
-    pub content_stand_ins: bool,
     /// The role, whatever the objects say.
     pub role: Option<Role>,
     /// The name of the cluster.
@@ -48,7 +46,6 @@ impl Request {
         Request {
             profile: Profile::NEWEST,
             stand_ins: true,
-            content_stand_ins: false,
             role: None,
             cluster_name: None,
             endpoint: None,

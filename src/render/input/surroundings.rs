@@ -13,13 +13,13 @@ use crate::diag::{Diagnostic, FieldPath, Place, rules};
 
 rules! {
     /// A config that belongs to no machine.
-    pub OWNER_MISSING = error("config-owner-missing");
+    pub OWNER_MISSING = error("config-owner-missing"), waits();
     /// A machine whose cluster is not there.
-    pub CLUSTER_MISSING = error("cluster-missing");
+    pub CLUSTER_MISSING = error("cluster-missing"), waits();
     /// A cluster that the provider waits for.
-    pub CLUSTER_NOT_READY = error("cluster-not-ready");
+    pub CLUSTER_NOT_READY = error("cluster-not-ready"), waits();
     /// A cluster or config that the provider leaves alone.
-    pub PAUSED = error("cluster-paused");
+    pub PAUSED = error("cluster-paused"), waits();
     /// A machine that does not say its version.
     pub VERSION_MISSING = error("kubernetes-version-missing");
 }

@@ -18,13 +18,13 @@ use crate::text::go_value;
 
 rules! {
     /// A Secret that a config reads is not there.
-    pub SECRET_MISSING = error("config-secret-missing");
+    pub SECRET_MISSING = error("config-secret-missing"), waits();
     /// A Secret that a config reads has no such key.
-    pub SECRET_KEY_MISSING = error("config-secret-key-missing");
+    pub SECRET_KEY_MISSING = error("config-secret-key-missing"), waits();
     /// A ConfigMap that a config reads is not there.
-    pub CONFIG_MAP_MISSING = error("config-configmap-missing");
+    pub CONFIG_MAP_MISSING = error("config-configmap-missing"), waits();
     /// A ConfigMap that a config reads has no such key.
-    pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing");
+    pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
     /// A content that is a template and does not parse or fails.
     pub TEMPLATE_REFUSED = error("config-template-refused");
     /// A password that the software on the node does not take.
@@ -141,6 +141,7 @@ impl Contents<'_> {
                 let path = self.spec_path.field("users").index(index).field("passwdFrom");
                 let passwd = self.secret(&source.secret, &path, "passwd", notes)?;
                 if platform == Some(Platform::Windows)
+                    && Secret::find(self.pool, self.config.namespace(), &source.secret.name).is_some()
                     && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
                 {
                     let message = format!("{path} gives a password that cloudbase-init does not take");
@@ -173,11 +174,13 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("secret");
         let Some(secret) = Secret::find(self.pool, namespace, name) else {
+            if self.stand_ins {
+                return Some(self.stand_in("secret", name, key, notes));
+            }
             let finding = Diagnostic::of(&SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
-            let finding = finding.at(self.config.place(&path.field("name"))).help(self.how_to_go_on("Secret", name, &SECRET_MISSING));
+            let finding = finding.at(self.config.place(&path.field("name"))).help(format!("add the file of Secret {namespace}/{name}"));
             let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
-            notes.report.push(finding.upstream(format!("failed to resolve {what} source: {cause}")));
-            return self.content_stand_in("secret", name, key, notes);
+            return notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
         };
         match secret.get(key) {
             Ok(Some(value)) => {
@@ -196,14 +199,10 @@ impl Contents<'_> {
         }
     }
 
-    fn how_to_go_on(&self, kind: &str, name: &str, rule: &crate::diag::Rule) -> String {
-        format!("add the file of {kind} {}/{name}, or render without it: `--allow {}`", self.config.namespace(), rule.id)
-    }
-
-    /// A text in place of a content that nobody has; `None` when the user did not ask for one.
-    fn content_stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    /// A text in place of a content that nobody has.
+    fn stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Sensitive<Vec<u8>> {
         let stand_in = stand_in::content(kind, self.config.namespace(), name, key);
-        self.stand_ins.then(|| Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes()))
+        Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes())
     }
 
     /// The value of a key of a ConfigMap.
@@ -213,10 +212,12 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("configMap");
         let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
+            if self.stand_ins {
+                return Some(self.stand_in("configmap", name, key, notes));
+            }
             let finding = Diagnostic::of(&CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
             let finding = finding.at(self.config.place(&path.field("name")));
-            notes.report.push(finding.help(self.how_to_go_on("ConfigMap", name, &CONFIG_MAP_MISSING)));
-            return self.content_stand_in("configmap", name, key, notes);
+            return notes.refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
         };
         match map.get(key) {
             Ok(Some(value)) => Some(Sensitive::new(value)),

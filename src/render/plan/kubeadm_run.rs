@@ -37,7 +37,14 @@ impl Planner<'_> {
         let timeouts = timeouts(own, legacy.map(Legacy::init_timeouts));
         let values = self.cluster_values(spec, legacy);
         let cluster = spec.cluster_configuration.clone().unwrap_or_default();
-        let cluster = kubeadm::cluster_configuration(&cluster, &values, &timeouts, api);
+        let mut cluster = kubeadm::cluster_configuration(&cluster, &values, &timeouts, api);
+        // Converted from v1beta1, an empty list of endpoints is none.
+        if legacy.is_none()
+            && let Some(endpoints) =
+                cluster.pointer_mut("/etcd/external/endpoints").filter(|list| list.as_array().is_some_and(Vec::is_empty))
+        {
+            *endpoints = serde_json::Value::Null;
+        }
         let lifetimes = legacy.map_or(&[][..], |legacy| &legacy.token_lifetimes);
         let init = spec.init_configuration.clone().unwrap_or_default();
         let init = kubeadm::init_configuration(&init, lifetimes, &timeouts, api);

@@ -67,7 +67,7 @@ impl Planner<'_> {
             spec_path: &self.target.spec_path(),
             profile: &self.request.profile,
             template_data: &template_data,
-            stand_ins: self.request.content_stand_ins,
+            stand_ins: self.request.stand_ins,
             defaults: &file_defaults,
         };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);

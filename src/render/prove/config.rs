@@ -18,7 +18,7 @@ use crate::render::input::profile::{PROFILES, Profile};
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::document::{self, Part, Wording};
-use crate::schema::{Schema, Violation, refusal};
+use crate::schema::{Fault, Schema, Violation, refusal};
 use crate::text::go_value;
 
 rules! {
@@ -34,6 +34,8 @@ rules! {
     pub RULE_NOT_JUDGED = warning("config-rule-not-judged");
     /// A value that does not convert.
     pub NOT_CONVERTIBLE = error("config-value-not-convertible");
+    /// A field of v1beta1 that Cluster API drops when it converts the config.
+    pub FIELD_DROPPED = warning("config-field-dropped");
     /// A bootstrap token that is none.
     pub TOKEN_MALFORMED = error("config-token-malformed");
     /// A field that the API does not have.
@@ -45,7 +47,7 @@ rules! {
 }
 
 /// The rules of the schema.
-const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
+pub(super) const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
 /// A config that is right as far as its API can tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +77,50 @@ pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Optio
         legacy::apply_defaults(&mut object["spec"]);
         Sensitive::new(object["spec"].clone())
     });
+    if v1beta1.is_none() && version == Version::V1Beta1 {
+        warn_of_dropped(target, notes);
+    }
     let spec = converted(target, object, group, version, v1beta1.is_some(), notes)?;
     admit(target, &spec, request, notes)?;
-    let spec = serde_json::from_value(spec).expect("internal error: a spec that its schema accepts has the type of the spec");
-    Some(Config { spec, v1beta1 })
+    Some(Config { spec: typed(target, spec, notes)?, v1beta1 })
+}
+
+/// The spec in its type. Schema and type need not agree on every value; the cause may quote the user, so it is not told.
+fn typed(target: &Target<'_>, spec: Value, notes: &mut Notes) -> Option<WindlassConfigSpec> {
+    serde_json::from_value(with_endpoints(spec)).ok().or_else(|| {
+        let path = target.spec_path();
+        let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{path} holds a value that its schema takes and its type does not"));
+        notes.refuse(finding.at(target.config.place(&path)).help("report it with the config: this is a fault of ours"))
+    })
+}
+
+/// Conversion drops the empty list of endpoints, which the type demands.
+fn with_endpoints(mut spec: Value) -> Value {
+    if let Some(Value::Object(external)) = spec.pointer_mut("/clusterConfiguration/etcd/external") {
+        external.entry("endpoints").or_insert_with(|| json!([]));
+    }
+    spec
+}
+
+/// Fields of v1beta1 that Cluster API drops when it converts to v1beta2, and what counts instead.
+const DROPPED: [(&[&str], &str); 4] = [
+    (&["clusterConfiguration", "kubernetesVersion"], "the version of the Machine counts"),
+    (&["clusterConfiguration", "clusterName"], "the name of the Cluster counts"),
+    (&["clusterConfiguration", "networking"], "`spec.clusterNetwork` of the Cluster counts"),
+    (&["useExperimentalRetryJoin"], "kubeadm itself tries again"),
+];
+
+fn warn_of_dropped(target: &Target<'_>, notes: &mut Notes) {
+    for (steps, instead) in DROPPED {
+        let value = target.spec().and_then(|spec| steps.iter().try_fold(spec, |value, step| value.get(step)));
+        let is_set =
+            !matches!(value, None | Some(Value::Bool(false))) && value.and_then(Value::as_object).is_none_or(|map| !map.is_empty());
+        if is_set {
+            let path = steps.iter().fold(target.spec_path(), |path, step| path.field(*step));
+            let finding = Diagnostic::of(&FIELD_DROPPED, format!("{path} has no effect since Cluster API v1.11: {instead}"));
+            notes.report.push(finding.at(target.config.key_place(&path)).help("remove it, or render with `--capi-version v1.10`"));
+        }
+    }
 }
 
 fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> Option<Version> {
@@ -151,8 +193,9 @@ fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<V
         if !was_stored {
             return violations;
         }
-        violations.retain(|violation| !violation.detail.contains(" should have at least 1 items"));
-        let empty: Vec<&FieldPath> = violations.iter().map(|violation| &violation.path).filter(|path| take_empty(object, path)).collect();
+        violations.retain(|violation| !matches!(violation.fault, Fault::TooFewItems { least: 1, .. }));
+        let may_be_empty = |violation: &&Violation| matches!(violation.fault, Fault::Rule { .. });
+        let empty: Vec<_> = violations.iter().filter(may_be_empty).filter(|violation| take_empty(object, &violation.path)).collect();
         if empty.is_empty() {
             return violations;
         }
@@ -183,7 +226,7 @@ fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: 
         if finding.rule != WORDING.unknown {
             finding.upstream.clone_from(&upstream);
         }
-        notes.report.push(as_user_path(target, finding));
+        notes.report.push(finding);
     }
 }
 
@@ -191,19 +234,21 @@ fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: 
 fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, notes: &mut Notes) -> Option<()> {
     let verdict = schema.evaluate_rules(object, None);
     for rule in verdict.not_evaluable {
-        let message = format!("{} has a rule that cannot be judged here: {}", rule.path, rule.reason);
-        let finding = Diagnostic::of(&RULE_NOT_JUDGED, message).at(target.config.place(&in_object(target, &rule.path)));
-        notes.report.push(as_user_path(target, finding.help(format!("check by hand: {}", rule.rule))));
+        let path = in_object(target, &rule.path);
+        let message = format!("{path} has a rule that cannot be judged here: {}", rule.reason);
+        let finding = Diagnostic::of(&RULE_NOT_JUDGED, message).at(target.config.place(&path));
+        notes.report.push(finding.help(format!("check by hand: {}", rule.rule)));
     }
     if verdict.violations.is_empty() {
         return Some(());
     }
     let upstream = upstream_refusal(target, &verdict.violations);
     for violation in &verdict.violations {
-        let message = format!("{}: {}", violation.path, violation.detail);
-        let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&in_object(target, &violation.path)));
+        let path = in_object(target, &violation.path);
+        let message = format!("{path}: {}", violation.fault);
+        let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
         finding.upstream.clone_from(&upstream);
-        notes.report.push(as_user_path(target, finding.help("change the fields so that the rule holds")));
+        notes.report.push(finding.help("change the fields so that the rule holds"));
     }
     None
 }
@@ -231,11 +276,10 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     let config = target.config;
     let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
     for violation in violations {
-        // Upstream names this field as no document spells it.
-        let path: FieldPath = violation.path.segments().iter().cloned().map(as_written).collect();
-        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.detail)).at(config.place(&path));
-        let help = match violation.detail.as_str() {
-            admission::GATE_CLOSED => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
+        let path = violation.path;
+        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.fault)).at(config.place(&path));
+        let help = match violation.fault {
+            Fault::GateClosed(_) => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
             _ => "change the fields so that the rule holds",
         };
         notes.report.push(finding.help(help).upstream(upstream.clone()));
@@ -251,13 +295,6 @@ fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
     }
 }
 
-fn as_written(segment: Segment) -> Segment {
-    match segment {
-        Segment::Field(name) if name == "kubeconfig" => Segment::Field("kubeConfig".to_owned()),
-        segment => segment,
-    }
-}
-
 /// The message with which the API server refuses the object; `None` where upstream's object is not a config of its own.
 fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<String> {
     let is_config = target.kind.spec_path() == ["spec"];
@@ -270,14 +307,6 @@ pub fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
         Some((Segment::Field(first), rest)) if first == "spec" => target.spec_path().join(&rest.iter().cloned().collect()),
         _ => path.clone(),
     }
-}
-
-/// The finding with the user's own path in its message.
-fn as_user_path(target: &Target<'_>, mut finding: Diagnostic) -> Diagnostic {
-    if target.kind.spec_path() != ["spec"] {
-        finding.message = finding.message.replace("spec.", &format!("{}.", target.spec_path()));
-    }
-    finding
 }
 
 /// kubeadm's tokens: six characters, a dot, sixteen characters, all digits or lower-case letters.

@@ -3,3 +3,4 @@
 pub mod config;
 pub mod legacy;
 pub mod supported;
+pub mod whole;

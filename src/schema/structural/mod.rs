@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::node::Compiler;
 use super::violation::shown;
-use super::{MAX_DEPTH, Violation, ViolationKind};
+use super::{Fault, MAX_DEPTH, Violation, ViolationKind};
 use crate::diag::FieldPath;
 use keywords::Keywords;
 
@@ -46,8 +46,11 @@ pub fn check(crd: &Value) -> Vec<Violation> {
 fn respelt(violation: Violation, prefix: &str) -> Violation {
     const SHARED: &str = "spec.validation.openAPIV3Schema";
     let field = violation.field.replacen(prefix, SHARED, 1);
-    let body = violation.body.replace(prefix, SHARED);
-    Violation { field, body, ..violation }
+    let fault = match violation.fault {
+        Fault::Words(words) => Fault::Words(words.replace(prefix, SHARED)),
+        fault => fault,
+    };
+    Violation { field, fault, ..violation }
 }
 
 fn check_schema(schema: &Value, has_status: bool, path: &FieldPath) -> Vec<Violation> {

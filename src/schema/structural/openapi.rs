@@ -102,7 +102,7 @@ fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
         keyword => schema.get(keyword).is_some(),
     };
     for (keyword, detail) in REFUSED.iter().filter(refused) {
-        out.push(Violation::forbidden(path.field(*keyword), detail));
+        out.push(Violation::forbidden(path.field(*keyword), *detail));
     }
     if kind == "null" {
         out.push(Violation::forbidden(path.field("type"), "type cannot be set to null, use nullable as an alternative"));

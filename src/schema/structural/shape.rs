@@ -210,7 +210,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut V
         keyword => schema.is_set(keyword),
     };
     for (keyword, detail) in FORBIDDEN.iter().filter(forbidden) {
-        out.push(Violation::forbidden(path.field(*keyword), detail));
+        out.push(Violation::forbidden(path.field(*keyword), *detail));
     }
     if schema.property("metadata").is_some() {
         out.push(Violation::forbidden(path.field("properties").key("metadata"), "must not be specified in a nested context"));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::node::{Additional, Node, Type};
 use super::violation::shown;
-use super::{Schema, Violation, ViolationKind};
+use super::{Fault, Schema, Violation, ViolationKind};
 use number::Number;
 pub(super) use trail::Trail;
 
@@ -31,7 +31,7 @@ impl Schema {
     pub(super) fn validate_values(&self, object: &Value) -> Vec<Violation> {
         let outcome = Walk { trail: Trail::default() }.node(&self.root, object);
         let mut seen = std::collections::BTreeSet::new();
-        outcome.violations.into_iter().filter(|found| seen.insert((found.field.clone(), found.body.clone()))).collect()
+        outcome.violations.into_iter().filter(|found| seen.insert(found.to_string())).collect()
     }
 }
 
@@ -131,9 +131,13 @@ impl<'a> Walk<'a> {
     }
 
     fn wrong_type(&self, demanded: &str, given: &str) -> Violation {
-        let given = Value::from(given);
-        let detail = format!("{} in body must be of type {demanded}: {}", self.trail.text(), shown(&given));
-        self.trail.violation(ViolationKind::TypeInvalid, Some(&shown(&given)), &detail)
+        self.not_of_type(demanded, &shown(&Value::from(given)))
+    }
+
+    /// `given` as messages show it.
+    fn not_of_type(&self, expected: &str, given: &str) -> Violation {
+        let fault = Fault::Type { at: self.trail.text(), expected: expected.to_owned(), given: given.to_owned() };
+        self.trail.violation(ViolationKind::TypeInvalid, Some(given), fault)
     }
 
     /// Length and pattern: the first that fails is the only one told.
@@ -153,11 +157,7 @@ impl<'a> Walk<'a> {
     fn format(&self, node: &Node, text: &str) -> Option<Violation> {
         let format = node.format.as_ref()?;
         let check = format.check.filter(|check| !check(text));
-        check.map(|_| {
-            let value = shown(&Value::from(text));
-            let detail = format!("{} in body must be of type {}: {value}", self.trail.text(), format.name);
-            self.trail.violation(ViolationKind::TypeInvalid, Some(&value), &detail)
-        })
+        check.map(|_| self.not_of_type(&format.name, &shown(&Value::from(text))))
     }
 
     fn enumeration(&self, node: &Node, value: &Value) -> Option<Violation> {
@@ -180,7 +180,8 @@ impl<'a> Walk<'a> {
         }
         let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
         if let Some(limit) = node.min_items.filter(|limit| count < *limit) {
-            outcome.violations.push(self.invalid(&Value::from(count), &format!("should have at least {limit} items")));
+            let fault = Fault::TooFewItems { at: self.trail.text(), least: limit };
+            outcome.violations.push(self.trail.violation(ViolationKind::Invalid, Some(&count.to_string()), fault));
         }
         if let Some(limit) = node.max_items.filter(|limit| count > *limit) {
             outcome.violations.push(Violation::too_many(self.trail.path(), items.len(), limit).spelt(self.trail.field()));
@@ -234,8 +235,7 @@ impl<'a> Walk<'a> {
 
     /// `spec.x: Invalid value: <value>: spec.x in body <rest>`.
     fn invalid(&self, value: &Value, rest: &str) -> Violation {
-        let detail = format!("{} in body {rest}", self.trail.text());
-        self.trail.violation(ViolationKind::Invalid, Some(&shown(value)), &detail)
+        self.trail.violation(ViolationKind::Invalid, Some(&shown(value)), self.trail.rule(rest.to_owned()))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Trail;
 use crate::schema::node::{Bound, Node, Type};
-use crate::schema::{Violation, ViolationKind};
+use crate::schema::{Fault, Violation, ViolationKind};
 use crate::text::go_value;
 
 /// A number as Go's JSON decoder gives it: an int64 when it is written as one and fits, else a float64.
@@ -90,7 +90,7 @@ impl<'a> Range<'a> {
     }
 
     /// A number, or a number of the schema, that its own type cannot hold. Reported without a field.
-    fn error(&self, number: Number, what: &str, trail: &Trail<'_>) -> Option<Violation> {
+    fn error(&self, number: Number, what: &'static str, trail: &Trail<'_>) -> Option<Violation> {
         let fits = match (self.integer, self.format, number) {
             (true, "int32", Number::Int(int)) => i32::try_from(int).is_ok(),
             (true, "int32", Number::Float(float)) => float.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(&float),
@@ -103,9 +103,8 @@ impl<'a> Range<'a> {
         if fits {
             return None;
         }
-        let kind = if self.integer { "integer" } else { "number" };
-        let format = if self.format.is_empty() { "(default format)".to_owned() } else { format!("with format {}", self.format) };
-        Some(trail.nameless(&format!("{what} value must be of type {kind} {format} in {}", trail.text())))
+        let expected = if self.integer { "integer" } else { "number" };
+        Some(trail.nameless(Fault::Range { at: trail.text(), what, expected, format: self.format.to_owned() }))
     }
 }
 
@@ -136,8 +135,8 @@ fn beyond(number: Number, bound: Bound, as_float: bool, side: Side, trail: &Trai
         (Side::Maximum, false) => "less than or equal to",
         (Side::Maximum, true) => "less than",
     };
-    let detail = format!("{} in body should be {than} {}", trail.text(), limit.text());
-    Some(trail.violation(ViolationKind::Invalid, Some(&number.text()), &detail))
+    let rule = trail.rule(format!("should be {than} {}", limit.text()));
+    Some(trail.violation(ViolationKind::Invalid, Some(&number.text()), rule))
 }
 
 fn multiple_of(number: Number, factor: f64, as_float: bool, trail: &Trail<'_>) -> Option<Violation> {
@@ -157,8 +156,8 @@ fn multiple_of(number: Number, factor: f64, as_float: bool, trail: &Trail<'_>) -
             is_whole(if factor < 1.0 { 1.0 / factor * number } else { number / factor })
         }
     };
-    let detail = || format!("{} in body should be a multiple of {}", trail.text(), factor.text());
-    (!divides).then(|| trail.violation(ViolationKind::Invalid, Some(&number.text()), &detail()))
+    let rule = || trail.rule(format!("should be a multiple of {}", factor.text()));
+    (!divides).then(|| trail.violation(ViolationKind::Invalid, Some(&number.text()), rule()))
 }
 
 /// Whether a value equals an allowed one after Go's conversion to its type: integers and floats mix, and quirk: an integer is also taken

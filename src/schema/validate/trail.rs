@@ -1,7 +1,7 @@
 //! Where a walk stands, written out only when there is something to say.
 
 use crate::diag::{FieldPath, Segment};
-use crate::schema::{Violation, ViolationKind};
+use crate::schema::{Fault, Violation, ViolationKind};
 
 #[derive(Debug, Clone, Copy)]
 enum Step<'a> {
@@ -65,13 +65,18 @@ impl<'a> Trail<'a> {
         if self.0.is_empty() { "<nil>".to_owned() } else { self.text() }
     }
 
+    /// A rule of the schema that a value here breaks.
+    pub(in crate::schema) fn rule(&self, rule: String) -> Fault {
+        Fault::Rule { at: self.text(), rule }
+    }
+
     /// An error here.
-    pub(in crate::schema) fn violation(&self, kind: ViolationKind, value: Option<&str>, detail: &str) -> Violation {
-        Violation::new(kind, self.path(), value, detail).spelt(self.field())
+    pub(in crate::schema) fn violation(&self, kind: ViolationKind, value: Option<&str>, fault: impl Into<Fault>) -> Violation {
+        Violation::new(kind, self.path(), value, fault).spelt(self.field())
     }
 
     /// An error that the API server reports without a field, although it knows the place.
-    pub(in crate::schema) fn nameless(&self, detail: &str) -> Violation {
-        Violation::new(ViolationKind::Invalid, self.path(), Some("\"\""), detail).spelt("<nil>")
+    pub(in crate::schema) fn nameless(&self, fault: impl Into<Fault>) -> Violation {
+        Violation::new(ViolationKind::Invalid, self.path(), Some("\"\""), fault).spelt("<nil>")
     }
 }

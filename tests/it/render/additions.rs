@@ -90,8 +90,13 @@ fn config_maps_hold_content() {
     let missing = refused(&with("other", "data: {k: text}"));
     assert!(missing.contains("error[config-configmap-key-missing]: WindlassConfig/w reads key `other` of ConfigMap m, which has no such key\n  --> <stdin>:5:"), "{missing}");
     let text = with("k", "data: {k: text}").replace("metadata: {name: m}", "metadata: {name: n}");
+    assert!(data(&text).contains("      stand-in for configmap default/m key k\n"));
+    let owner = "ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, name: m, uid: x}]";
+    let machine = "---\n{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m}, spec: {clusterName: c, version: v1.34.1}}\n---\n{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: c}, spec: {controlPlaneEndpoint: {host: a, port: 1}}, status: {initialization: {infrastructureProvisioned: true}, conditions: [{type: ControlPlaneInitialized, status: \"True\"}]}}\n";
+    let real = text.replace("metadata: {name: w}", &format!("metadata: {{name: w, {owner}}}")) + machine;
     assert!(
-        refused(&text)
+        render_text(&real, &["render", "-", "--no-stand-ins"])
+            .2
             .contains("error[config-configmap-missing]: WindlassConfig/w reads ConfigMap m, which no file holds\n  --> <stdin>:5:")
     );
     assert!(

@@ -10,6 +10,7 @@ mod surroundings;
 mod typed;
 mod vectors;
 mod verb;
+mod whole_objects;
 
 use std::io::Write;
 use std::path::Path;

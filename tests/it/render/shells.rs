@@ -47,7 +47,7 @@ fn script(spec: &str) -> String {
     let text = format!("apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {{name: w}}\nspec:\n{spec}");
     let (pool, _) = Pool::read(&[Source::new("w.yaml", text)]);
     let mut notes = Notes::default();
-    let rendered = render::render(&pool, &render::targets(&pool)[0], &Request::new(), &mut notes);
+    let rendered = render::render(&pool, &render::targets(&pool)[0], &Request::new(), &mut notes).rendered();
     let rendered = rendered.unwrap_or_else(|| panic!("{:?}", notes.report));
     let items = run_items(&rendered.plan).iter().map(|item| format!("{}\n", item.command)).collect::<String>();
     format!("#!/bin/sh\n{items}")

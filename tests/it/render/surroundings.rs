@@ -62,8 +62,8 @@ fn every_missing_secret_is_in_one_report() {
 }
 
 #[test]
-fn a_missing_secret_is_filled_in_when_its_finding_is_allowed() {
-    let (code, data, talk) = render_text(APPLIED, &["render", "-", "--allow", "config-secret-missing"]);
+fn a_missing_secret_is_filled_in_and_listed() {
+    let (code, data, talk) = render_text(APPLIED, &["render", "-"]);
     assert_eq!(code, 0, "{talk}");
     assert!(data.contains("      stand-in for secret default/file key k\n"), "{data}");
     assert!(

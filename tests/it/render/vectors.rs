@@ -65,7 +65,7 @@ pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<Igni
     let mut notes = Notes { report, ..Notes::default() };
     let targets: Vec<_> = render::targets(&pool).into_iter().filter(|target| target.config.kind() == "KubeadmConfig").collect();
     assert!(targets.len() <= 1, "{}: several configs", case.name);
-    let rendered = targets.first().and_then(|target| render::render(&pool, target, &request, &mut notes));
+    let rendered = targets.first().and_then(|target| render::render(&pool, target, &request, &mut notes).rendered());
     (rendered, notes.report.into_findings())
 }
 

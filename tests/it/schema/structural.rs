@@ -203,5 +203,5 @@ fn schemas_that_go_could_not_decode_are_told_by_keyword() {
     for _ in 0..200 {
         deep = json!({"type": "array", "items": deep});
     }
-    assert!(structural::check(&crd(deep))[0].body.starts_with("Forbidden: must not be nested more than"));
+    assert!(structural::check(&crd(deep))[0].body().starts_with("Forbidden: must not be nested more than"));
 }

@@ -201,5 +201,5 @@ fn schemas_that_cannot_be_compiled_name_the_keyword() {
     for _ in 0..200 {
         deep = json!({"type": "array", "items": deep});
     }
-    assert!(Schema::from_json(&deep).unwrap_err().body.ends_with("nested too deeply"));
+    assert!(Schema::from_json(&deep).unwrap_err().body().ends_with("nested too deeply"));
 }

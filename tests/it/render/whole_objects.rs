@@ -1,0 +1,147 @@
+//! Objects as a whole: faults beside the config, fields that conversion drops, values on which schema and type differ, and what a controller
+//! is told.
+
+use windlass::render::{self, Notes, Outcome, Pool, Request};
+use windlass::text::source::Source;
+
+use super::{WORKER, render_text};
+
+fn kubeadm(kind: &str, version: &str, spec: &str) -> String {
+    let group = if kind.contains("ControlPlane") { "controlplane" } else { "bootstrap" };
+    format!("apiVersion: {group}.cluster.x-k8s.io/{version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n")
+}
+
+fn refused(text: &str) -> String {
+    let (code, data, talk) = render_text(text, &["render", "-", "--all"]);
+    assert_eq!((code, data.as_str()), (1, ""), "{talk}");
+    talk
+}
+
+fn rendered(text: &str, flags: &[&str]) -> (String, String) {
+    let (code, data, talk) = render_text(text, &[&["render", "-"], flags].concat());
+    assert_eq!(code, 0, "{talk}");
+    (data, talk)
+}
+
+#[test]
+fn what_stands_beside_the_config_is_judged_too() {
+    let check = |text: &str, expected: &str| {
+        let talk = refused(text);
+        assert!(talk.contains(expected), "{expected}\n{talk}");
+    };
+    let template = |spec: &str| kubeadm("KubeadmConfigTemplate", "v1beta2", spec);
+    check(
+        &template("{joinConfiguration: {nodeRegistration: {name: x}}}"),
+        "error[config-field-unknown]: unknown field `spec.joinConfiguration`",
+    );
+    check(&template("{template: {spce: {}}}"), "unknown field `spec.template.spce`");
+    check(&WORKER.replace("spec:", "sepc:"), "unknown field `sepc`");
+    let control_plane = |version: &str, spec: &str| kubeadm("KubeadmControlPlane", version, spec);
+    let whole = "version: v1.34.1, machineTemplate: {spec: {infrastructureRef: {}}}, kubeadmConfigSpec: {verbosity: 1}";
+    check(
+        &control_plane("v1beta2", &format!("{{{whole}, rolloutStrategy: {{}}}}")),
+        "unknown field `spec.rolloutStrategy`",
+    );
+    check(&control_plane("v1beta1", &format!("{{{whole}, rollout: {{}}}}")), "unknown field `spec.rollout`");
+    check(
+        &control_plane("v1beta2", "{version: v1.34.1}"),
+        "error[config-field-missing]: spec.machineTemplate is missing",
+    );
+    check(
+        &control_plane("v1beta2", &format!("{{{whole}}}").replace("v1.34.1", "1.34")),
+        "spec.version is the number 1.34, not a text",
+    );
+    check(
+        &control_plane("v1beta2", &format!("{{{whole}}}").replace("v1.34.1", "v1.34")),
+        "spec.version: must be a valid semantic version",
+    );
+    check(
+        &control_plane("v1beta2", &format!("{{{whole}, replicas: 2}}")),
+        "spec.replicas: cannot be an even number when etcd is stacked",
+    );
+    rendered(&control_plane("v1beta2", &format!("{{{whole}, replicas: 3}}")), &["--all"]);
+}
+
+#[test]
+fn findings_of_templates_name_the_paths_of_the_template() {
+    let text = kubeadm(
+        "KubeadmConfigTemplate",
+        "v1beta2",
+        "{template: {spec: {files: [{path: /a, content: b, contentFormat: inspec.d}]}}}",
+    );
+    let talk = refused(&text);
+    assert!(talk.contains("spec.template.spec.files[0].contentFormat is `inspec.d`"), "{talk}");
+    assert!(!talk.contains("inspec.template"), "{talk}");
+}
+
+#[test]
+fn fields_that_conversion_drops_are_warned_of() {
+    let spec = "{useExperimentalRetryJoin: true, clusterConfiguration: {kubernetesVersion: v1.30.0, clusterName: foo, networking: {podSubnet: 1.2.3.0/24}}}";
+    let text = kubeadm("KubeadmConfig", "v1beta1", spec);
+    let (_, talk) = rendered(&text, &[]);
+    for (field, instead) in [
+        ("clusterConfiguration.kubernetesVersion", "the version of the Machine counts"),
+        ("clusterConfiguration.clusterName", "the name of the Cluster counts"),
+        ("clusterConfiguration.networking", "`spec.clusterNetwork` of the Cluster counts"),
+        ("useExperimentalRetryJoin", "kubeadm itself tries again"),
+    ] {
+        let expected = format!("warning[config-field-dropped]: spec.{field} has no effect since Cluster API v1.11: {instead}");
+        assert!(talk.contains(&expected), "{expected}\n{talk}");
+    }
+    let (_, talk) = rendered(&text, &["--capi-version", "v1.10"]);
+    assert!(!talk.contains("config-field-dropped"), "{talk}");
+}
+
+/// v1.11 and later read the list back as none, and kubeadm's type always writes the field; v1.10 works on the list itself.
+#[test]
+fn an_empty_list_of_endpoints_is_written_as_the_release_writes_it() {
+    let spec = "{clusterConfiguration: {etcd: {external: {endpoints: [], caFile: a, certFile: b, keyFile: c}}}}";
+    let text = kubeadm("KubeadmConfig", "v1beta1", spec);
+    for (release, expected) in [("v1.12", "          endpoints: null\n"), ("v1.10", "          endpoints: []\n")] {
+        let (data, _) = rendered(&text, &["--role", "init", "--capi-version", release]);
+        assert!(data.contains(expected), "{release}\n{data}");
+    }
+}
+
+/// The provider finds a volume of v1beta1 by its host path, and so the first one.
+#[test]
+fn volumes_of_one_host_path_are_read_only_together() {
+    let volume = |name: &str, more: &str| format!("{{name: {name}, hostPath: /h, mountPath: /{name}{more}}}");
+    let text = |first: &str, second: &str| {
+        let volumes = format!("[{}, {}]", volume("v1", first), volume("v2", second));
+        kubeadm("KubeadmConfig", "v1beta1", &format!("{{clusterConfiguration: {{apiServer: {{extraVolumes: {volumes}}}}}}}"))
+    };
+    let count = |text: &str| rendered(text, &["--role", "init"]).0.matches("readOnly: true").count();
+    assert_eq!(count(&text(", readOnly: true", "")), 2);
+    assert_eq!(count(&text("", ", readOnly: true")), 0);
+}
+
+#[test]
+fn empty_objects_of_a_wrong_type_are_refused_in_objects_that_were_read_back() {
+    let text = WORKER.replace("name: w", "name: w, uid: 0-1").replace("  files:", "  verbosity: {}\n  mounts: {}\n  format: {}\n  files:");
+    let talk = refused(&text);
+    for field in ["verbosity", "mounts", "format"] {
+        assert!(talk.contains(&format!("spec.{field} is a mapping, not ")), "{talk}");
+    }
+}
+
+#[test]
+fn a_minor_version_means_its_newest_patch() {
+    let (_, talk) = rendered(WORKER, &["--capi-version", "v1.14"]);
+    assert!(talk.contains("as CAPI v1.14.2 writes it"), "{talk}");
+    let (_, talk) = rendered(WORKER, &["--capi-version", "v1.14.2"]);
+    assert!(!talk.contains("was not tried"), "{talk}");
+}
+
+#[test]
+fn a_controller_can_tell_waiting_from_refusal() {
+    let outcome = |text: &str, stand_ins: bool| {
+        let (pool, report) = Pool::read(&[Source::new("a.yaml", text.to_owned())]);
+        assert!(!report.has_errors());
+        let request = Request { stand_ins, ..Request::new() };
+        render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default())
+    };
+    assert!(matches!(outcome(WORKER, true), Outcome::Rendered(_)));
+    assert_eq!(outcome(WORKER, false), Outcome::Waiting);
+    assert_eq!(outcome(&WORKER.replace("content", "contnt"), false), Outcome::Refused);
+}
