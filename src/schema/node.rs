@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::cel::Rule;
+use super::cel::{Rule, least_json};
 use super::format;
 use super::pattern::{Pattern, PatternCache};
 use super::{MAX_DEPTH, Violation};
@@ -109,6 +109,8 @@ pub(super) struct Node {
     pub(super) rules: Vec<Rule>,
     /// Whether this node or one below it, junctors aside, has rules.
     pub(super) has_rules: bool,
+    /// The fewest bytes of JSON that a value takes; none when rules do not see it.
+    pub(super) least_json: Option<u64>,
 }
 
 impl Node {
@@ -176,6 +178,7 @@ impl Compiler {
         node.rules = self.rules(schema)?;
         let below = node.properties.values().chain(node.items.as_deref()).chain(node.values()).any(|below| below.has_rules);
         node.has_rules = below || !node.rules.is_empty();
+        node.least_json = least_json(&node);
         Ok(node)
     }
 

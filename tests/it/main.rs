@@ -10,6 +10,7 @@
 mod admission;
 mod api;
 mod bad_provider;
+mod bounds;
 mod bring_your_own;
 mod circles;
 mod cli;

@@ -8,6 +8,7 @@ use kube_cel::cel::extractors::{Arguments, This};
 use kube_cel::cel::objects::ValueType;
 use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
 
+use super::meter::{self, Meter};
 use crate::schema::pattern::PatternCache;
 use crate::text::go_value;
 
@@ -18,7 +19,7 @@ pub(super) const GO_WORDS: &str = "go";
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
 
 /// All functions of the standard library and of Kubernetes' that our library has.
-pub(super) fn context() -> Context<'static> {
+pub(super) fn context(meter: &Arc<Meter>) -> Context<'static> {
     let mut context = Context::default().with_all();
     context.add_function("size", size);
     context.add_function("string", string);
@@ -36,6 +37,7 @@ pub(super) fn context() -> Context<'static> {
         let pattern = patterns.get(&pattern).map_err(|error| ExecutionError::function_error("matches", error))?;
         Ok(Value::Bool(pattern.matches(&text)))
     });
+    meter::register(&mut context, meter);
     context
 }
 

@@ -1,13 +1,18 @@
 //! `x-kubernetes-validations`: the rules that a schema adds in CEL.
 //!
 //! The words are those of apiextensions-apiserver 0.36 (`pkg/apiserver/schema/cel`). What our CEL library cannot evaluate is reported as
-//! not evaluable; it never passes in silence. Costs are not estimated: a rule that would loop too long is not evaluable either.
+//! not evaluable; it never passes in silence. So is what costs more than the API server spends.
 
+mod cost;
 mod field_path;
 mod functions;
+mod guard;
+mod meter;
 mod program;
 mod rule;
 mod value;
+
+use std::sync::Arc;
 
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{Context, Value as Cel};
@@ -18,11 +23,14 @@ use super::validate::Trail;
 use super::violation::shown;
 use super::{Schema, Violation, ViolationKind};
 use crate::diag::FieldPath;
-use program::{Fault, Program};
+pub(super) use meter::Meter;
+use meter::{PER_CALL, PER_OBJECT};
+use program::{Ended, Fault};
 pub(super) use rule::Rule;
 
+pub(super) use cost::{PER_EXPRESSION, PER_SCHEMA, exceeded, least_json, most_often};
 pub(super) use field_path::parse as parse_field_path;
-pub(super) use program::type_error;
+pub(super) use program::{Program, type_error};
 
 /// The longest message that a `messageExpression` may give, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
@@ -36,6 +44,8 @@ pub struct NotEvaluable {
     pub rule: String,
     /// Why our library cannot judge it.
     pub reason: String,
+    /// Whether it was begun and had to be ended, for its cost or because it breaks our library.
+    pub ended: bool,
 }
 
 /// What the API server would say, as far as we can tell.
@@ -71,7 +81,12 @@ impl Schema {
     /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are skipped where there is no old value,
     /// unless they say `optionalOldSelf`.
     pub fn evaluate_rules(&self, object: &Value, old: Option<&Value>) -> Verdict {
-        let mut walk = Walk { trail: Trail::default(), context: None, verdict: Verdict::default() };
+        self.evaluate_metered(object, old, &Arc::default())
+    }
+
+    /// The same within what a meter has left.
+    pub(super) fn evaluate_metered(&self, object: &Value, old: Option<&Value>, meter: &Arc<Meter>) -> Verdict {
+        let mut walk = Walk { trail: Trail::default(), context: None, meter: Arc::clone(meter), verdict: Verdict::default() };
         walk.node(&self.root, object, old, true);
         walk.verdict
     }
@@ -81,12 +96,14 @@ struct Walk<'a> {
     trail: Trail<'a>,
     /// The functions; made when the first rule is evaluated.
     context: Option<Context<'static>>,
+    /// What all rules of the object may still cost.
+    meter: Arc<Meter>,
     verdict: Verdict,
 }
 
 impl<'a> Walk<'a> {
     fn node(&mut self, node: &'a Node, value: &'a Value, old: Option<&'a Value>, resource: bool) {
-        if !node.has_rules || value.is_null() {
+        if !node.has_rules || value.is_null() || self.meter.is_object_spent() {
             return;
         }
         if !node.rules.is_empty() {
@@ -125,12 +142,13 @@ impl<'a> Walk<'a> {
 
     /// The rules of one schema on one value.
     fn rules(&mut self, node: &'a Node, value: &Value, old: Option<&Value>, resource: bool) {
-        let root = self.context.take().unwrap_or_else(functions::context);
+        let root = self.context.take().unwrap_or_else(|| functions::context(&self.meter));
         {
             let mut context = root.new_inner_scope();
-            context.add_variable_from_value("self", value::value(node, value, resource));
+            let current = value::value(node, value, resource);
             let old_self = old.map(|old| value::value(node, old, resource));
-            let widest = value::widest(value).max(old.map_or(0, value::widest));
+            let scope = meter::size(&current) + old_self.as_ref().map_or(0, meter::size);
+            context.add_variable_from_value("self", current);
             let reordered = old.is_some_and(|old| value::is_reordered(node, value, old));
             for rule in node.rules.iter().filter(|rule| !rule.rule.trim().is_empty()) {
                 let program = match rule.program() {
@@ -140,6 +158,9 @@ impl<'a> Walk<'a> {
                         continue;
                     }
                 };
+                if self.meter.is_object_spent() {
+                    break;
+                }
                 let optional = rule.optional_old_self == Some(true);
                 if program.uses_old_self() && old_self.is_none() && !optional {
                     continue;
@@ -156,17 +177,17 @@ impl<'a> Walk<'a> {
                 if let Some(old_self) = old_self {
                     context.add_variable_from_value("oldSelf", old_self);
                 }
-                self.rule(node, rule, program, &context, value, widest);
+                self.rule(node, rule, program, &context, value, scope);
             }
         }
         self.context = Some(root);
     }
 
-    fn rule(&mut self, node: &Node, rule: &Rule, program: &Program, context: &Context<'_>, value: &Value, widest: u64) {
-        match program.evaluate(context, widest) {
+    fn rule(&mut self, node: &Node, rule: &Rule, program: &Program, context: &Context<'_>, value: &Value, scope: u64) {
+        match program.evaluate(context, &self.meter, scope) {
             Ok(Cel::Bool(true)) => {}
             Ok(Cel::Bool(false)) => {
-                let detail = message(rule, context, widest).unwrap_or_else(|| rule.refusal());
+                let detail = message(rule, context, &self.meter, scope).unwrap_or_else(|| rule.refusal());
                 let violation = self.refused(node, rule, value, &detail);
                 self.verdict.violations.push(violation);
             }
@@ -188,15 +209,26 @@ impl<'a> Walk<'a> {
                 self.verdict.violations.push(Violation::new(ViolationKind::Invalid, self.trail.path(), Some(&shown), &detail));
             }
             Err(Fault::Unsupported(reason)) => self.give_up(rule, &reason),
+            Err(Fault::Ended(cause)) => self.end(rule, cause),
         }
     }
 
     fn give_up(&mut self, rule: &Rule, reason: &str) {
-        self.verdict.not_evaluable.push(NotEvaluable {
-            path: self.trail.path(),
-            rule: rule.rule.trim().to_owned(),
-            reason: reason.to_owned(),
-        });
+        let (path, rule, reason) = (self.trail.path(), rule.rule.trim().to_owned(), reason.to_owned());
+        self.verdict.not_evaluable.push(NotEvaluable { path, rule, reason, ended: false });
+    }
+
+    /// A rule that was begun and could not be brought to an end. Where nothing is left for the object, no further rule of it is judged.
+    fn end(&mut self, rule: &Rule, cause: Ended) {
+        let reason = match cause {
+            Ended::Panicked => "our CEL library fails on it".to_owned(),
+            Ended::TooDear if self.meter.is_object_spent() => {
+                format!("the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are judged")
+            }
+            Ended::TooDear => format!("it takes more than {PER_CALL} steps"),
+        };
+        let (path, rule) = (self.trail.path(), rule.rule.trim().to_owned());
+        self.verdict.not_evaluable.push(NotEvaluable { path, rule, reason, ended: true });
     }
 
     /// The error of a rule that does not hold: at its `fieldPath`, of its `reason`. Objects and lists are not printed.
@@ -229,7 +261,7 @@ fn has_open_type(node: &Node) -> bool {
 }
 
 fn optional_of(value: Option<Cel>) -> Cel {
-    Cel::Opaque(std::sync::Arc::new(value.map_or_else(OptionalValue::none, OptionalValue::of)))
+    Cel::Opaque(Arc::new(value.map_or_else(OptionalValue::none, OptionalValue::of)))
 }
 
 /// Whether two items of a map list have the same key.
@@ -238,11 +270,11 @@ fn same_key(keys: &[String], one: &Value, other: &Value) -> bool {
 }
 
 /// What the `messageExpression` gives, if it gives a usable message.
-fn message(rule: &Rule, context: &Context<'_>, widest: u64) -> Option<String> {
+fn message(rule: &Rule, context: &Context<'_>, meter: &Meter, scope: u64) -> Option<String> {
     if rule.message_expression.trim().is_empty() {
         return None;
     }
-    let Ok(Cel::String(text)) = rule.message_program().ok()?.evaluate(context, widest) else { return None };
+    let Ok(Cel::String(text)) = rule.message_program().ok()?.evaluate(context, meter, scope) else { return None };
     let text = text.trim();
     (!text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n')).then(|| text.to_owned())
 }

@@ -4,7 +4,10 @@ use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, operators};
 use kube_cel::cel::parser::Parser;
 use kube_cel::cel::{Context, ExecutionError, Value};
 
+use super::cost;
 use super::functions::GO_WORDS;
+use super::guard::guarded;
+use super::meter::{self, Meter};
 use super::value::escaped;
 use crate::schema::node::{ListType, Node, Type};
 
@@ -14,15 +17,12 @@ const MAX_LENGTH: usize = 8 * 1024;
 /// Expressions nested more deeply are not evaluated: evaluation recurses.
 const MAX_DEPTH: usize = 128;
 
-/// How many steps of loops inside loops an evaluation may take. The API server counts costs; this keeps us from hanging.
-const MAX_STEPS: u64 = 10_000_000;
-
 /// A parsed expression.
 #[derive(Debug, Clone)]
 pub(in crate::schema) struct Program {
     expression: IdedExpr,
-    /// How many loops (`all`, `map`, …) are inside each other at most.
-    loops: u32,
+    /// The same with the calls that count what it costs.
+    metered: IdedExpr,
     uses_old_self: bool,
     uses_optional_steps: bool,
 }
@@ -34,6 +34,17 @@ pub(in crate::schema) enum Fault {
     Runtime(String),
     /// Our library does not know how.
     Unsupported(String),
+    /// It could not be brought to an end.
+    Ended(Ended),
+}
+
+/// Why an evaluation was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::schema) enum Ended {
+    /// It costs more than the API server spends on one evaluation, or on all for an object.
+    TooDear,
+    /// Our library panicked.
+    Panicked,
 }
 
 /// Why an expression was not compiled.
@@ -67,12 +78,14 @@ impl Program {
         if source.len() > MAX_LENGTH {
             return Err(Uncompiled::TooMuch(format!("longer than {MAX_LENGTH} bytes")));
         }
-        let parsed = Parser::new().enable_optional_syntax(true).parse(source);
+        let parsed = guarded(|| Parser::new().enable_optional_syntax(true).parse(source));
+        let parsed = parsed.ok_or_else(|| Uncompiled::TooMuch("our CEL library fails on it".to_owned()))?;
         let expression = parsed.map_err(|errors| errors.to_string().lines().next().unwrap_or("no valid expression").to_owned());
         let expression = expression.map_err(Uncompiled::Syntax)?;
         let survey = Survey::of(&expression).map_err(Uncompiled::TooMuch)?;
-        let Survey { loops, uses_old_self, uses_optional_steps } = survey;
-        Ok(Program { expression, loops, uses_old_self, uses_optional_steps })
+        let Survey { uses_old_self, uses_optional_steps } = survey;
+        let metered = meter::woven(expression.clone());
+        Ok(Program { expression, metered, uses_old_self, uses_optional_steps })
     }
 
     /// Whether the expression names `oldSelf`: such rules speak of a transition.
@@ -80,15 +93,23 @@ impl Program {
         self.uses_old_self
     }
 
-    /// Evaluates the expression; `widest` is the largest number of entries of a list or map in the data.
-    pub(super) fn evaluate(&self, context: &Context<'_>, widest: u64) -> Result<Value, Fault> {
-        if widest.max(2).checked_pow(self.loops).is_none_or(|steps| steps > MAX_STEPS) {
-            return Err(Fault::Unsupported(format!("{} nested loops over up to {widest} entries take too long", self.loops)));
-        }
+    /// What the API server estimates that it costs; nothing, when we cannot tell.
+    pub(in crate::schema) fn estimate(&self, node: &Node, resource: bool) -> Option<u64> {
+        cost::estimate(&self.expression, node, resource)
+    }
+
+    /// Evaluates the expression, for values of `scope` parts. What the library panics on is ended.
+    pub(super) fn evaluate(&self, context: &Context<'_>, meter: &Meter, scope: u64) -> Result<Value, Fault> {
         if self.uses_optional_steps {
             return Err(Fault::Unsupported("optional steps (`.?x`, `[?x]`) are not known to our CEL library".to_owned()));
         }
-        Value::resolve(&self.expression, context).map_err(fault)
+        meter.begin(scope);
+        let outcome = guarded(|| Value::resolve(&self.metered, context));
+        match outcome {
+            _ if meter.is_spent() => Err(Fault::Ended(Ended::TooDear)),
+            Some(outcome) => outcome.map_err(fault),
+            None => Err(Fault::Ended(Ended::Panicked)),
+        }
     }
 
     /// Whether a list that is a set or a map, or something that holds one, is compared with anything but its own old value. For the API
@@ -177,7 +198,6 @@ fn holds_unordered(node: &Node) -> bool {
 /// What an expression consists of; found without recursion, for the parser may have nested it deeply.
 #[derive(Default)]
 struct Survey {
-    loops: u32,
     uses_old_self: bool,
     uses_optional_steps: bool,
 }
@@ -185,33 +205,26 @@ struct Survey {
 impl Survey {
     fn of(root: &IdedExpr) -> Result<Self, String> {
         let mut survey = Survey::default();
-        let mut open = vec![(root, 0_usize, 0_u32)];
-        while let Some((node, depth, loops)) = open.pop() {
+        let mut open = vec![(root, 0_usize)];
+        while let Some((node, depth)) = open.pop() {
             if depth > MAX_DEPTH {
                 return Err(format!("nested more than {MAX_DEPTH} levels"));
             }
-            let below = depth + 1;
             match &node.expr {
                 Expr::Ident(name) => survey.uses_old_self |= name == "oldSelf",
                 Expr::Call(call) => {
                     survey.uses_optional_steps |= matches!(call.func_name.as_str(), operators::OPT_SELECT | operators::OPT_INDEX);
                 }
-                Expr::Comprehension(inner) => {
-                    survey.loops = survey.loops.max(loops + 1);
-                    open.extend([(&inner.iter_range, below, loops), (&inner.accu_init, below, loops)]);
-                    open.extend([&inner.loop_cond, &inner.loop_step, &inner.result].map(|part| (part, below, loops + 1)));
-                    continue;
-                }
                 _ => {}
             }
-            open.extend(parts(&node.expr).into_iter().map(|part| (part, below, loops)));
+            open.extend(parts(&node.expr).into_iter().map(|part| (part, depth + 1)));
         }
         Ok(survey)
     }
 }
 
 /// The expressions that an expression is made of.
-fn parts(expression: &Expr) -> Vec<&IdedExpr> {
+pub(super) fn parts(expression: &Expr) -> Vec<&IdedExpr> {
     match expression {
         Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
         Expr::Select(select) => vec![&select.operand],

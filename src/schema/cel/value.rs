@@ -168,16 +168,6 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The largest number of entries of a list or map, the value itself included.
-pub(super) fn widest(value: &Value) -> u64 {
-    let (own, below) = match value {
-        Value::Array(items) => (items.len(), items.iter().map(widest).max()),
-        Value::Object(entries) => (entries.len(), entries.values().map(widest).max()),
-        _ => (0, None),
-    };
-    u64::try_from(own).unwrap_or(u64::MAX).max(below.unwrap_or(0))
-}
-
 /// Whether a list that is a set or a map holds the same as before in another order. For the API server such lists are equal; for our
 /// library they are not.
 pub(super) fn is_reordered(node: &Node, new: &Value, old: &Value) -> bool {

@@ -1,35 +1,38 @@
 //! Defaults must hold to their own schema, and to its rules.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::Violation;
 use crate::diag::{FieldPath, Segment};
-use crate::schema::Schema;
+use crate::schema::cel::Meter;
 use crate::schema::node::Node;
 use crate::schema::prune::META_FIELDS;
+use crate::schema::{Schema, Verdict};
 
-/// Checks all defaults of a schema. Those of map values are never used, and so not looked at.
-pub(super) fn check(root: &Node, path: &FieldPath) -> Vec<Violation> {
+/// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map values are never used, and so not looked at.
+pub(super) fn check(root: &Node, by_rules: bool, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
-    visit(root, true, path, &mut violations);
+    visit(root, true, path, by_rules.then(Arc::default).as_ref(), &mut violations);
     violations
 }
 
-fn visit(node: &Node, resource: bool, path: &FieldPath, out: &mut Vec<Violation>) {
+fn visit(node: &Node, resource: bool, path: &FieldPath, meter: Option<&Arc<Meter>>, out: &mut Vec<Violation>) {
     if let Some(default) = &node.default {
-        out.extend(one(node, resource, default, &path.field("default")));
+        out.extend(one(node, resource, default, meter, &path.field("default")));
     }
     if let Some(items) = &node.items {
-        visit(items, false, &path.field("items"), out);
+        visit(items, false, &path.field("items"), meter, out);
     }
     // What the root says about its own type and metadata may have no defaults at all, which is told elsewhere.
     let own = |name: &&String| !(resource && META_FIELDS.contains(&name.as_str()));
     for (name, property) in node.properties.iter().filter(|(name, _)| own(name)) {
-        visit(property, false, &path.field("properties").key(name.as_str()), out);
+        visit(property, false, &path.field("properties").key(name.as_str()), meter, out);
     }
 }
 
-fn one(node: &Node, resource: bool, default: &Value, path: &FieldPath) -> Vec<Violation> {
+fn one(node: &Node, resource: bool, default: &Value, meter: Option<&Arc<Meter>>, path: &FieldPath) -> Vec<Violation> {
     let mut root = Node { default: None, embedded_resource: node.embedded_resource || resource, ..node.clone() };
     // The API server forgets the types of int-or-string here; what is left of it are the junctors.
     if root.int_or_string {
@@ -47,14 +50,20 @@ fn one(node: &Node, resource: bool, default: &Value, path: &FieldPath) -> Vec<Vi
     if found.is_empty() {
         found = schema.validate_values(default);
     }
-    if found.is_empty() {
-        found = schema.evaluate_rules(default, Some(default)).violations;
-    }
-    if found.is_empty() {
-        found = schema.evaluate_rules(default, None).violations;
+    for old in [Some(default), None] {
+        if let Some(meter) = meter.filter(|_| found.is_empty()) {
+            found = judged(schema.evaluate_metered(default, old, meter));
+        }
     }
     violations.extend(found.into_iter().map(|violation| moved(violation, path)));
     violations
+}
+
+/// What rules say of a default. One that could not be brought to an end is refused.
+fn judged(verdict: Verdict) -> Vec<Violation> {
+    let ended = verdict.not_evaluable.into_iter().filter(|rule| rule.ended);
+    let refused = ended.map(|rule| Violation::forbidden(rule.path, &format!("the rule `{}` cannot be judged: {}", rule.rule, rule.reason)));
+    verdict.violations.into_iter().chain(refused).collect()
 }
 
 /// An error of the default alone, at its place in the schema.

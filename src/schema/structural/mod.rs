@@ -1,8 +1,9 @@
 //! The schemas of a CustomResourceDefinition, judged as the API server judges them when the CRD is created.
 //!
-//! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of apiextensions-apiserver 0.36. The costs of CEL rules are not
-//! estimated, and their types are checked only as far as the existence of fields goes.
+//! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of apiextensions-apiserver 0.36. The types of CEL
+//! rules are checked only as far as the existence of fields goes.
 
+mod costs;
 mod defaults;
 mod keywords;
 mod lists;
@@ -68,19 +69,15 @@ fn check_schema(schema: &Value, has_status: bool, path: &FieldPath) -> Vec<Viola
     }
     let unsupported = shape::unsupported(root);
     let compiled = Compiler::new().node(schema).ok();
-    let mut is_structural = false;
-    if unsupported.is_none() {
-        let mut found = shape::check(root, path);
-        if found.is_empty()
-            && let Some(node) = &compiled
-        {
-            found = defaults::check(node, path);
-        }
-        is_structural = found.is_empty();
-        violations.extend(found);
-    }
-    let rules_of = compiled.as_ref().filter(|_| is_structural);
-    violations.extend(openapi::check(root, compiled.as_ref(), rules_of.is_some(), path));
+    let misshapen = if unsupported.is_none() { shape::check(root, path) } else { Vec::new() };
+    let is_shaped = unsupported.is_none() && misshapen.is_empty();
+    violations.extend(misshapen);
+    // Rules that cost too much are known before any of them is tried on a default.
+    let found = openapi::check(root, compiled.as_ref(), is_shaped, path);
+    let defaults =
+        compiled.as_ref().filter(|_| is_shaped).map(|node| defaults::check(node, !found.costs_too_much, path)).unwrap_or_default();
+    let rules = if is_shaped && compiled.is_some() && defaults.is_empty() { found.rules } else { Vec::new() };
+    violations.extend(defaults.into_iter().chain(found.schema).chain(rules));
     if violations.is_empty()
         && let Some(reason) = unsupported
     {

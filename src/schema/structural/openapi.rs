@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::Violation;
+use super::costs::Costs;
 use super::keywords::Keywords;
+use super::rules::Context;
 use super::{lists, rules};
 use crate::diag::FieldPath;
 use crate::schema::node::Node;
@@ -21,11 +23,20 @@ struct Place {
     uncorrelatable: Option<FieldPath>,
     /// Whether CEL rules are looked at.
     rules: bool,
+    /// How often a value can be here, where all lists and maps above it say how long they may be.
+    cardinality: Option<u64>,
 }
 
 impl Place {
     fn below(&self, path: FieldPath) -> Self {
         Place { path, root: false, ..self.clone() }
+    }
+
+    /// Below a list or map with at most so many entries.
+    fn repeated(mut self, most: Option<i64>) -> Self {
+        let most = most.map(|most| u64::try_from(most).unwrap_or(0));
+        self.cardinality = self.cardinality.zip(most).map(|(outer, most)| outer.saturating_mul(most));
+        self
     }
 
     fn uncorrelatable_below(mut self, path: &FieldPath) -> Self {
@@ -40,24 +51,39 @@ impl Place {
 
 /// Errors of schemas and of CEL rules apart: rules are only judged where the schema is right.
 #[derive(Debug, Default)]
-struct Found {
-    schema: Vec<Violation>,
-    rules: Vec<Violation>,
+pub(super) struct Found {
+    pub(super) schema: Vec<Violation>,
+    pub(super) rules: Vec<Violation>,
+    /// Whether the estimated cost of a rule, or of all, is one of the errors.
+    pub(super) costs_too_much: bool,
+    costs: Costs,
 }
 
 impl Found {
     fn add(&mut self, other: Found) {
         self.schema.extend(other.schema);
         self.rules.extend(other.rules);
+        self.costs_too_much |= other.costs_too_much;
+        self.costs.add(other.costs);
     }
 }
 
 /// Checks a whole schema; `node` is its compiled form, `with_rules` whether CEL rules are looked at.
-pub(super) fn check(root: Keywords<'_>, node: Option<&Node>, with_rules: bool, path: &FieldPath) -> Vec<Violation> {
-    let place = Place { path: path.clone(), root: true, inside_meta: false, no_defaults: None, uncorrelatable: None, rules: with_rules };
+pub(super) fn check(root: Keywords<'_>, node: Option<&Node>, with_rules: bool, path: &FieldPath) -> Found {
+    let place = Place {
+        path: path.clone(),
+        root: true,
+        inside_meta: false,
+        no_defaults: None,
+        uncorrelatable: None,
+        rules: with_rules,
+        cardinality: Some(1),
+    };
     let mut found = schema(root, node, &place);
-    found.schema.append(&mut found.rules);
-    found.schema
+    let exceeded = found.costs.exceeded(path);
+    found.costs_too_much |= !exceeded.is_empty();
+    found.rules.extend(exceeded);
+    found
 }
 
 fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
@@ -74,7 +100,8 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         && let Some(node) = node
     {
         let resource = place.root || schema.flag("x-kubernetes-embedded-resource");
-        rules::check_expressions(node, resource, &place.path, place.uncorrelatable.as_ref(), &mut found.rules);
+        let context = Context { resource, uncorrelatable: place.uncorrelatable.as_ref(), cardinality: place.cardinality };
+        found.costs_too_much |= rules::check_expressions(node, &context, &place.path, &mut found.rules, &mut found.costs);
     }
     found
 }
@@ -136,6 +163,7 @@ fn values_of_map(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> 
         below.no_defaults = Some("inside additionalProperties applying to object metadata".to_owned());
     }
     if let Some(values) = Keywords::of(additional) {
+        let below = below.repeated(node.and_then(|node| node.max_properties));
         found.add(schema(values, node.and_then(Node::values), &below));
     }
     found
@@ -181,7 +209,11 @@ fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         _ => place.below(path).uncorrelatable_below(&place.path),
     };
     if let Some(items) = keywords.schema("items") {
-        found.add(schema(items, node.and_then(|node| node.items.as_deref()), &below(path.clone())));
+        found.add(schema(
+            items,
+            node.and_then(|node| node.items.as_deref()),
+            &below(path.clone()).repeated(node.and_then(|node| node.max_items)),
+        ));
     }
     for (index, items) in keywords.branches("items") {
         found.add(schema(items, None, &below(path.index(index))));

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use super::costs::Costs;
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
 use crate::diag::FieldPath;
-use crate::schema::cel::{Rule, parse_field_path, type_error};
+use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
 use crate::schema::node::{Compiler, Node};
 use crate::text::go_value;
 
@@ -59,15 +60,20 @@ fn has_line_break(text: &str) -> bool {
     text.contains(['\n', '\r'])
 }
 
-/// What is wrong with the expressions, as far as our CEL library can tell. `resource` for the root and for embedded resources,
-/// `uncorrelatable` for the ancestor that has no old value to compare with.
-pub(super) fn check_expressions(
-    node: &Node,
-    resource: bool,
-    path: &FieldPath,
-    uncorrelatable: Option<&FieldPath>,
-    out: &mut Vec<Violation>,
-) {
+/// What rules of a place depend on beside its schema.
+pub(super) struct Context<'a> {
+    /// Whether it is the root or an embedded resource.
+    pub(super) resource: bool,
+    /// The ancestor that has no old value to compare with.
+    pub(super) uncorrelatable: Option<&'a FieldPath>,
+    /// How often a value can be here, if all above it is bounded.
+    pub(super) cardinality: Option<u64>,
+}
+
+/// What is wrong with the expressions, as far as our CEL library can tell; whether one costs too much.
+pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &FieldPath, out: &mut Vec<Violation>, costs: &mut Costs) -> bool {
+    let mut costs_too_much = false;
+    let often = context.cardinality.unwrap_or_else(|| most_often(node));
     for (index, rule) in node.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
         let path = path.field("x-kubernetes-validations").index(index);
         let program = match rule.program() {
@@ -77,25 +83,39 @@ pub(super) fn check_expressions(
                 continue;
             }
         };
-        if let Some(error) = type_error(program, node, resource) {
+        let mut charge = |program: &Program, often: u64, path: FieldPath, name: &str, out: &mut Vec<Violation>| {
+            let cost = program.estimate(node, context.resource).unwrap_or(0).saturating_mul(often);
+            if cost > PER_EXPRESSION {
+                costs_too_much = true;
+                out.push(Violation::forbidden(path.clone(), &exceeded(name, cost, PER_EXPRESSION)));
+            }
+            costs.observe(path, cost);
+        };
+        if let Some(error) = type_error(program, node, context.resource) {
             out.push(uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}")));
+        } else {
+            charge(program, often, path.field("rule"), "estimated rule cost", out);
         }
-        if !rule.message_expression.is_empty()
-            && let Err(gap) = rule.message_program()
-        {
-            let detail = |error: &str| format!("messageExpression compilation failed: {error}");
-            out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("messageExpression"), &detail(error))));
+        if !rule.message_expression.is_empty() {
+            match rule.message_program() {
+                Ok(message) => charge(message, 1, path.field("messageExpression"), "estimated messageExpression cost", out),
+                Err(gap) => {
+                    let detail = |error: &str| format!("messageExpression compilation failed: {error}");
+                    out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("messageExpression"), &detail(error))));
+                }
+            }
         }
         if !program.uses_old_self() {
             out.extend(rule.optional_old_self.map(|flag| {
                 let detail = "may not be set if oldSelf is not used in rule";
                 Violation::invalid(path.field("optionalOldSelf"), &Value::Bool(flag), detail)
             }));
-        } else if let Some(ancestor) = uncorrelatable {
+        } else if let Some(ancestor) = context.uncorrelatable {
             let detail = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {ancestor}");
             out.push(Violation::invalid(path.field("rule"), &Value::from(rule.rule.as_str()), &detail));
         }
     }
+    costs_too_much
 }
 
 /// An expression that does not compile. Upstream prints the rule as a struct of Go, in the order of its parts.

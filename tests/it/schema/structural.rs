@@ -188,7 +188,8 @@ fn rules_of_a_schema_compile_and_point_to_fields() {
         json!({"rule": "has(self.b)"}),
         format!("{at}.rule: Invalid value: {printed}: compilation failed: undefined field 'b'"),
     );
-    let list = json!({"type": "array", "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}});
+    let own = json!({"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]});
+    let list = json!({"type": "array", "maxItems": 9, "items": own});
     let expected = r#"@.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within @"#;
     check_structural(list, &[expected]);
 }

@@ -1,0 +1,42 @@
+//! The estimated costs of all rules of a schema together.
+
+use super::Violation;
+use crate::diag::FieldPath;
+use crate::schema::cel::{PER_SCHEMA, exceeded};
+
+/// How many of the most expensive rules are named.
+const NAMED: usize = 4;
+
+/// What the expressions of a schema cost.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    total: u64,
+    /// Those with at least a hundredth of what all may cost.
+    dear: Vec<(u64, FieldPath)>,
+}
+
+impl Costs {
+    pub(super) fn observe(&mut self, path: FieldPath, cost: u64) {
+        self.total = self.total.saturating_add(cost);
+        if cost >= PER_SCHEMA / 100 {
+            self.dear.push((cost, path));
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Costs) {
+        self.total = self.total.saturating_add(other.total);
+        self.dear.extend(other.dear);
+    }
+
+    /// What the API server says when all cost too much.
+    pub(super) fn exceeded(&mut self, path: &FieldPath) -> Vec<Violation> {
+        if self.total <= PER_SCHEMA {
+            return Vec::new();
+        }
+        self.dear.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
+        let part = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+        let named = self.dear.drain(..).take(NAMED).map(|(_, path)| Violation::forbidden(path, part));
+        let whole = exceeded("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", self.total, PER_SCHEMA);
+        named.chain([Violation::forbidden(path.clone(), &whole)]).collect()
+    }
+}
