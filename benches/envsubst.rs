@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 
 /// Lines as CRD descriptions have them; the numbers of escapes and references are those asked for.
@@ -28,7 +29,7 @@ fn substitution(criterion: &mut Criterion) {
         let text = template(size, escapes, 200);
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(name, |bench| {
-            bench.iter(|| envsubst::parse(black_box(&text)).unwrap().substitute(|_| None::<String>).unwrap());
+            bench.iter(|| envsubst::parse(black_box(&text)).unwrap().substitute(|_| None::<String>, &Budget::default()).unwrap());
         });
     }
     group.finish();

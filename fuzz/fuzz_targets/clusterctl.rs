@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use windlass::clusterctl::{ComponentsOptions, Config, Log, TemplateSource, World, generate_provider, generate_yaml};
 use windlass::contract::ProviderType;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::tree::Tree;
 use windlass::text::yaml::{Limits, parse};
@@ -24,7 +25,8 @@ fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
     ];
     let tree: Tree = files.into_iter().collect();
     let environment = |name: &str| (name == "A").then(|| "value".to_owned());
-    let world = World { files: &tree, environment: &environment, network: None };
+    let budget = Budget::default();
+    let world = World { files: &tree, environment: &environment, network: None, budget: &budget };
     if let Ok(config) = Config::load(world, &format!("/{name}")) {
         let _ = config.providers();
         if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false).and_then(|template| template.to_yaml()) {

@@ -6,6 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use windlass::clusterctl::{Config, World};
 use windlass::ops::repository::{CONFIGURATION_FILE, bundle, doctor, list, merge, rebase};
 use windlass::ops::vars;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::tree::Tree;
 
@@ -43,11 +44,13 @@ fn examine(tree: &Tree, configuration: &str) {
     let environment = |_: &str| None;
     let source = Source::new("/c.yaml", configuration);
     let file: Tree = [("c.yaml".to_owned(), configuration.as_bytes().to_vec())].into_iter().collect();
-    let world = World { files: &file, environment: &environment, network: None };
+    let budget = Budget::default();
+    let world = World { files: &file, environment: &environment, network: None, budget: &budget };
     if Config::load(world, "/c.yaml").is_ok() {
         let mut files = tree.clone();
         files.insert("c.yaml", configuration.as_bytes());
-        let world = World { files: &files, ..world };
+        let budget = Budget::default();
+    let world = World { files: &files, ..world };
         let config = Config::load(world, "/c.yaml").expect("it was read before");
         let found =
             doctor::examine(doctor::Subject { config: &config, source: Some(&source), repository: Some((".", "/")), files: &files });

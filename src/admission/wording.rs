@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::text;
-use crate::text::go_value;
+use crate::text::go;
 
 /// How values are printed in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Wording {
                 }
                 out.push(']');
             }
-            scalar => go_value::push_json(out, scalar),
+            scalar => go::push_json(out, scalar),
         }
     }
 
@@ -94,12 +94,12 @@ impl Wording {
         out.push('{');
         for (index, (name, value)) in shown.into_iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            go_value::push_json_string(out, name);
+            go::push_json_string(out, name);
             out.push(':');
             match (self, name.as_str()) {
-                (Wording::Redacted, name) if SECRETS.contains(&name) => go_value::push_plain_json_string(out, REDACTED),
+                (Wording::Redacted, name) if SECRETS.contains(&name) => go::push_plain_json_string(out, REDACTED),
                 // A map of strings, not a struct: sorted by key.
-                (_, "config") => go_value::push_json(out, value),
+                (_, "config") => go::push_json(out, value),
                 _ => self.push(out, value),
             }
         }
@@ -120,7 +120,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// A file of v1beta1 in Go's syntax. The address of a pointer is left open.
 fn go_file(file: &Value) -> String {
-    let quoted = |field: &str| go_value::quote(text(file, field));
+    let quoted = |field: &str| go::quote(text(file, field));
     let append = file.get("append") == Some(&Value::Bool(true));
     let source = if file.get("contentFrom").is_some_and(|source| !source.is_null()) { "0x…" } else { "nil" };
     format!(

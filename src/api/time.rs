@@ -8,6 +8,8 @@ use k8s_openapi::jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::text::go::duration;
+
 /// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions when it writes). All of year 9999 is
 /// included: people write its end for "never".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,11 +95,7 @@ impl JsonSchema for Timestamp {
     }
 }
 
-const MICROSECOND: u64 = 1_000;
-const MILLISECOND: u64 = 1_000_000;
-const SECOND: u64 = 1_000_000_000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
+const NANOSECONDS: i64 = 1_000_000_000;
 
 /// A length of time in the notation of Go: `1h2m3.5s`, `300ms`, `-2m0s` (Kubernetes `metav1.Duration`; Go `time.Duration`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,7 +111,7 @@ impl GoDuration {
 
     /// So many whole seconds.
     pub fn from_seconds(seconds: i32) -> Self {
-        GoDuration { nanoseconds: i64::from(seconds) * SECOND as i64 }
+        GoDuration { nanoseconds: i64::from(seconds) * NANOSECONDS }
     }
 
     /// The length in nanoseconds.
@@ -123,68 +121,17 @@ impl GoDuration {
 
     /// Whole seconds, truncated towards zero and kept within an `int32`, as Cluster API converts durations.
     pub fn whole_seconds(self) -> i32 {
-        let seconds = self.nanoseconds / SECOND as i64;
+        let seconds = self.nanoseconds / NANOSECONDS;
         seconds.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
 
     /// Reads what Go's `time.ParseDuration` reads: a sign, then numbers with units `ns us µs ms s m h`, or `0`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (negative, unsigned) = match text.as_bytes().first()? {
-            b'-' => (true, &text[1..]),
-            b'+' => (false, &text[1..]),
-            _ => (false, text),
-        };
-        if unsigned == "0" {
-            return Some(GoDuration::default());
-        }
-        let mut rest = unsigned;
-        let mut total: u64 = 0;
-        while !rest.is_empty() {
-            let (part, after) = parse_part(rest)?;
-            total = total.checked_add(part).filter(|sum| *sum <= 1 << 63)?;
-            rest = after;
-        }
-        let nanoseconds = match (unsigned.is_empty(), negative) {
-            (true, _) => return None,
-            (false, true) => 0i64.checked_sub_unsigned(total)?,
-            (false, false) => i64::try_from(total).ok()?,
-        };
-        Some(GoDuration { nanoseconds })
+    ///
+    /// # Errors
+    /// In Go's words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        duration::parse(text).map(Self::from_nanoseconds)
     }
-}
-
-/// One number with its unit, in nanoseconds, and what follows it.
-fn parse_part(text: &str) -> Option<(u64, &str)> {
-    let (whole_digits, rest) = split_while(text, |c| c.is_ascii_digit());
-    let (fraction_digits, rest) = rest.strip_prefix('.').map_or(("", rest), |rest| split_while(rest, |c| c.is_ascii_digit()));
-    if whole_digits.is_empty() && fraction_digits.is_empty() {
-        return None;
-    }
-    let (unit_name, rest) = split_while(rest, |c| c != '.' && !c.is_ascii_digit());
-    let unit = match unit_name {
-        "ns" => 1,
-        "us" | "µs" | "μs" => MICROSECOND,
-        "ms" => MILLISECOND,
-        "s" => SECOND,
-        "m" => MINUTE,
-        "h" => HOUR,
-        _ => return None,
-    };
-    let whole: u64 = if whole_digits.is_empty() { 0 } else { whole_digits.parse().ok()? };
-    let nanoseconds = whole.checked_mul(unit).filter(|n| *n <= 1 << 63)?.checked_add(fraction_of(unit, fraction_digits))?;
-    (nanoseconds <= 1 << 63).then_some((nanoseconds, rest))
-}
-
-/// `0.DIGITS` of a unit, truncated; with Go's float arithmetic, so that the last digit agrees.
-fn fraction_of(unit: u64, digits: &str) -> u64 {
-    let mut value: u64 = 0;
-    let mut scale = 1.0_f64;
-    for digit in digits.bytes().map(|b| u64::from(b - b'0')) {
-        let Some(next) = value.checked_mul(10).and_then(|v| v.checked_add(digit)).filter(|v| *v <= 1 << 63) else { break };
-        value = next;
-        scale *= 10.0;
-    }
-    (value as f64 * (unit as f64 / scale)) as u64
 }
 
 fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
@@ -194,39 +141,7 @@ fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
 impl fmt::Display for GoDuration {
     /// Go's `Duration.String()`: `1h0m0s`, `1.5s`, `300ms`, `0s`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = self.nanoseconds.unsigned_abs();
-        if self.nanoseconds < 0 {
-            formatter.write_str("-")?;
-        }
-        match length {
-            0 => formatter.write_str("0s"),
-            1..MICROSECOND => write!(formatter, "{length}ns"),
-            MICROSECOND..MILLISECOND => write!(formatter, "{}µs", Decimal(length, MICROSECOND)),
-            MILLISECOND..SECOND => write!(formatter, "{}ms", Decimal(length, MILLISECOND)),
-            _ => {
-                let (hours, minutes) = (length / HOUR, length / MINUTE % 60);
-                match (hours, minutes) {
-                    (0, 0) => {}
-                    (0, _) => write!(formatter, "{minutes}m")?,
-                    _ => write!(formatter, "{hours}h{minutes}m")?,
-                }
-                write!(formatter, "{}s", Decimal(length % MINUTE, SECOND))
-            }
-        }
-    }
-}
-
-/// A number in units, with as many decimals as it needs.
-struct Decimal(u64, u64);
-
-impl fmt::Display for Decimal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decimal(value, unit) = self;
-        write!(formatter, "{}", value / unit)?;
-        let width = unit.ilog10() as usize;
-        let fraction = format!("{:0width$}", value % unit);
-        let fraction = fraction.trim_end_matches('0');
-        if fraction.is_empty() { Ok(()) } else { write!(formatter, ".{fraction}") }
+        formatter.write_str(&duration::text(self.nanoseconds))
     }
 }
 
@@ -239,7 +154,7 @@ impl Serialize for GoDuration {
 impl<'de> Deserialize<'de> for GoDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        GoDuration::parse(&text).ok_or_else(|| de::Error::custom(format!("invalid duration {text:?}")))
+        GoDuration::parse(&text).map_err(de::Error::custom)
     }
 }
 
@@ -260,34 +175,6 @@ impl JsonSchema for GoDuration {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Go's documentation of `time.ParseDuration` and `Duration.String`.
-    #[test]
-    fn durations_read_and_print_as_in_go() {
-        let check = |text: &str, expected: &str| assert_eq!(GoDuration::parse(text).unwrap().to_string(), expected, "{text}");
-        check("0", "0s");
-        check("+5s", "5s");
-        check("20m", "20m0s");
-        check("3600s", "1h0m0s");
-        check("1h15m30.918s", "1h15m30.918s");
-        check("1.5h", "1h30m0s");
-        check(".5s", "500ms");
-        check("1.s", "1s");
-        check("100us", "100µs");
-        check("100µs", "100µs");
-        check("1500us", "1.5ms");
-        check("7ns", "7ns");
-        check("-2m3s", "-2m3s");
-        check("9223372036854775807ns", "2562047h47m16.854775807s");
-        check("-9223372036854775808ns", "-2562047h47m16.854775808s");
-    }
-
-    #[test]
-    fn what_go_refuses_is_refused() {
-        for text in ["", "3", "-", "s", ".", "-.", ".s", "+.s", "1d", "1 s", "9223372036854775808ns", "3000000h", "1e3s"] {
-            assert_eq!(GoDuration::parse(text), None, "{text}");
-        }
-    }
 
     /// Cluster API, `ConvertToSeconds`: towards zero, at most an int32.
     #[test]

@@ -8,6 +8,7 @@ use crate::shell::clusterctl_files::Disk;
 use crate::shell::environment::Environment;
 use crate::shell::network::{Bounds, Client, Transport, Visible};
 use crate::shell::{files, input};
+use crate::text::budget::Budget;
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
 pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {
@@ -73,7 +74,13 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let environment = environment_of(context.environment);
     let client = network.allow_network.then(|| client(context));
-    let world = World { files: &Disk, environment: &environment, network: client.as_ref().map(|client| client as &dyn engine::Network) };
+    let budget = Budget::default();
+    let world = World {
+        files: &Disk,
+        environment: &environment,
+        network: client.as_ref().map(|client| client as &dyn engine::Network),
+        budget: &budget,
+    };
     let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
     let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
         Ok(Ok(verbosity)) => verbosity,

@@ -1,5 +1,6 @@
 //! `--provider`: the `provider.yaml` of a verb, with all the files that it names.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,8 +10,9 @@ use crate::diag::Report;
 use crate::provider::{self, Declared, Inputs, Matched, Wanted};
 use crate::report::Sources;
 use crate::shell::files::is_file;
-use crate::shell::glob::{ExpandError, expand};
+use crate::shell::glob::{ExpandError, Globs};
 use crate::shell::input::read_source;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// The file that is taken without the flag.
@@ -79,8 +81,12 @@ fn from_file(file: &str) -> Result<Loaded, Failure> {
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut inputs = Inputs::new();
-    for (pattern, wanted) in providers.iter().flat_map(|declared| declared.provider.wanted()) {
-        let (matched, found) = matched(base, pattern, wanted)?;
+    let budget = Budget::default();
+    let mut search = Search { base, globs: Globs::new(&budget), files: BTreeMap::new() };
+    let mut seen = BTreeSet::new();
+    let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
+    for (pattern, wanted) in wanted.filter(|one| seen.insert(*one)) {
+        let (matched, found) = search.matched(pattern, wanted)?;
         report.extend(found);
         inputs.insert(pattern, matched);
     }
@@ -89,30 +95,49 @@ fn from_file(file: &str) -> Result<Loaded, Failure> {
     Ok(Loaded { shown: file.to_owned(), providers, inputs, report, sources })
 }
 
-fn matched(base: &Path, pattern: &str, wanted: Wanted) -> Result<(Matched, Report), Failure> {
-    let searched = match wanted {
-        Wanted::Files => pattern.to_owned(),
-        Wanted::TemplateFolder => format!("{}/{TEMPLATE_FILES}", pattern.trim_end_matches('/')),
-    };
-    let expansion = match expand(&or_here(base), &searched) {
-        Ok(expansion) => expansion,
-        Err(ExpandError::Pattern(fault)) => return Ok((Matched { fault: Some(fault.to_string()), ..Matched::default() }, Report::new())),
-        Err(ExpandError::World(error)) => return Err(error.into()),
-    };
-    let mut report = Report::new();
-    let mut files: Vec<Source> = Vec::new();
-    for found in &expansion.files {
-        let path = base.join(found);
+/// The search for the files that a `provider.yaml` names. A file is read once, whatever the number of patterns that mean it.
+struct Search<'a> {
+    base: &'a Path,
+    globs: Globs<'a>,
+    files: BTreeMap<String, Source>,
+}
+
+impl Search<'_> {
+    fn matched(&mut self, pattern: &str, wanted: Wanted) -> Result<(Matched, Report), Failure> {
+        let searched = match wanted {
+            Wanted::Files => pattern.to_owned(),
+            Wanted::TemplateFolder => format!("{}/{TEMPLATE_FILES}", pattern.trim_end_matches('/')),
+        };
+        let expansion = match self.globs.expand(&or_here(self.base), &searched) {
+            Ok(expansion) => expansion,
+            Err(ExpandError::Pattern(fault)) => {
+                return Ok((Matched { fault: Some(fault.to_string()), ..Matched::default() }, Report::new()));
+            }
+            Err(ExpandError::World(error)) => return Err(error.into()),
+        };
+        let mut report = Report::new();
+        let mut files: Vec<Source> = Vec::new();
+        for found in expansion.files {
+            files.push(self.read(found, &mut report)?);
+        }
+        let unmatched = match wanted {
+            Wanted::Files => expansion.unmatched,
+            Wanted::TemplateFolder if files.is_empty() => vec![pattern.to_owned()],
+            Wanted::TemplateFolder => Vec::new(),
+        };
+        Ok((Matched { files, unmatched, fault: None }, report))
+    }
+
+    fn read(&mut self, found: String, report: &mut Report) -> Result<Source, Failure> {
+        if let Some(source) = self.files.get(&found) {
+            return Ok(source.clone());
+        }
+        let path = self.base.join(&found);
         let (source, faults) = read_source(&path, &path.to_string_lossy())?;
         report.extend(faults);
-        files.push(source);
+        self.files.insert(found, source.clone());
+        Ok(source)
     }
-    let unmatched = match wanted {
-        Wanted::Files => expansion.unmatched,
-        Wanted::TemplateFolder if files.is_empty() => vec![pattern.to_owned()],
-        Wanted::TemplateFolder => Vec::new(),
-    };
-    Ok((Matched { files, unmatched, fault: None }, report))
 }
 
 /// The folder of a file that is named without one.

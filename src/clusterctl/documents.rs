@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::{Refusal, object};
 use crate::diag::{Diagnostic, Severity};
-use crate::text::go_value;
+use crate::text::go;
 use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits};
@@ -36,7 +36,7 @@ pub(super) fn objects(text: &[u8]) -> Result<Vec<Value>, Refusal> {
             }
             Ok(other) => Refusal::new(format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                go_value::json_kind(&other)
+                go::json_kind(&other)
             )),
             Err(fault) => fault.within("error converting YAML to JSON"),
         };
@@ -167,7 +167,7 @@ fn ordinal(number: usize) -> String {
 fn quote(bytes: &[u8]) -> String {
     let mut quoted = String::from("\"");
     for chunk in bytes.utf8_chunks() {
-        let valid = go_value::quote(chunk.valid());
+        let valid = go::quote(chunk.valid());
         quoted.push_str(&valid[1..valid.len() - 1]);
         chunk.invalid().iter().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
     }

@@ -8,8 +8,8 @@ use super::source::TemplateSource;
 use super::template::{self, Template};
 use super::{Log, Refusal, cluster_class, dns};
 use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, ProviderType, parse_semantic};
-use crate::text::go_value;
-use crate::text::tabwriter::Columns;
+use crate::text::go;
+use crate::text::go::tabwriter::Columns;
 
 /// The flags of `generate cluster`; empty texts are flags that were not given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -190,7 +190,7 @@ fn from_repository(
     let Some(version) = version else {
         let step = format!(
             "management cluster not available. Cannot auto-discover version for the provider {} automatically. Please specify a version",
-            go_value::quote(&name)
+            go::quote(&name)
         );
         available(kubeconfig).map_err(|refusal| refusal.within(&step))?;
         return Err(no_cluster(&step).note(format!("pass `--infrastructure {name}:VERSION`")));
@@ -214,7 +214,7 @@ fn from_repository(
     for class in classes {
         let file = format!("{CLUSTER_CLASS_PREFIX}{}.yaml", class.name);
         let step = |refusal: Refusal| {
-            let name = go_value::quote(&format!("{}/{}", class.namespace, class.name));
+            let name = go::quote(&format!("{}/{}", class.namespace, class.name));
             refusal.within(format!("failed to get the cluster class template for {name}"))
         };
         let text = repository.template(&version, &file, log).map_err(step)?;
@@ -244,7 +244,7 @@ fn listed(template: &Template, options: &ClusterOptions, environment: &dyn Fn(&s
 
 /// A default in quotes, unless it begins with one.
 fn quoted(default: &Option<String>) -> Option<String> {
-    default.as_ref().map(|text| if text.starts_with('"') { text.clone() } else { go_value::quote(text) })
+    default.as_ref().map(|text| if text.starts_with('"') { text.clone() } else { go::quote(text) })
 }
 
 impl Template {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Refusal;
 use super::network::{Network, NetworkFault, Request, Token, escaped};
 use crate::contract::parse_semantic;
-use crate::text::go_value;
+use crate::text::go;
 
 /// The host of provider URLs.
 pub(super) const HOST: &str = "github.com";
@@ -69,7 +69,7 @@ impl<'w> GitHub<'w> {
         let Some(id) = self.assets(tag)?.and_then(|assets| assets.get(name).copied()) else { return Ok(None) };
         let url = self.url(&format!("releases/assets/{id}"));
         let request = Request { accept: Some("application/octet-stream"), token: self.token(), keep_as: Some(&key), ..Request::new(&url) };
-        let step = || format!("failed to download file {} from {} release", go_value::quote(name), go_value::quote(tag));
+        let step = || format!("failed to download file {} from {} release", go::quote(name), go::quote(tag));
         self.network.get(&request).map(Some).map_err(|fault| refusal(&fault, step()))
     }
 
@@ -78,7 +78,7 @@ impl<'w> GitHub<'w> {
     /// # Errors
     /// In clusterctl's words.
     pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Refusal> {
-        let shown = go_value::quote(&format!("/{}/{}/blob/{branch}/{path}", self.owner, self.repository));
+        let shown = go::quote(&format!("/{}/{}/blob/{branch}/{path}", self.owner, self.repository));
         let parts: Vec<String> = path.split('/').map(escaped).collect();
         let answer = self
             .json(&format!("contents/{}?ref={}", parts.join("/"), escaped(branch)))
@@ -102,7 +102,7 @@ impl<'w> GitHub<'w> {
         let release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
             Ok(release) => release,
             Err(NetworkFault::Status(404)) => return Ok(None),
-            Err(fault) => return Err(refusal(&fault, format!("failed to read release {}", go_value::quote(tag)))),
+            Err(fault) => return Err(refusal(&fault, format!("failed to read release {}", go::quote(tag)))),
         };
         let assets = release["assets"].as_array().map(Vec::as_slice).unwrap_or_default();
         let named = assets.iter().filter_map(|asset| Some((asset["name"].as_str()?.to_owned(), asset["id"].as_u64()?)));

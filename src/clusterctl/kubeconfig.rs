@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::files::{FileFault, join};
 use super::{Refusal, World, documents, object};
-use crate::text::go_value;
+use crate::text::go;
 
 /// The kubeconfig that clusterctl would use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Kubeconfig {
                 Err(FileFault::Missing) if config.explicit.is_none() => continue,
                 Err(fault) => return Err(step(Refusal::new(format!("stat {file}: {}", fault.reason())))),
             };
-            let shown = go_value::quote(&file);
+            let shown = go::quote(&file);
             let root = documents::first(&bytes).map_err(|fault| step(fault.within(format!("error loading config file {shown}"))))?;
             config.add(&root, &mut current);
         }
@@ -71,7 +71,7 @@ impl Kubeconfig {
             if self.context.is_empty() {
                 "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable".to_owned()
             } else {
-                format!("context {} does not exist", go_value::quote(&self.context))
+                format!("context {} does not exist", go::quote(&self.context))
             }
         } else {
             return Ok(());
@@ -89,13 +89,13 @@ impl Kubeconfig {
             Some(namespace) => Ok(namespace.clone()),
             None => {
                 let from = match &self.explicit {
-                    Some(path) => go_value::quote(path),
+                    Some(path) => go::quote(path),
                     None => {
-                        let paths: Vec<String> = self.precedence.iter().map(|path| go_value::quote(path)).collect();
+                        let paths: Vec<String> = self.precedence.iter().map(|path| go::quote(path)).collect();
                         format!("[{}]", paths.join(" "))
                     }
                 };
-                Err(Refusal::new(format!("failed to get context {} from {from}", go_value::quote(&self.context))))
+                Err(Refusal::new(format!("failed to get context {} from {from}", go::quote(&self.context))))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What clusterctl says on standard error while it works.
 
-use crate::text::go_value;
+use crate::text::go;
 
 /// A line of talk and the verbosity (`-v`) from which on it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,6 @@ impl Log {
 
 fn json_text(text: &str) -> String {
     let mut shown = String::new();
-    go_value::push_json_string(&mut shown, text);
+    go::push_json_string(&mut shown, text);
     shown
 }

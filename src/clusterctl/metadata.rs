@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use super::typed::SCHEME;
 use super::{Refusal, documents, object};
 use crate::contract::METADATA_API_VERSION;
-use crate::text::go_value;
+use crate::text::go;
 
 pub(super) use crate::contract::METADATA_FILE;
 use crate::contract::METADATA_KIND;
@@ -49,7 +49,7 @@ impl Series {
 pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
     let root = documents::first(bytes)?;
     if !matches!(root, Value::Object(_) | Value::Null) {
-        let kind = go_value::json_kind(&root);
+        let kind = go::json_kind(&root);
         return Err(Refusal::new(format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
@@ -61,8 +61,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
         if api_version != METADATA_API_VERSION || !KINDS.contains(&kind) {
             return Err(Refusal::new(format!(
                 "no kind {} is registered for version {} in scheme \"{SCHEME}\"",
-                go_value::quote(kind),
-                go_value::quote(api_version)
+                go::quote(kind),
+                go::quote(api_version)
             )));
         }
         if kind != METADATA_KIND {
@@ -107,7 +107,7 @@ fn integer(number: &Number) -> Option<i32> {
 fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
     let found = match value {
         Value::Number(number) => format!("number {number}"),
-        other => go_value::json_kind(other).to_owned(),
+        other => go::json_kind(other).to_owned(),
     };
     Refusal::new(format!("json: cannot unmarshal {found} into Go struct field {field} of type {kind}"))
 }
@@ -117,7 +117,7 @@ impl Metadata {
     pub(super) fn check(&self, label: &str) -> Result<(), Refusal> {
         let step = "invalid provider metadata";
         if self.api_version != METADATA_API_VERSION {
-            let found = go_value::quote(&self.api_version);
+            let found = go::quote(&self.api_version);
             let message = format!("unexpected apiVersion {found} for provider {label} (expected \"{METADATA_API_VERSION}\")");
             return Err(Refusal::new(message).within(step));
         }

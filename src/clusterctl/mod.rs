@@ -41,8 +41,9 @@ pub use source::TemplateSource;
 pub use template::Template;
 
 use crate::contract::{ContractVersion, ProviderType, VersionFault, parse_semantic};
-use crate::text::tabwriter::Columns;
-use crate::text::{go_value, goyaml};
+use crate::text::budget::Budget;
+use crate::text::go::tabwriter::Columns;
+use crate::text::{go, goyaml};
 use provider::ProviderName;
 use repository::Repository;
 
@@ -55,6 +56,8 @@ pub struct World<'w> {
     pub environment: &'w dyn Fn(&str) -> Option<String>,
     /// The network, when the user allowed it.
     pub network: Option<&'w dyn Network>,
+    /// What the run may still spend on substitution.
+    pub budget: &'w Budget,
 }
 
 impl World<'_> {
@@ -120,10 +123,10 @@ pub fn generate_provider(
 
 /// What is no semantic version, in the words of Kubernetes' parser.
 fn not_semantic(text: &str, fault: &VersionFault) -> Refusal {
-    let shown = go_value::quote(text);
+    let shown = go::quote(text);
     let begins_with_number = text.trim().trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
     Refusal::new(match fault {
-        VersionFault::LeadingZero(part) => format!("illegal zero-prefixed version component {} in {shown}", go_value::quote(part)),
+        VersionFault::LeadingZero(part) => format!("illegal zero-prefixed version component {} in {shown}", go::quote(part)),
         VersionFault::Suffix(suffix) => format!("could not parse pre-release/metadata ({suffix}) in version {shown}"),
         VersionFault::NotThreeNumbers => format!("illegal version string {shown}"),
         VersionFault::NotAVersion if begins_with_number => format!("illegal version string {shown}"),

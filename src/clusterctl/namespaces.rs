@@ -152,7 +152,7 @@ fn go_text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(bool) => bool.to_string(),
-        Value::Number(number) => crate::text::go_value::float(number.as_f64().unwrap_or_default()),
+        Value::Number(number) => crate::text::go::float(number.as_f64().unwrap_or_default()),
         Value::String(text) => text.clone(),
         Value::Array(items) => format!("[{}]", items.iter().map(go_text).collect::<Vec<_>>().join(" ")),
         Value::Object(entries) => {

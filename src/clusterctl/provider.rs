@@ -2,7 +2,7 @@
 
 use super::{Refusal, dns};
 use crate::contract::ProviderType;
-use crate::text::go_value;
+use crate::text::go;
 
 /// A provider that clusterctl knows, by itself or by its configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct ProviderName {
 
 impl ProviderName {
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
-        let form = format!("invalid provider name {}. Provider name should be in the form name[:version]", go_value::quote(text));
+        let form = format!("invalid provider name {}. Provider name should be in the form name[:version]", go::quote(text));
         let parts: Vec<&str> = text.split(':').collect();
         if parts.len() > 2 {
             return Err(Refusal::new(form));

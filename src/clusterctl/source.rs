@@ -4,8 +4,8 @@ use super::files::FileFault;
 use super::github::{self, GitHub};
 use super::network::{NetworkFault, Request};
 use super::{Config, Refusal};
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 
 /// A template that is no part of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl TemplateSource {
 }
 
 fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
-    let url = Url::parse(text).map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", go_value::quote(text))))?;
+    let url = Url::parse(text).map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", go::quote(text))))?;
     match url.scheme.as_str() {
         "https" => remote(config, text, &url),
         "file" | "" => {
-            let shown = go_value::quote(&url.path);
+            let shown = go::quote(&url.path);
             // Go opens no empty path.
             let found = if url.path.is_empty() { Err(FileFault::Missing) } else { config.world().files.read(&url.path) };
             found.map_err(|fault| match fault {
@@ -55,7 +55,7 @@ fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
         }
         _ => Err(Refusal::new(format!(
             "unable to read content from {}. Only reading from GitHub and local file system is supported",
-            go_value::quote(text)
+            go::quote(text)
         ))),
     }
 }
@@ -80,12 +80,12 @@ fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal
             "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
              - https://github.com/{{owner}}/{{repository}}/blob/{{branch}}/{{path-to-file}}\n\
              - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
-            go_value::quote(text)
+            go::quote(text)
         ))),
         [owner, repository, "blob", branch, path @ ..] => client(owner, repository)?.content(branch, &path.join("/")),
         [owner, repository, "releases", "download", tag, asset @ ..] if !asset.is_empty() => {
             let name = asset.join("/");
-            let missing = || Refusal::new(format!("failed to get file {} from {} release", go_value::quote(&name), go_value::quote(tag)));
+            let missing = || Refusal::new(format!("failed to get file {} from {} release", go::quote(&name), go::quote(tag)));
             client(owner, repository)?.asset(tag, &name)?.ok_or_else(missing)
         }
         _ => Err(Refusal::new(format!("unknown github URL: {text}"))),

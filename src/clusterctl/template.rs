@@ -37,7 +37,7 @@ pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: 
 
 /// Replaces the variables of the file `shown` by their values in the configuration.
 pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template: &envsubst::Template) -> Result<Vec<u8>, Refusal> {
-    template.substitute(|name| config.variable(name)).map(|done| done.bytes).map_err(|error| {
+    template.substitute(|name| config.variable(name), config.world().budget).map(|done| done.bytes).map_err(|error| {
         let refusal = Refusal::new(error.to_string());
         let places = Places::new(shown, text);
         match &error.kind {

@@ -115,7 +115,7 @@ fn token_lifetimes(spec: &mut Value, place: &FieldPath) -> Result<(), Conversion
 
 /// The duration in seconds; null counts as absence.
 fn whole_seconds(text: &Value, place: FieldPath) -> Result<Option<i32>, ConversionFault> {
-    match text.as_str().and_then(GoDuration::parse) {
+    match text.as_str().and_then(|text| GoDuration::parse(text).ok()) {
         Some(duration) => Ok(Some(duration.whole_seconds())),
         None if text.is_null() => Ok(None),
         None => Err(ConversionFault { place, message: format!("Invalid value: {text}: must be a duration such as 1h30m") }),

@@ -12,6 +12,7 @@ use crate::contract::METADATA_FILE;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::Object;
 use crate::provider::{Declared, Inputs};
+use crate::text::budget::Budget;
 use crate::text::goyaml::{self, VariableQuoting};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -192,7 +193,7 @@ fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
     if template.uses().is_empty() {
         return None;
     }
-    let substituted = template.expand(|_| None::<String>).ok()?;
+    let substituted = template.expand(|_| None::<String>, &Budget::default()).ok()?;
     let parsed =
         yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
     let broken = parsed.report.into_findings().into_iter().find(|f| f.severity == crate::diag::Severity::Error)?;

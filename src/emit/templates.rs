@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Span, rules};
+use crate::text::budget::Budget;
 use crate::text::envsubst::{self, OffsetMap, SubstError};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
@@ -88,7 +89,7 @@ impl<'a> Sampled<'a> {
         let required: BTreeSet<String> =
             template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
         let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
-        let substituted = template.expand(sample).map_err(|error| broken(&error))?;
+        let substituted = template.expand(sample, &Budget::default()).map_err(|error| broken(&error))?;
         let text = String::from_utf8_lossy(&substituted.bytes).into_owned();
         let parsed = yaml::parse(&Source::new(source.name().clone(), text), &Limits::default());
         let mut sampled = Sampled { source, map: substituted.map, documents: parsed.documents, report: Report::new() };

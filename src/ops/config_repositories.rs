@@ -1,7 +1,7 @@
 //! `config repositories`: the providers that clusterctl knows, and where they are.
 
 use crate::clusterctl::{self, Config, Refusal};
-use crate::text::go_value;
+use crate::text::go;
 
 /// How the list is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Output {
         match name {
             "text" => Ok(Output::Text),
             "yaml" => Ok(Output::Yaml),
-            other => Err(Refusal::new(format!("invalid output format {}, valid values: [yaml text]", go_value::quote(other)))),
+            other => Err(Refusal::new(format!("invalid output format {}, valid values: [yaml text]", go::quote(other)))),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::diag::{Report, Span};
 use crate::emit::templates::substitution_finding;
 use crate::text::envsubst::{self, Template};
-use crate::text::go_value;
+use crate::text::go;
 use crate::text::source::Source;
 
 /// What `generate cluster` sets itself, so that no default of a template applies.
@@ -101,7 +101,7 @@ impl Variable {
 
     /// What there is to say of it beside its name.
     fn remark(&self) -> String {
-        let default = self.default.as_deref().map(|default| format!("defaults to {}", go_value::quote(default)));
+        let default = self.default.as_deref().map(|default| format!("defaults to {}", go::quote(default)));
         match (self.required, default) {
             _ if self.nested => "used in defaults only: clusterctl neither lists nor requires it".to_owned(),
             _ if self.set_by_generate_cluster => "set by `generate cluster`".to_owned(),
@@ -131,9 +131,9 @@ impl Use {
         let nested = self.nested && !variable.nested;
         let own = self.default.as_deref().filter(|_| !variable.set_by_generate_cluster && self.default != variable.default);
         match (nested, own) {
-            (true, Some(default)) => format!("   nested, defaults to {}", go_value::quote(default)),
+            (true, Some(default)) => format!("   nested, defaults to {}", go::quote(default)),
             (true, None) => "   nested".to_owned(),
-            (false, Some(default)) => format!("   defaults to {}", go_value::quote(default)),
+            (false, Some(default)) => format!("   defaults to {}", go::quote(default)),
             (false, None) if self.default.is_none() && variable.default.is_some() && !variable.set_by_generate_cluster => {
                 "   no default".to_owned()
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::node::{ListType, Node};
 use super::validate::Trail;
 use super::{Schema, Violation, ViolationKind};
-use crate::text::go_value;
+use crate::text::go;
 
 impl Schema {
     pub(super) fn check_lists(&self, object: &Value, violations: &mut Vec<Violation>) {
@@ -86,7 +86,7 @@ fn canonical(value: &Value) -> String {
 
 fn at_item<'a>(kind: ViolationKind, index: usize, value: &Value, detail: &str, trail: &mut Trail<'a>) -> Violation {
     let shown = match value {
-        Value::Object(_) | Value::Array(_) | Value::Null => go_value::json(value),
+        Value::Object(_) | Value::Array(_) | Value::Null => go::json(value),
         _ => super::violation::shown(value),
     };
     Violation::new(kind, trail.path().index(index), Some(&shown), detail)

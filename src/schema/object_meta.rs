@@ -9,7 +9,7 @@ use super::node::Node;
 use super::validate::Trail;
 use super::{Schema, Violation};
 use crate::diag::FieldPath;
-use crate::text::go_value;
+use crate::text::go;
 
 /// The largest sum of the annotations' keys and values, in bytes.
 const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
@@ -161,7 +161,7 @@ fn finalizers(finalizers: &[Value], path: &FieldPath) -> Vec<Violation> {
 /// Why Go's decoder cannot read `metadata`, in its words: the first field (in the order of the keys) of a wrong type.
 fn decode_error(metadata: &Value) -> Option<String> {
     let Value::Object(fields) = metadata else {
-        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go_value::json_kind(metadata)));
+        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go::json_kind(metadata)));
     };
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(field, value)| field_error(field, value))
 }
@@ -170,7 +170,7 @@ fn field_error(field: &str, value: &Value) -> Option<String> {
     let wrong = |value: &Value, wanted: &str| {
         Some(format!(
             "json: cannot unmarshal {} into Go struct field ObjectMeta.{field} of type {wanted}",
-            go_value::json_kind(value)
+            go::json_kind(value)
         ))
     };
     match (field, value) {
@@ -199,7 +199,7 @@ fn field_error(field: &str, value: &Value) -> Option<String> {
 
 fn owner_error(owner: &Value) -> Option<String> {
     let Value::Object(fields) = owner else {
-        let given = go_value::json_kind(owner);
+        let given = go::json_kind(owner);
         return (!owner.is_null())
             .then(|| format!("json: cannot unmarshal {given} into Go struct field ObjectMeta.ownerReferences of type v1.OwnerReference"));
     };
@@ -210,7 +210,7 @@ fn owner_error(owner: &Value) -> Option<String> {
             "controller" | "blockOwnerDeletion" if !value.is_boolean() => "bool",
             _ => return None,
         };
-        let given = go_value::json_kind(value);
+        let given = go::json_kind(value);
         (!value.is_null())
             .then(|| format!("json: cannot unmarshal {given} into Go struct field OwnerReference.ownerReferences.{field} of type {wanted}"))
     })
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn values_of_a_wrong_type_are_told_in_go_words() {
         let check = |metadata: Value, expected: &str| {
-            let value = crate::text::go_value::json(&metadata);
+            let value = crate::text::go::json(&metadata);
             assert_eq!(messages(&json!({"metadata": metadata})), [format!("metadata: Invalid value: {value}: {expected}")]);
         };
         check(

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::diag::FieldPath;
-use crate::text::go_value;
+use crate::text::go;
 
 /// The kind of an error; also the `reason` of a cause in a `Status` (`metav1.CauseType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,7 +145,7 @@ impl fmt::Display for Fault {
             }
             Fault::Enumeration { supported } if supported.is_empty() => Ok(()),
             Fault::Enumeration { supported } => {
-                let quoted: Vec<_> = supported.iter().map(|value| go_value::quote(value)).collect();
+                let quoted: Vec<_> = supported.iter().map(|value| go::quote(value)).collect();
                 write!(f, "supported values: {}", quoted.join(", "))
             }
             Fault::TooFewItems { at, least } => write!(f, "{at} in body should have at least {least} items"),
@@ -247,17 +247,17 @@ fn spelt(path: &FieldPath) -> String {
 /// A value as errors show it: strings quoted, numbers and booleans plain, the rest as compact JSON.
 pub(super) fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => go_value::quote(text),
-        Value::Number(number) => go_value::number(number),
+        Value::String(text) => go::quote(text),
+        Value::Number(number) => go::number(number),
         Value::Bool(flag) => flag.to_string(),
-        _ => go_value::json(value),
+        _ => go::json(value),
     }
 }
 
 /// The message of the `Status` that refuses an object: the errors in brackets when there are several, each different one once.
 pub fn refusal(group: &str, kind: &str, name: &str, violations: &[Violation]) -> String {
     let dot = if group.is_empty() { "" } else { "." };
-    let subject = format!("{kind}{dot}{group} {} is invalid", go_value::quote(name));
+    let subject = format!("{kind}{dot}{group} {} is invalid", go::quote(name));
     let mut seen = std::collections::BTreeSet::new();
     let mut messages: Vec<_> = violations.iter().map(Violation::to_string).filter(|message| seen.insert(message.clone())).collect();
     match messages.len() {

@@ -2,10 +2,12 @@
 //!
 //! `*` stands for any characters of one name but a leading dot, `{a,b}` for each of its words, nested too. Nothing else is special.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::WorldError;
+use crate::text::budget::{Budget, Exceeded};
 
 /// How many patterns the braces of one may stand for.
 const MOST_ALTERNATIVES: usize = 1024;
@@ -13,6 +15,8 @@ const MOST_ALTERNATIVES: usize = 1024;
 const LONGEST: usize = 4096;
 /// How many files one pattern may stand for.
 const MOST_FILES: usize = 100_000;
+/// Steps of a question to the file system.
+const QUESTION: usize = 1000;
 
 /// What a pattern stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,62 +57,89 @@ impl std::fmt::Display for PatternError {
     }
 }
 
-/// Finds the files that a pattern means, below `base` unless the pattern is absolute. Folders are never a match.
-///
-/// # Errors
-/// The pattern is faulty, which is a finding about the document that holds it, or a folder cannot be read.
-pub fn expand(base: &Path, pattern: &str) -> Result<Expansion, ExpandError> {
-    let mut expansion = Expansion::default();
-    for alternative in alternatives(pattern).map_err(ExpandError::Pattern)? {
-        let before = expansion.files.len();
-        find(base, &alternative, &mut expansion.files).map_err(ExpandError::World)?;
-        if expansion.files.len() == before {
-            expansion.unmatched.push(alternative);
-        }
-    }
-    expansion.files.sort_unstable();
-    expansion.files.dedup();
-    Ok(expansion)
+/// Finds files by the patterns of one run. A folder is read once, whatever the number of patterns.
+#[derive(Debug)]
+pub struct Globs<'b> {
+    budget: &'b Budget,
+    listings: BTreeMap<PathBuf, Vec<String>>,
 }
 
-/// The files that a pattern without braces means.
-fn find(base: &Path, pattern: &str, found: &mut Vec<String>) -> Result<(), WorldError> {
-    // Each round takes one name of the pattern; `prefixes` are the folders that matched so far, as the pattern spells them.
-    let mut prefixes = vec![String::new()];
-    let names: Vec<&str> = pattern.split('/').collect();
-    for (at, name) in names.iter().enumerate() {
-        let is_last = at + 1 == names.len();
-        let mut next = Vec::new();
-        for prefix in &prefixes {
-            let separator = if is_last { "" } else { "/" };
-            if name.contains('*') {
-                next.extend(matching(&resolved(base, prefix), name)?.into_iter().map(|name| format!("{prefix}{name}{separator}")));
-            } else {
-                next.push(format!("{prefix}{name}{separator}"));
-            }
-            if next.len() > MOST_FILES {
-                return Err(WorldError::TooLarge { path: pattern.to_owned(), bound: format!("stands for more than {MOST_FILES} files") });
+impl<'b> Globs<'b> {
+    /// Looks as long as the budget lasts.
+    pub fn new(budget: &'b Budget) -> Self {
+        Globs { budget, listings: BTreeMap::new() }
+    }
+
+    /// Finds the files that a pattern means, below `base` unless the pattern is absolute. Folders are never a match.
+    ///
+    /// # Errors
+    /// The pattern is faulty, which is a finding about the document that holds it; a folder cannot be read; or the budget is spent.
+    pub fn expand(&mut self, base: &Path, pattern: &str) -> Result<Expansion, ExpandError> {
+        let mut expansion = Expansion::default();
+        for alternative in alternatives(pattern).map_err(ExpandError::Pattern)? {
+            let before = expansion.files.len();
+            self.find(base, &alternative, &mut expansion.files).map_err(ExpandError::World)?;
+            if expansion.files.len() == before {
+                expansion.unmatched.push(alternative);
             }
         }
-        prefixes = next;
+        expansion.files.sort_unstable();
+        expansion.files.dedup();
+        Ok(expansion)
     }
-    found.extend(prefixes.into_iter().filter(|path| resolved(base, path).is_file()));
-    Ok(())
+
+    /// The files that a pattern without braces means.
+    fn find(&mut self, base: &Path, pattern: &str, found: &mut Vec<String>) -> Result<(), WorldError> {
+        let too_large = |bound: String| WorldError::TooLarge { path: pattern.to_owned(), bound };
+        let spent = |spent: Exceeded| too_large(format!("takes {spent}"));
+        // Each round takes one name of the pattern; `prefixes` are the folders that matched so far, as the pattern spells them.
+        let mut prefixes = vec![String::new()];
+        let names: Vec<&str> = pattern.split('/').collect();
+        for (at, name) in names.iter().enumerate() {
+            let separator = if at + 1 == names.len() { "" } else { "/" };
+            let mut next = Vec::new();
+            for prefix in &prefixes {
+                if name.contains('*') {
+                    let entries = self.listing(resolved(base, prefix)).map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded)))?;
+                    let matching = entries.iter().filter(|entry| matches(name, entry));
+                    next.extend(matching.map(|entry| format!("{prefix}{entry}{separator}")));
+                } else {
+                    next.push(format!("{prefix}{name}{separator}"));
+                }
+                if next.len() > MOST_FILES {
+                    return Err(too_large(format!("stands for more than {MOST_FILES} files")));
+                }
+            }
+            prefixes = next;
+        }
+        self.budget.charge(prefixes.len() * QUESTION).map_err(spent)?;
+        found.extend(prefixes.into_iter().filter(|path| resolved(base, path).is_file()));
+        Ok(())
+    }
+
+    /// The names in a folder, none when there is no such folder. The error is `None` when the budget is spent.
+    fn listing(&mut self, folder: PathBuf) -> Result<&[String], Option<WorldError>> {
+        if !self.listings.contains_key(&folder) {
+            self.budget.charge(QUESTION).map_err(|_| None)?;
+            let names = names_in(&folder)?;
+            self.listings.insert(folder.clone(), names);
+        }
+        let names = &self.listings[&folder];
+        self.budget.charge(1 + names.len()).map_err(|_| None)?;
+        Ok(names)
+    }
 }
 
 fn resolved(base: &Path, path: &str) -> PathBuf {
     if path.is_empty() { base.to_owned() } else { base.join(path) }
 }
 
-/// The names in a folder that match; none when there is no such folder.
-fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>, WorldError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
-        Err(error) => return Err(WorldError::reading(folder.display().to_string(), &error)),
-    };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.filter(|name| matches(pattern, name)).collect())
+fn names_in(folder: &Path) -> Result<Vec<String>, WorldError> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(WorldError::reading(folder.display().to_string(), &error)),
+    }
 }
 
 /// Whether a name matches a pattern of one name, in which only `*` is special.
@@ -127,14 +158,18 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The patterns that braces stand for, in the order in which they are written.
+/// The patterns that braces stand for, in the order in which they are written, each once.
 fn alternatives(pattern: &str) -> Result<Vec<String>, PatternError> {
     if pattern.len() > LONGEST {
         return Err(PatternError::TooLong);
     }
     let mut done = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut open = vec![pattern.to_owned()];
     while let Some(pattern) = open.pop() {
+        if !seen.insert(pattern.clone()) {
+            continue;
+        }
         let Some(BraceGroup { before, words, after }) = first_group(&pattern)? else {
             done.push(pattern);
             continue;
@@ -205,6 +240,7 @@ mod tests {
     #[test]
     fn braces_stand_for_each_word() {
         assert_eq!(alternatives("a{b,c{d,e}}f{,g}").unwrap(), ["abf", "abfg", "acdf", "acdfg", "acef", "acefg"]);
+        assert_eq!(alternatives(&("{,}".repeat(1000) + "x")).unwrap(), ["x"]);
         assert_eq!(alternatives("a{b").unwrap_err(), PatternError::UnbalancedBrace);
         assert_eq!(alternatives("a}b").unwrap_err(), PatternError::UnbalancedBrace);
         assert_eq!(alternatives(&"{a,b}".repeat(11)).unwrap_err(), PatternError::TooManyAlternatives);
@@ -220,7 +256,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let check = |pattern: &str, files: &[&str], unmatched: &[&str]| {
-            let found = expand(folder.path(), pattern).unwrap();
+            let found = Globs::new(&Budget::default()).expand(folder.path(), pattern).unwrap();
             assert_eq!((found.files, found.unmatched), (owned(files), owned(unmatched)), "{pattern}");
         };
         check("crd/x_*.yaml", &["crd/x_a.yaml", "crd/x_b.yaml"], &[]);
@@ -230,6 +266,24 @@ mod tests {
         check("{crd,crd}/y.yaml", &["crd/y.yaml"], &[]);
         check("none/*.yaml", &[], &["none/*.yaml"]);
         check("crd", &[], &["crd"]);
+    }
+
+    #[test]
+    fn a_folder_is_read_once_and_many_patterns_cost_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.yaml"), "").unwrap();
+        let steps = |patterns: usize| {
+            let budget = Budget::default();
+            let mut globs = Globs::new(&budget);
+            for at in 0..patterns {
+                globs.expand(folder.path(), &format!("{{,}}{{,}}{{,}}*{at}.yaml")).unwrap();
+            }
+            budget.used()
+        };
+        assert!(steps(800) < 9 * steps(100), "{} {}", steps(100), steps(800));
+        let budget = Budget::of(QUESTION as u64);
+        let mut globs = Globs::new(&budget);
+        assert!(globs.expand(folder.path(), "*").is_err());
     }
 
     fn owned(names: &[&str]) -> Vec<String> {

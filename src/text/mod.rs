@@ -1,16 +1,14 @@
 //! Texts and the languages they are written in: YAML as Go reads and writes it, clusterctl's substitution, folders in memory.
 //! Knows nothing of Kubernetes or of us, and never touches a file.
 
+pub mod budget;
 pub mod edit;
 pub mod envsubst;
-pub mod go_template;
-pub mod go_url;
-pub mod go_value;
+pub mod go;
 pub mod goyaml;
 pub(crate) mod libyaml;
 pub mod nearest;
 pub mod source;
-pub mod tabwriter;
 pub mod tree;
 pub mod yaml;
 pub mod yaml_v3;

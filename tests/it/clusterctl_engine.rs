@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use windlass::clusterctl::{ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Refusal, TemplateSource, World};
 use windlass::clusterctl::{generate_cluster, generate_provider, generate_yaml, list_names, providers_table};
 use windlass::contract::ProviderType;
+use windlass::text::budget::Budget;
 use windlass::text::tree::Tree;
 
 const CONFIGURATION: &str = "providers:\n- name: foo\n  url: /repo/infrastructure-foo/${TRACK:=latest}/infrastructure-components.yaml\n  type: \
@@ -55,7 +56,7 @@ fn tree(more: &[(&str, &str)]) -> Tree {
 fn with<T>(tree: &Tree, environment: &[(&str, &str)], run: impl FnOnce(Config<'_>) -> Result<T, Refusal>) -> Result<T, String> {
     let environment: BTreeMap<&str, &str> = environment.iter().copied().collect();
     let lookup = |name: &str| environment.get(name).map(|value| (*value).to_owned());
-    let world = World { files: tree, environment: &lookup, network: None };
+    let world = World { files: tree, environment: &lookup, network: None, budget: &Budget::default() };
     Config::load(world, "/clusterctl.yaml").and_then(run).map_err(|refusal| refusal.message().to_owned())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::envsubst::{self, SubstError, SubstErrorKind};
 
 use crate::support::shared;
@@ -29,7 +30,7 @@ fn difference(row: &Value) -> Option<String> {
         return Some(format!("variables {variables:?}, recorded {recorded:?}"));
     }
     // clusterctl looks variables up in the environment by their upper-case name.
-    let result = template.and_then(|template| template.substitute(|name| env.get(&name.to_uppercase()).cloned()));
+    let result = template.and_then(|template| template.substitute(|name| env.get(&name.to_uppercase()).cloned(), &Budget::default()));
     let same = match &result {
         Ok(done) => row["value"].as_str() == done.text().ok(),
         Err(SubstError { kind: SubstErrorKind::NegativeLength(_), .. }) => row["panic"] == true,

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use windlass::contract::AGGREGATED_VERBS;
 use windlass::schema::{Schema, structural};
+use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 
 use crate::support::{self, documents, root, windlass};
@@ -131,7 +132,7 @@ fn template_of_the_harbour_fits_its_crds() {
         ("HARBOUR_PORT_OF_CALL", "rotterdam"),
     ];
     let value = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    let text = envsubst::parse(&template).unwrap().substitute(value).unwrap().text().unwrap().to_owned();
+    let text = envsubst::parse(&template).unwrap().substitute(value, &Budget::default()).unwrap().text().unwrap().to_owned();
     let objects = documents(text.as_bytes());
     let mut seen = Vec::new();
     for crd in api::crds() {

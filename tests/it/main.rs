@@ -22,6 +22,7 @@ mod docs;
 mod doctor;
 mod envsubst;
 mod examples;
+mod go_template;
 mod network;
 mod no_cluster;
 mod own_objects;

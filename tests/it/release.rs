@@ -7,6 +7,7 @@ use windlass::contract::labels;
 use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, FIXED_EPOCH, image_override, version};
 use windlass::provider::builtin;
+use windlass::text::budget::Budget;
 
 use crate::support;
 
@@ -104,7 +105,7 @@ fn substitution_changes_only_the_variables_of_the_manager() {
             _ => format!("{line}\n"),
         })
         .collect();
-    let substituted = template.substitute(|_| None::<String>).unwrap();
+    let substituted = template.substitute(|_| None::<String>, &Budget::default()).unwrap();
     assert_eq!(substituted.text().unwrap(), expected);
 }
 

@@ -9,7 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("diag", &[]),
     ("text", &["diag"]),
     // 1 facts
-    ("api", &[]),
+    ("api", &["text"]),
     ("contract", &[]),
     ("objects", &["diag", "text"]),
     ("schema", &["diag", "text"]),

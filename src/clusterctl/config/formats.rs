@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::setting::Setting;
 use super::yaml;
 use crate::clusterctl::Refusal;
-use crate::text::go_value;
+use crate::text::go;
 
 /// Endings in the order in which viper looks for them. Some are looked for and cannot be read.
 pub(super) const EXTENSIONS: [&str; 12] =
@@ -19,7 +19,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Setting, Refusal> {
     let file = name.rsplit('/').next().unwrap_or_default();
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     if !EXTENSIONS.contains(&extension) {
-        return Err(Refusal::new(format!("Unsupported Config Type {}", go_value::quote(extension))));
+        return Err(Refusal::new(format!("Unsupported Config Type {}", go::quote(extension))));
     }
     let text = String::from_utf8_lossy(bytes);
     let parsed = match extension {

@@ -85,7 +85,7 @@ impl<'w> Config<'w> {
             let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
             let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
             let fault = if is_number { "value out of range" } else { "invalid syntax" };
-            let shown = crate::text::go_value::quote(&text);
+            let shown = crate::text::go::quote(&text);
             format!("Failed to convert CLUSTERCTL_LOG_LEVEL string to an int. err=strconv.Atoi: parsing {shown}: {fault}")
         })
     }

@@ -6,8 +6,8 @@ use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Refusal, dns};
 use crate::contract::ProviderType;
 use crate::text::envsubst;
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 
 /// The name that only the core provider may have.
 const CORE: &str = "cluster-api";
@@ -90,7 +90,7 @@ impl Config<'_> {
         let url = self
             .world()
             .expand(&entry.url)
-            .map_err(|error| Refusal::new(error.to_string()).within(format!("unable to evaluate url: {}", go_value::quote(&entry.url))))?;
+            .map_err(|error| Refusal::new(error.to_string()).within(format!("unable to evaluate url: {}", go::quote(&entry.url))))?;
         check(entry, &url).map_err(|refusal| {
             refusal.within(format!(
                 "error validating configuration for the {} with name {}. Please fix the providers value in clusterctl configuration file",
@@ -165,7 +165,7 @@ fn builtin() -> Vec<Provider> {
 impl crate::clusterctl::World<'_> {
     /// Replaces variables by those of the environment alone; one that is not set is empty.
     pub(in crate::clusterctl) fn expand(&self, text: &str) -> Result<String, envsubst::SubstError> {
-        let done = envsubst::parse_exact(text)?.expand(|name| self.variable(name))?;
+        let done = envsubst::parse_exact(text)?.expand(|name| self.variable(name), self.budget)?;
         Ok(String::from_utf8_lossy(&done.bytes).into_owned())
     }
 }

@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use crate::clusterctl::World;
     use crate::contract::ProviderType;
+    use crate::text::budget::Budget;
     use crate::text::tree::Tree;
 
     const AHEAD: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n\
@@ -116,7 +117,9 @@ mod tests {
     fn explained(files: &[(&str, &str)], url: &str) -> Explanation {
         let tree: Tree = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
         let environment = |name: &str| (name == "HOME").then(|| "/home/u".to_owned());
-        let config = Config::load(World { files: &tree, environment: &environment, network: None }, "").unwrap();
+        let budget = Budget::default();
+        let world = World { files: &tree, environment: &environment, network: None, budget: &budget };
+        let config = Config::load(world, "").unwrap();
         let provider = Provider { name: "foo".to_owned(), provider_type: ProviderType::BootstrapProvider, url: url.to_owned() };
         explain(&config, provider)
     }

@@ -4,10 +4,10 @@ use crate::clusterctl::files::{EntryKind, FileFault, join};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Refusal, World};
 use crate::contract::parse_semantic;
-use crate::text::go_value;
+use crate::text::go;
 
 use super::versions::{self, Choice, FileRefusal, LATEST, Reason, Releases};
-use crate::text::go_url::Url;
+use crate::text::go::url::Url;
 
 /// A local repository of one provider.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl<'w> LocalRepository<'w> {
     /// When the URL has another form.
     pub(super) fn locate(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
         let path = &url.path;
-        let shown = go_value::quote(&provider.url);
+        let shown = go::quote(&provider.url);
         if !path.starts_with('/') {
             return Err(Refusal::new(format!("invalid path: path {shown} must be an absolute path")));
         }
@@ -50,13 +50,13 @@ impl<'w> LocalRepository<'w> {
             return Err(Refusal::new(format!(
                 "invalid version: {}. Version must obey the syntax and semantics of the \"Semantic Versioning\" specification \
                  (http://semver.org/) and path format {{basepath}}/{{provider-name}}/{{version}}/{{components.yaml}}",
-                go_value::quote(version)
+                go::quote(version)
             )));
         }
         if *label != provider.label() {
             return Err(Refusal::new(format!(
                 "invalid path: path {shown} must contain provider {} in the format {{basepath}}/{{provider-label}}/{{version}}/{{components.yaml}}",
-                go_value::quote(&provider.label())
+                go::quote(&provider.label())
             )));
         }
         let folder = join(&["/", &base.join("/"), label]);
@@ -105,12 +105,10 @@ impl Releases for LocalRepository<'_> {
             version.to_owned()
         };
         let path = join(&[&self.folder, &version, name]);
-        let shown = go_value::quote(&path);
+        let shown = go::quote(&path);
         self.world.files.read(&path).map_err(|fault| {
             FileRefusal::of(match fault {
-                FileFault::IsFolder => {
-                    Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go_value::quote(name)))
-                }
+                FileFault::IsFolder => Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go::quote(name))),
                 fault => {
                     let verb = if fault == FileFault::Missing { "stat" } else { "open" };
                     Refusal::new(format!("{verb} {path}: {}", fault.reason()))

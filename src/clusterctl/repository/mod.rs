@@ -10,8 +10,8 @@ use super::files::{FileFault, join};
 use super::metadata::{self, METADATA_FILE, Metadata};
 use super::provider::Provider;
 use super::{Log, Refusal};
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 
 pub use explain::{Explanation, LayeredFile, Skipped, explain};
 use local::LocalRepository;
@@ -57,11 +57,11 @@ impl<'c, 'w> Repository<'c, 'w> {
                 bytes
             }
             None => self.releases.file(version, METADATA_FILE).map_err(|FileRefusal { refusal, .. }| {
-                refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go_value::quote(&label)))
+                refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go::quote(&label)))
             })?,
         };
         let metadata = metadata::decode(&bytes)
-            .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go_value::quote(&label))))?;
+            .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go::quote(&label))))?;
         metadata.check(&label)?;
         Ok(metadata)
     }
@@ -83,7 +83,7 @@ impl<'c, 'w> Repository<'c, 'w> {
             return Ok(bytes);
         }
         self.releases.file(version, name).map_err(|FileRefusal { refusal, .. }| {
-            let step = format!("failed to read {} from provider's repository {}", go_value::quote(name), go_value::quote(&label));
+            let step = format!("failed to read {} from provider's repository {}", go::quote(name), go::quote(&label));
             refusal.within(step)
         })
     }
@@ -130,13 +130,13 @@ fn releases<'w>(config: &Config<'w>, provider: &Provider) -> Result<Box<dyn Rele
 /// # Errors
 /// When it is no URL, or leads elsewhere.
 fn url_of(provider: &Provider) -> Result<Url, Refusal> {
-    let parse = || format!("failed to parse repository url {}", go_value::quote(&provider.url));
+    let parse = || format!("failed to parse repository url {}", go::quote(&provider.url));
     let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
     match url.scheme.as_str() {
         HTTPS | "file" | "" => Ok(url),
         scheme => Err(Refusal::new(format!(
             "invalid provider url. there are no provider implementation for {} schema",
-            go_value::quote(scheme)
+            go::quote(scheme)
         ))),
     }
 }

@@ -5,8 +5,8 @@ use crate::clusterctl::github::{self, GitHub};
 use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Config, Refusal};
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 
 /// The variable that holds GitLab's token; in the environment `GITLAB_ACCESS_TOKEN`.
 const GITLAB_TOKEN_VARIABLE: &str = "gitlab-access-token";
@@ -118,8 +118,7 @@ impl Releases for RemoteRepository<'_> {
             Host::GitHub { client, prefix } => {
                 let found = client.asset(version, &format!("{prefix}{name}")).map_err(FileRefusal::of)?;
                 found.ok_or_else(|| {
-                    let message =
-                        format!("failed to get file {} from {} release: 404 Not Found", go_value::quote(name), go_value::quote(version));
+                    let message = format!("failed to get file {} from {} release: 404 Not Found", go::quote(name), go::quote(version));
                     FileRefusal { refusal: Refusal::new(message), is_not_found: true }
                 })
             }
@@ -139,12 +138,7 @@ fn gitlab_file(network: &dyn Network, token: Option<&str>, package: &str, versio
     }
     let request = Request { token: token.map(Token), keep_as: Some(&url), ..Request::new(&url) };
     network.get(&request).map_err(|fault| {
-        let step = format!(
-            "failed to get file {} with version {} from {}",
-            go_value::quote(name),
-            go_value::quote(version),
-            go_value::quote(&url)
-        );
+        let step = format!("failed to get file {} with version {} from {}", go::quote(name), go::quote(version), go::quote(&url));
         match fault {
             NetworkFault::Status(401) => Refusal::new("unauthorized access, please check your credentials").within(step),
             NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use super::encodings;
 use super::quantity;
 use super::table::{Field, Kind, Table};
-use crate::text::go_value;
+use crate::text::go;
 
 /// Which of the two ways leads in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Conversion<'_> {
         let Value::Object(source) = value else {
             return Err(match self.way {
                 Way::Converter => format!("cannot restore struct from: {}", go_kind(&value)),
-                Way::Json => format!("json: cannot unmarshal {} into Go value of type v1.JSONSchemaProps", go_value::json_kind(&value)),
+                Way::Json => format!("json: cannot unmarshal {} into Go value of type v1.JSONSchemaProps", go::json_kind(&value)),
             });
         };
         let structure = &self.table.structs[index];
@@ -147,9 +147,8 @@ impl Conversion<'_> {
 
     fn bytes(self, value: Value) -> Result<Converted, String> {
         let Value::String(text) = value else { return Err(self.not_restorable("slice", &value)) };
-        let bytes =
-            encodings::base64_decode(&text).map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}"))?;
-        Ok(Converted { is_empty: bytes.is_empty(), value: encodings::base64_encode(&bytes).into() })
+        let bytes = go::base64::decode(&text).map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}"))?;
+        Ok(Converted { is_empty: bytes.is_empty(), value: go::base64::encode(&bytes).into() })
     }
 
     fn number(self, kind: &Kind, value: Value) -> Result<Converted, String> {
@@ -175,7 +174,7 @@ impl Conversion<'_> {
         };
         let shown = match &value {
             Value::Number(number) => format!("number {}", encodings::json_number(number)),
-            other => go_value::json_kind(other).to_owned(),
+            other => go::json_kind(other).to_owned(),
         };
         integer.map(Value::from).ok_or_else(|| format!("json: cannot unmarshal {shown} into Go value of type int32"))
     }
@@ -203,14 +202,14 @@ impl Conversion<'_> {
     fn mismatch(self, kind: &Kind, value: &Value) -> String {
         match self.way {
             Way::Converter => format!("unrecognized type: {}", kind.name()),
-            Way::Json => format!("json: cannot unmarshal {} into Go value of type {}", go_value::json_kind(value), kind.name()),
+            Way::Json => format!("json: cannot unmarshal {} into Go value of type {}", go::json_kind(value), kind.name()),
         }
     }
 
     fn not_restorable(self, kind: &str, value: &Value) -> String {
         match self.way {
             Way::Converter => format!("cannot restore {kind} from {}", go_kind(value)),
-            Way::Json => format!("json: cannot unmarshal {} into Go value of type {kind}", go_value::json_kind(value)),
+            Way::Json => format!("json: cannot unmarshal {} into Go value of type {kind}", go::json_kind(value)),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Types that encode themselves: times, durations, base64; and Go's conversions of numbers.
+//! Types that encode themselves: times, durations; and Go's conversions of numbers.
 
 use std::str::FromStr;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Number, Value};
 
-use crate::text::go_value;
+use crate::text::go;
 
 /// A number as `encoding/json` writes a float64.
 pub(super) fn json_number(number: &Number) -> String {
-    number.as_i64().map_or_else(|| go_value::json_float(number.as_f64().unwrap_or_default()), |integer| integer.to_string())
+    go::json(&Value::Number(number.clone()))
 }
 
 /// A value as JSON, without the quotes of a text: what a quantity is read from.
@@ -31,13 +31,13 @@ pub(super) fn wrapped(float: f64, to_32_bits: bool) -> i64 {
 /// `metav1.Time`: RFC 3339 in, UTC without fractions out.
 pub(super) fn time(value: &Value) -> Result<Value, String> {
     let Value::String(text) = value else {
-        return Err(format!("json: cannot unmarshal {} into Go value of type string", go_value::json_kind(value)));
+        return Err(format!("json: cannot unmarshal {} into Go value of type string", go::json_kind(value)));
     };
     let time = has_form_of_a_time(text).then(|| Timestamp::from_str(text).ok()).flatten();
     match time {
         Some(time) => Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into()),
         None => {
-            let quoted = go_value::quote(text);
+            let quoted = go::quote(text);
             Err(format!("parsing time {quoted} as \"2006-01-02T15:04:05Z07:00\": cannot parse {quoted} as \"2006\""))
         }
     }
@@ -54,91 +54,14 @@ fn has_form_of_a_time(text: &str) -> bool {
 /// `metav1.Duration`: only checked, since it occurs in no type that is written.
 pub(super) fn duration(value: &Value) -> Result<Value, String> {
     match value {
-        Value::String(text) if is_duration(text) => Ok(value.clone()),
-        Value::String(text) => Err(format!("time: invalid duration {}", go_value::quote(text))),
-        other => Err(format!("json: cannot unmarshal {} into Go value of type string", go_value::json_kind(other))),
+        Value::String(text) => go::duration::parse(text).map(|_| value.clone()),
+        other => Err(format!("json: cannot unmarshal {} into Go value of type string", go::json_kind(other))),
     }
-}
-
-/// `time.ParseDuration`: `0`, or numbers each with a unit.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    if rest.is_empty() {
-        return false;
-    }
-    while !rest.is_empty() {
-        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let (digits, after) = rest.split_at(number);
-        if !digits.contains(|c: char| c.is_ascii_digit()) || digits.matches('.').count() > 1 {
-            return false;
-        }
-        let unit = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-        if !["ns", "us", "µs", "μs", "ms", "s", "m", "h"].contains(&&after[..unit]) {
-            return false;
-        }
-        rest = &after[unit..];
-    }
-    true
-}
-
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Standard base64 with padding; line ends are skipped and spare bits ignored, as Go does. The error is the offset of what is wrong.
-pub(super) fn base64_decode(text: &str) -> Result<Vec<u8>, usize> {
-    let mut symbols = text.bytes().enumerate().filter(|(_, b)| !matches!(b, b'\r' | b'\n')).peekable();
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    while symbols.peek().is_some() {
-        let mut group = [0u8; 4];
-        let mut count = 0;
-        while count < 4 {
-            let (at, symbol) = symbols.next().ok_or(text.len())?;
-            if symbol == b'=' {
-                if count < 2 || (count == 2 && symbols.next().is_none_or(|(_, b)| b != b'=')) || symbols.peek().is_some() {
-                    return Err(at);
-                }
-                break;
-            }
-            let value = ALPHABET.iter().position(|known| *known == symbol).ok_or(at)?;
-            group[count] = u8::try_from(value).unwrap_or_default();
-            count += 1;
-        }
-        let whole = [group[0] << 2 | group[1] >> 4, group[1] << 4 | group[2] >> 2, group[2] << 6 | group[3]];
-        bytes.extend_from_slice(&whole[..count - 1]);
-    }
-    Ok(bytes)
-}
-
-/// Standard base64 with padding.
-pub(super) fn base64_encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or_default());
-        let bits = at(0) << 16 | at(1) << 8 | at(2);
-        for symbol in 0..4 {
-            let index = (bits >> (18 - 6 * symbol)) as usize & 63;
-            text.push(if symbol <= chunk.len() { char::from(ALPHABET[index]) } else { '=' });
-        }
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_reads_and_writes_what_go_does() {
-        for (text, bytes) in [("", &b""[..]), ("Cg==", b"\n"), ("YWI=", b"ab"), ("YWJj", b"abc"), ("YW\nJj\r\n", b"abc"), ("Ch==", b"\n")] {
-            assert_eq!(base64_decode(text).as_deref(), Ok(bytes), "{text}");
-        }
-        for (text, at) in [("Cg=", 2), ("C", 1), ("=", 0), ("Cg==Cg==", 2), ("!", 0), ("YW==x", 2)] {
-            assert_eq!(base64_decode(text), Err(at), "{text}");
-        }
-        assert_eq!(["", "a", "ab", "abc"].map(|text| base64_encode(text.as_bytes())), ["", "YQ==", "YWI=", "YWJj"]);
-    }
 
     #[test]
     fn times_are_utc_without_fractions() {
@@ -159,15 +82,5 @@ mod tests {
         assert_eq!(wrapped(1e300, true), 0);
         assert_eq!(wrapped(1e300, false), i64::MIN);
         assert_eq!(wrapped(-1.0, true), -1);
-    }
-
-    #[test]
-    fn durations_are_numbers_with_units() {
-        for text in ["0", "10m", "1h30m", "1.5s", "-2ms", ".5s"] {
-            assert!(is_duration(text), "{text}");
-        }
-        for text in ["", "10", "m", "1x", "1..5s", "1 s"] {
-            assert!(!is_duration(text), "{text}");
-        }
     }
 }

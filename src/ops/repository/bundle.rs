@@ -15,6 +15,7 @@ use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
 use crate::emit::release::IMAGES_FILE;
 use crate::objects::{self, pods};
+use crate::text::budget::Budget;
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -125,7 +126,7 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
 
 /// The images that the components run with the defaults of their variables.
 fn images_of(components: &[u8]) -> BTreeSet<String> {
-    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>));
+    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>, &Budget::default()));
     let bytes = substituted.map_or_else(|_| components.to_vec(), |done| done.bytes);
     let source = Source::new("", String::from_utf8_lossy(&bytes).into_owned());
     let objects = objects::documents(&source, &Limits::default()).0;

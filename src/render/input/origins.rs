@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Place, Report, Span, rules};
+use crate::text::budget::Budget;
 use crate::text::envsubst::{self, OffsetMap};
 use crate::text::source::Source;
 
@@ -21,8 +22,13 @@ impl Origins {
         let mut origins = Origins::default();
         let mut report = Report::new();
         let mut texts = Vec::new();
+        let budget = Budget::default();
         for source in sources {
-            match substituted(&source, value) {
+            // The file that took the last steps is reported; those after it are not to blame.
+            if budget.is_spent() {
+                break;
+            }
+            match substituted(&source, value, &budget) {
                 Ok((text, map)) => {
                     texts.push(Source::new(source.name().clone(), text));
                     origins.0.insert(source.name().to_string(), (source, map));
@@ -56,7 +62,7 @@ fn in_template(source: &Source, map: &OffsetMap, span: &Span) -> Span {
 }
 
 /// The text of a template with its variables replaced.
-fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>) -> Result<(String, OffsetMap), Report> {
+fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> Result<(String, OffsetMap), Report> {
     let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
     let template = envsubst::parse(source.text()).map_err(|error| {
         [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
@@ -78,7 +84,7 @@ fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>) -> Resul
     if !findings.is_empty() {
         return Err(findings);
     }
-    let result = template.substitute(|name| value(name));
+    let result = template.substitute(|name| value(name), budget);
     let substituted = result.map_err(|error| {
         [refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)].into_iter().collect::<Report>()
     })?;

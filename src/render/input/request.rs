@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::cluster::Endpoint;
 use super::profile::Profile;
 use super::role::Role;
 use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
+use crate::text::budget::Budget;
 
 /// The options of a rendering.
 #[derive(Debug, Clone)]
@@ -38,6 +40,8 @@ pub struct Request {
     pub feature_gates: FeatureGates,
     /// Whether upstream's messages in findings hold the user's secrets, as they do upstream.
     pub show_secrets: bool,
+    /// What the run may spend on the templates of files.
+    pub budget: Arc<Budget>,
 }
 
 impl Request {
@@ -57,6 +61,7 @@ impl Request {
             encoder: None,
             feature_gates: FeatureGates::default(),
             show_secrets: false,
+            budget: Arc::default(),
         }
     }
 }

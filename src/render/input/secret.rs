@@ -1,31 +1,14 @@
 //! Secrets and ConfigMaps of the input.
 
-use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-
 use super::object::Object;
 use super::pool::Pool;
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::text::go::base64;
 
 rules! {
     /// A Secret or ConfigMap whose data is no base64.
     pub DATA_NOT_BASE64 = error("secret-data-not-base64");
-}
-
-/// Base64 as Go's JSON reads it: the padding is required.
-const STRICT: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireCanonical).with_decode_allow_trailing_bits(true),
-);
-
-/// Decodes base64 with padding; line breaks within it are skipped, as Go skips them.
-pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    if text.contains(['\n', '\r']) {
-        return STRICT.decode(text.replace(['\n', '\r'], "")).ok();
-    }
-    STRICT.decode(text).ok()
 }
 
 /// An object that holds values by key.
@@ -48,7 +31,7 @@ impl<'a> Holder<'a> {
     /// The value is no base64.
     fn decoded(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
         let Some(value) = self.object.value[self.encoded].get(key) else { return Ok(None) };
-        value.as_str().and_then(decode_base64).map(Some).ok_or_else(|| Box::new(self.not_base64(key)))
+        value.as_str().and_then(|text| base64::decode(text).ok()).map(Some).ok_or_else(|| Box::new(self.not_base64(key)))
     }
 
     fn not_base64(&self, key: &str) -> Diagnostic {

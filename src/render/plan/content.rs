@@ -13,8 +13,10 @@ use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
 use crate::render::prove::supported::NOT_RENDERED;
-use crate::text::go_template::{self, Fault};
-use crate::text::go_value;
+use crate::text::budget::{Budget, Exceeded};
+use crate::text::go;
+use crate::text::go::template::{self, Fault, MAX_OUTPUT, Refusal};
+use crate::text::go::value::Value;
 
 rules! {
     /// A Secret that a config reads is not there.
@@ -45,12 +47,22 @@ pub struct Contents<'a> {
     pub spec_path: &'a FieldPath,
     /// The CAPI release.
     pub profile: &'a Profile,
+    /// What the run may spend on templates.
+    pub budget: &'a Budget,
+    /// Whether findings may quote what is in a Secret.
+    pub show_secrets: bool,
     /// What templates see.
-    pub template_data: &'a go_template::Value,
+    pub template_data: &'a Value,
     /// Whether what no file holds is filled in.
     pub stand_ins: bool,
     /// Owner and permissions of files that name none.
     pub defaults: &'a FileDefaults,
+}
+
+/// A content, and whether a Secret holds it.
+struct Content {
+    bytes: Sensitive<Vec<u8>>,
+    is_secret: bool,
 }
 
 impl Contents<'_> {
@@ -63,13 +75,14 @@ impl Contents<'_> {
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
         let File { path, owner, permissions, encoding, transfer_encoding, append, content, content_from, content_format } = file;
         let origin = self.spec_path.field("files").index(index);
+        let is_secret = content_from.as_ref().is_some_and(|source| source.secret.is_some());
         let content = match content_from {
             Some(FileSource { secret: Some(reference), .. }) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
             Some(FileSource { config_map: Some(reference), .. }) => self.config_map(&reference, &origin.field("contentFrom"), notes)?,
             _ => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
         };
         let content = match content_format {
-            Some(ContentFormat::Template) => self.templated(&path, content, &origin, notes)?,
+            Some(ContentFormat::Template) => self.templated(&path, &Content { bytes: content, is_secret }, &origin, notes)?,
             _ => content,
         };
         Some(PlannedFile {
@@ -84,32 +97,44 @@ impl Contents<'_> {
         })
     }
 
-    /// The content with its template rendered.
-    fn templated(&self, path: &str, content: Sensitive<Vec<u8>>, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    /// The content with its template rendered. Go's words quote the template, so that they are kept back when it is from a Secret.
+    fn templated(&self, path: &str, content: &Content, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let refused = |rule, message: String| {
             let place = self.config.place(&origin.field("content"));
             Diagnostic::of(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
         };
-        let Ok(text) = std::str::from_utf8(content.expose()) else {
+        // Who took the last steps was told.
+        if self.budget.is_spent() {
+            return None;
+        }
+        let Ok(text) = std::str::from_utf8(content.bytes.expose()) else {
             return notes.refuse(refused(&NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
         };
-        let upstream =
-            |cause: String| format!("failed to render templates: failed to execute template for file {}: {cause}", go_value::quote(path));
-        let finding = match go_template::render(path, text, self.template_data) {
-            Ok(text) => return Some(Sensitive::new(text.into_bytes())),
-            Err(Fault::Syntax { line, message }) => {
-                refused(&TEMPLATE_REFUSED, format!("{origin} is a template that does not parse: line {line}: {message}"))
+        let failed = |step: &str, refusal: Refusal| {
+            let quoted = if content.is_secret && !self.show_secrets { String::new() } else { format!(": {}", refusal.reason) };
+            let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that fails on line {}{quoted}", refusal.line));
+            if quoted.is_empty() {
+                return finding;
             }
-            Err(Fault::Execution(cause)) => {
-                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that fails"));
-                finding.upstream(upstream(format!("template: {cause}")))
-            }
+            finding.upstream(format!("failed to render templates: failed to {step} template for file {}: {refusal}", go::quote(path)))
+        };
+        let finding = match template::render(path, text, self.template_data, self.budget) {
+            Ok(text) => return Some(Sensitive::new(text)),
+            Err(Fault::Parse(refusal)) => failed("parse", refusal),
+            Err(Fault::Execution(refusal)) => failed("execute", refusal),
             Err(Fault::Unsupported(what)) => {
                 refused(&NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
             }
             Err(Fault::TooLarge) => {
-                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template with more than 1048576 bytes as its result"));
-                finding.upstream(upstream("rendered output exceeds the 1048576 byte limit".to_owned()))
+                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template with more than {MAX_OUTPUT} bytes as its result"));
+                finding.upstream(format!(
+                    "failed to render templates: failed to execute template for file {}: rendered output exceeds the {MAX_OUTPUT} byte limit",
+                    go::quote(path)
+                ))
+            }
+            Err(Fault::TooLong) => {
+                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that takes {Exceeded}"));
+                finding.help("make the template smaller; no further template is rendered in this run")
             }
         };
         notes.refuse(finding)

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::render::input::secret::decode_base64;
+use crate::text::go::base64;
 
 /// The hash of each certificate of a bundle: `sha256:` and the hex digits of the SHA-256 of its SubjectPublicKeyInfo.
 ///
@@ -40,7 +40,7 @@ fn certificates(text: &str) -> Vec<Vec<u8>> {
         let (content, after) = body.split_at(end);
         rest = &after[END.len()..];
         let compact: String = content.split_ascii_whitespace().collect();
-        if at_line_start && let Some(der) = decode_base64(&compact) {
+        if at_line_start && let Ok(der) = base64::decode(&compact) {
             found.push(der);
         }
     }

@@ -28,7 +28,7 @@ impl Legacy {
     pub fn read(spec: &Value) -> Self {
         let cluster = &spec["clusterConfiguration"];
         let text = |path: &[&str]| text_at(cluster, path).to_owned();
-        let duration = |value: &Value| value.as_str().and_then(GoDuration::parse);
+        let duration = |value: &Value| value.as_str().and_then(|text| GoDuration::parse(text).ok());
         let tokens = spec["initConfiguration"]["bootstrapTokens"].as_array();
         Legacy {
             values: ClusterValues {

@@ -1,7 +1,5 @@
 //! From a proven config and its surroundings to the plan of a node.
 
-use std::collections::BTreeMap;
-
 use semver::Version;
 
 use super::certificate::{self, KeyPair, Lookup, Purpose};
@@ -21,7 +19,7 @@ use crate::render::input::role::Role;
 use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::Target;
 use crate::render::prove::config::Config;
-use crate::text::go_template;
+use crate::text::go::value::Value;
 
 rules! {
     /// A version of Kubernetes that is none, or that the provider does not support.
@@ -55,7 +53,7 @@ impl Planner<'_> {
         }
         let pairs = self.certificates(&spec, notes);
         let has_templates = spec.files.iter().flatten().any(|file| file.content_format == Some(ContentFormat::Template));
-        let template_data = if has_templates { self.template_data(notes)? } else { go_template::Value::Nil };
+        let template_data = if has_templates { self.template_data(notes)? } else { Value::Nil };
         let mut file_defaults = spec.file_defaults.take().unwrap_or_default();
         if spec.format == Some(Format::Ignition) {
             // Ignition 2.3 takes digits without a leading zero for a decimal number, but defaults are octal in every format.
@@ -66,6 +64,8 @@ impl Planner<'_> {
             config: self.target.config,
             spec_path: &self.target.spec_path(),
             profile: &self.request.profile,
+            budget: &self.request.budget,
+            show_secrets: self.request.show_secrets,
             template_data: &template_data,
             stand_ins: self.request.stand_ins,
             defaults: &file_defaults,
@@ -131,18 +131,19 @@ impl Planner<'_> {
     }
 
     /// What templates of files see: the version of the control plane, when the Cluster refers to one that says it.
-    fn template_data(&self, notes: &mut Notes) -> Option<go_template::Value> {
-        let map = |name: &str, value| go_template::Value::Map(BTreeMap::from([(name.to_owned(), value)]));
-        let version = |version: String| map("controlPlane", map("version", go_template::Value::Text(version)));
+    fn template_data(&self, notes: &mut Notes) -> Option<Value> {
+        let map = |name: &str, value| Value::map([(name.to_owned(), value)]);
+        let version = |version: String| map("controlPlane", map("version", Value::text(version)));
+        let nothing = || Value::map([]);
         let Surroundings { cluster, cluster_place, kubernetes_version, .. } = &self.surroundings;
         let reference = match &cluster.control_plane {
             Some(reference) => reference,
-            None if cluster.is_read || !self.request.stand_ins => return Some(go_template::Value::Map(BTreeMap::new())),
+            None if cluster.is_read || !self.request.stand_ins => return Some(nothing()),
             None => return Some(version(normalised(kubernetes_version))),
         };
         let namespace = self.target.config.namespace();
         match self.pool.find(&reference.group, &reference.kind, namespace, &reference.name) {
-            Some(object) if object.text(&["spec", "version"]).is_empty() => Some(go_template::Value::Map(BTreeMap::new())),
+            Some(object) if object.text(&["spec", "version"]).is_empty() => Some(nothing()),
             Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
             None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
             None => {

@@ -19,7 +19,7 @@ use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Fault, Schema, Violation, refusal};
-use crate::text::go_value;
+use crate::text::go;
 
 rules! {
     /// A config of a version that the release does not have.
@@ -330,8 +330,8 @@ fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: boo
         let path = path.field("token");
         let message = format!("{path} is not six and sixteen lower-case letters or digits with a dot between");
         let form = r"\A([a-z0-9]{6})\.([a-z0-9]{16})\z";
-        let shown = if show_secrets { go_value::quote(text) } else { "<redacted>".to_owned() };
-        let upstream = format!("the bootstrap token {shown} was not of the form {}", go_value::quote(form));
+        let shown = if show_secrets { go::quote(text) } else { "<redacted>".to_owned() };
+        let upstream = format!("the bootstrap token {shown} was not of the form {}", go::quote(form));
         let finding = Diagnostic::of(&TOKEN_MALFORMED, message).at(target.config.place(&path)).upstream(upstream);
         notes.report.push(finding.help("write a token such as `abcdef.0123456789abcdef`, or run `kubeadm token generate`"));
     }

@@ -10,7 +10,7 @@ use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
 
 use super::meter::{self, Meter};
 use crate::schema::pattern::PatternCache;
-use crate::text::go_value;
+use crate::text::go;
 
 /// Marks errors that are in Go's words already.
 pub(super) const GO_WORDS: &str = "go";
@@ -85,7 +85,7 @@ fn string(value: Value) -> ResolveResult {
         Value::Bool(flag) => flag.to_string(),
         Value::Int(int) => int.to_string(),
         Value::UInt(int) => int.to_string(),
-        Value::Float(float) => go_value::float(*float),
+        Value::Float(float) => go::float(*float),
         Value::Bytes(bytes) => {
             String::from_utf8(bytes.to_vec()).map_err(|_| in_go_words("invalid UTF-8 in bytes, cannot convert to string"))?
         }

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use chrono::{DateTime, Duration, NaiveDate, TimeDelta};
+use chrono::{DateTime, NaiveDate, TimeDelta};
 use kube_cel::cel::Value as Cel;
 use kube_cel::cel::objects::{Key, Map};
 use serde_json::Value;
 
 use crate::schema::node::{ListType, Node, Type};
+use crate::text::go;
 
 /// Words that CEL reserves; a field of such a name is spelt `__name__`.
 const RESERVED: [&str; 21] = [
@@ -115,57 +116,11 @@ fn string(node: &Node, text: &str) -> Cel {
         "date" => NaiveDate::parse_from_str(text, "%Y-%m-%d")
             .ok()
             .map(|date| Cel::Timestamp(date.and_time(chrono::NaiveTime::MIN).and_utc().fixed_offset())),
-        "duration" => go_duration(text).map(Cel::Duration),
-        "byte" => base64(text).map(|bytes| Cel::Bytes(Arc::new(bytes))),
+        "duration" => go::duration::parse(text).ok().map(|length| Cel::Duration(TimeDelta::nanoseconds(length))),
+        "byte" => go::base64::decode_url(text).ok().map(|bytes| Cel::Bytes(Arc::new(bytes))),
         _ => None,
     };
     converted.unwrap_or_else(|| text.into())
-}
-
-/// A duration of Go (`1h30m`, `-1.5s`), as long as it fits.
-fn go_duration(text: &str) -> Option<Duration> {
-    const UNITS: [(&str, f64); 8] =
-        [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("μs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10), ("h", 3.6e12)];
-    let negative = text.starts_with('-');
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return Some(TimeDelta::zero());
-    }
-    let mut nanoseconds = 0.0;
-    while !rest.is_empty() {
-        let number = &rest[..rest.find(|c: char| !c.is_ascii_digit() && c != '.')?];
-        let unit = &rest[number.len()..];
-        let unit = &unit[..unit.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(unit.len())];
-        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
-        nanoseconds += number.parse::<f64>().ok()? * factor;
-        rest = &rest[number.len() + unit.len()..];
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "saturates; a duration of 292 years is long enough")]
-    let nanoseconds = nanoseconds as i64;
-    Some(TimeDelta::nanoseconds(if negative { -nanoseconds } else { nanoseconds }))
-}
-
-/// Base64 with padding, in the URL-safe alphabet, which is the one that the API server reads here.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0);
-    for b in text.trim_end_matches('=').bytes() {
-        let digit = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'-' => 62,
-            b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
-        }
-    }
-    Some(bytes)
 }
 
 /// Whether a list that is a set or a map holds the same as before in another order. For the API server such lists are equal; for our
@@ -207,14 +162,5 @@ mod tests {
         check("a.b-c/d", Some("a__dot__b__dash__c__slash__d"));
         check("1a", None);
         check("é", None);
-    }
-
-    #[test]
-    fn strings_of_some_formats_are_no_strings() {
-        assert_eq!(go_duration("1h30m"), Some(TimeDelta::minutes(90)));
-        assert_eq!(go_duration("-1.5s"), Some(TimeDelta::milliseconds(-1500)));
-        assert_eq!(go_duration("1 day"), None);
-        assert_eq!(base64("aGk="), Some(b"hi".to_vec()));
-        assert_eq!(base64("a+=="), None);
     }
 }

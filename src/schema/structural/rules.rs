@@ -8,7 +8,7 @@ use super::{Violation, ViolationKind};
 use crate::diag::FieldPath;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
 use crate::schema::node::{Compiler, Node};
-use crate::text::go_value;
+use crate::text::go;
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
@@ -128,6 +128,6 @@ fn uncompiled(rule: &Rule, path: FieldPath, detail: &str) -> Violation {
         ("FieldPath", Value::from(rule.field_path.as_str())),
         ("OptionalOldSelf", Value::from(rule.optional_old_self)),
     ];
-    let printed: Vec<_> = parts.iter().map(|(name, value)| format!("\"{name}\":{}", go_value::json(value))).collect();
+    let printed: Vec<_> = parts.iter().map(|(name, value)| format!("\"{name}\":{}", go::json(value))).collect();
     Violation::new(ViolationKind::Invalid, path, Some(&format!("{{{}}}", printed.join(","))), detail)
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Outcome, Walk};
 use crate::schema::node::Node;
-use crate::text::go_value::quote;
+use crate::text::go::quote;
 
 impl<'a> Walk<'a> {
     /// All junctors of a schema. They report without a field, and beside it the failures of the branch that came furthest.

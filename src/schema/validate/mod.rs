@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         if node.enumeration.is_empty() || node.enumeration.iter().any(|allowed| number::converts_to(value, allowed)) {
             return None;
         }
-        let plain = |allowed: &Value| allowed.as_str().map_or_else(|| crate::text::go_value::json(allowed), str::to_owned);
+        let plain = |allowed: &Value| allowed.as_str().map_or_else(|| crate::text::go::json(allowed), str::to_owned);
         let supported: Vec<_> = node.enumeration.iter().map(plain).collect();
         Some(Violation::not_supported(self.trail.path(), value, &supported).spelt(self.trail.field()))
     }

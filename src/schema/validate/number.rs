@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Trail;
 use crate::schema::node::{Bound, Node, Type};
 use crate::schema::{Fault, Violation, ViolationKind};
-use crate::text::go_value;
+use crate::text::go;
 
 /// A number as Go's JSON decoder gives it: an int64 when it is written as one and fits, else a float64.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ impl Number {
     fn text(self) -> String {
         match self {
             Number::Int(int) => int.to_string(),
-            Number::Float(float) => go_value::float(float),
+            Number::Float(float) => go::float(float),
         }
     }
 }

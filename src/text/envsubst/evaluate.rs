@@ -8,6 +8,7 @@ use super::functions::{Function, FunctionFault};
 use super::offsets::OffsetMap;
 use super::scanner::Text;
 use super::{MAX_OUTPUT, Part, Reference, SubstError, SubstErrorKind, Substituted, Template};
+use crate::text::budget::Budget;
 
 /// The result of one reference.
 enum Value<'v> {
@@ -22,17 +23,20 @@ struct Evaluation<'t, 'v> {
     /// Results of the references from `first` on.
     results: Vec<Value<'v>>,
     first: usize,
-    /// How many bytes were computed so far beside the output.
-    work: usize,
+    budget: &'v Budget,
 }
 
-pub(super) fn evaluate<V: Into<Vec<u8>>>(template: &Template, value: impl Fn(&str) -> Option<V>) -> Result<Substituted, SubstError> {
+pub(super) fn evaluate<V: Into<Vec<u8>>>(
+    template: &Template,
+    value: impl Fn(&str) -> Option<V>,
+    budget: &Budget,
+) -> Result<Substituted, SubstError> {
     let mut values = BTreeMap::new();
     for reference in &template.references {
         let name = template.name(reference);
         values.entry(name).or_insert_with(|| value(name).map_or_else(Vec::new, Into::into));
     }
-    let mut evaluation = Evaluation { template, values: &values, results: Vec::new(), first: 0, work: 0 };
+    let mut evaluation = Evaluation { template, values: &values, results: Vec::new(), first: 0, budget };
     let source = &template.source.bytes;
     let mut bytes = Vec::with_capacity(source.len());
     let mut map = OffsetMap::new(template.source.gaps());
@@ -52,6 +56,7 @@ pub(super) fn evaluate<V: Into<Vec<u8>>>(template: &Template, value: impl Fn(&st
                     if bytes.len() + value.len() > MAX_OUTPUT {
                         return Err(template.fault(reference, SubstErrorKind::TooLarge));
                     }
+                    budget.charge(value.len()).map_err(|_| template.fault(reference, SubstErrorKind::TooLong))?;
                     map.replaced(bytes.len(), value.len(), reference.span.clone());
                     bytes.extend_from_slice(value);
                 }
@@ -77,19 +82,21 @@ impl<'t, 'v> Evaluation<'t, 'v> {
     fn resolve(&mut self, reference: &'t Reference) -> Result<Value<'v>, SubstError> {
         let template = self.template;
         let value = self.values.get(template.name(reference)).map_or(&[][..], Vec::as_slice);
-        if reference.function == Function::Default {
-            return Ok(if value.is_empty() { Value::Arguments } else { Value::Bytes(Cow::Borrowed(value)) });
+        match reference.function {
+            Function::Default if value.is_empty() => return Ok(Value::Arguments),
+            Function::Default | Function::Value => return Ok(Value::Bytes(Cow::Borrowed(value))),
+            _ => {}
         }
         let arguments: Vec<_> = reference.arguments.iter().map(|argument| self.flatten(argument)).collect();
-        self.work += arguments.iter().map(Vec::len).sum::<usize>();
-        let result = reference.function.apply(value, &arguments, MAX_OUTPUT).map_err(|fault| match fault {
+        let input = value.len() + arguments.iter().map(Vec::len).sum::<usize>();
+        let charge = |steps| self.budget.charge(steps).map_err(|_| template.fault(reference, SubstErrorKind::TooLong));
+        charge(input)?;
+        let result = reference.function.apply(value, &arguments, MAX_OUTPUT, self.budget).map_err(|fault| match fault {
             FunctionFault::NegativeLength => template.fault(reference, SubstErrorKind::NegativeLength),
             FunctionFault::TooLarge => template.fault(reference, SubstErrorKind::TooLarge),
+            FunctionFault::TooLong => template.fault(reference, SubstErrorKind::TooLong),
         })?;
-        self.work += if let Cow::Owned(owned) = &result { owned.len() } else { 0 };
-        if self.work > MAX_OUTPUT {
-            return Err(template.fault(reference, SubstErrorKind::TooLarge));
-        }
+        charge(if let Cow::Owned(owned) = &result { owned.len() } else { 0 })?;
         Ok(Value::Bytes(result))
     }
 

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
+
 use super::glob;
-use super::runes::{self, runes};
+use crate::text::budget::{Budget, Exceeded};
+use crate::text::go::rune::{self, runes};
 
 /// What a reference does with the variable's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +41,13 @@ pub(super) enum Function {
 pub(super) enum FunctionFault {
     NegativeLength,
     TooLarge,
+    TooLong,
+}
+
+impl From<Exceeded> for FunctionFault {
+    fn from(_: Exceeded) -> Self {
+        FunctionFault::TooLong
+    }
 }
 
 impl Function {
@@ -71,21 +81,27 @@ impl Function {
         }
     }
 
-    /// The result for a value. A result never grows beyond `limit` bytes.
-    pub(super) fn apply<'v>(self, value: &'v [u8], arguments: &[Vec<u8>], limit: usize) -> Result<Cow<'v, [u8]>, FunctionFault> {
+    /// The result for a value. A result never grows beyond `limit` bytes. Patterns take steps of the budget; all else is linear.
+    pub(super) fn apply<'v>(
+        self,
+        value: &'v [u8],
+        arguments: &[Vec<u8>],
+        limit: usize,
+        budget: &Budget,
+    ) -> Result<Cow<'v, [u8]>, FunctionFault> {
         let argument = |index: usize| arguments.get(index).map_or(&b""[..], Vec::as_slice);
         Ok(match self {
             Function::Value | Function::Default => Cow::Borrowed(value),
             Function::Length => Cow::Owned(value.len().to_string().into_bytes()),
-            Function::LowerFirst => first(value, runes::to_lower),
-            Function::UpperFirst => first(value, runes::to_upper),
-            Function::Lower => Cow::Owned(all(value, runes::to_lower)),
-            Function::Upper => Cow::Owned(all(value, runes::to_upper)),
+            Function::LowerFirst => first(value, rune::to_lower),
+            Function::UpperFirst => first(value, rune::to_upper),
+            Function::Lower => Cow::Owned(all(value, rune::to_lower)),
+            Function::Upper => Cow::Owned(all(value, rune::to_upper)),
             Function::Substring => Cow::Borrowed(substring(value, argument(0), arguments.get(1).map(Vec::as_slice))?),
-            Function::RemovePrefix { longest } => Cow::Borrowed(&value[glob::prefix(argument(0), value, longest)?..]),
+            Function::RemovePrefix { longest } => Cow::Borrowed(&value[glob::prefix(argument(0), value, longest, budget)?..]),
             Function::RemoveSuffix { longest } => {
                 let turned = reversed(value);
-                let cut = glob::prefix(&reversed(argument(0)), &turned, longest)?;
+                let cut = glob::prefix(&reversed(argument(0)), &turned, longest, budget)?;
                 Cow::Owned(reversed(&turned[cut..]))
             }
             Function::ReplaceFirst => Cow::Owned(replace(value, argument(0), argument(1), 1, limit)?),
@@ -103,7 +119,7 @@ fn first(value: &[u8], map: fn(char) -> char) -> Cow<'_, [u8]> {
     if value.is_empty() {
         return Cow::Borrowed(value);
     }
-    let (rune, width) = runes::decode(value);
+    let (rune, width) = rune::decode(value);
     let mut result = map(rune).to_string().into_bytes();
     result.extend_from_slice(&value[width..]);
     Cow::Owned(result)
@@ -142,14 +158,15 @@ fn substring<'v>(value: &'v [u8], position: &[u8], length: Option<&[u8]>) -> Res
 fn replace(value: &[u8], search: &[u8], replacement: &[u8], most: usize, limit: usize) -> Result<Vec<u8>, FunctionFault> {
     let mut result = Vec::with_capacity(value.len());
     let mut rest = value;
+    let finder = Finder::new(search);
     for _ in 0..most {
-        let found = if search.is_empty() { Some(0) } else { find(rest, search) };
+        let found = finder.find(rest);
         let Some(at) = found else { break };
         result.extend_from_slice(&rest[..at]);
         result.extend_from_slice(replacement);
         rest = &rest[at + search.len()..];
         if search.is_empty() {
-            let (_, width) = runes::decode(rest);
+            let (_, width) = rune::decode(rest);
             result.extend_from_slice(&rest[..width]);
             if width == 0 {
                 break;
@@ -162,32 +179,4 @@ fn replace(value: &[u8], search: &[u8], replacement: &[u8], most: usize, limit: 
     }
     result.extend_from_slice(rest);
     Ok(result)
-}
-
-/// The first place of a text in another, in linear time (Knuth, Morris, Pratt).
-fn find(text: &[u8], search: &[u8]) -> Option<usize> {
-    let first = *search.first()?;
-    if search.len() == 1 {
-        return text.iter().position(|b| *b == first);
-    }
-    let mut borders = vec![0; search.len()];
-    let mut matched = 0;
-    for at in 1..search.len() {
-        while matched > 0 && search[at] != search[matched] {
-            matched = borders[matched - 1];
-        }
-        matched += usize::from(search[at] == search[matched]);
-        borders[at] = matched;
-    }
-    matched = 0;
-    for (at, byte) in text.iter().enumerate() {
-        while matched > 0 && *byte != search[matched] {
-            matched = borders[matched - 1];
-        }
-        matched += usize::from(*byte == search[matched]);
-        if matched == search.len() {
-            return Some(at + 1 - matched);
-        }
-    }
-    None
 }

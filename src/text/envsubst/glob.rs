@@ -1,24 +1,24 @@
 //! Shell patterns as the reference matches them: a copy of Go's `path.Match` in which `*` crosses `/`. `[…]`, `?` and `\c` work by
 //! characters, literals and `*` by bytes. A malformed pattern matches nothing.
 
-use super::functions::FunctionFault;
-use super::runes;
+use std::ops::RangeInclusive;
 
-/// How many steps one removal may take. Only values beyond ASCII need more than one pass.
-const MAX_STEPS: usize = 1 << 28;
+use memchr::memmem;
+
+use crate::text::budget::{Budget, Exceeded};
+use crate::text::go::rune;
 
 /// How many bytes at the front of a value match the pattern; 0 when no prefix of at least one byte does.
-pub(super) fn prefix(pattern: &[u8], value: &[u8], longest: bool) -> Result<usize, FunctionFault> {
+///
+/// # Errors
+/// The budget does not suffice. A piece of the pattern without `?`, `[…]` is found in linear time, any other by trying each place.
+pub(super) fn prefix(pattern: &[u8], value: &[u8], longest: bool, budget: &Budget) -> Result<usize, Exceeded> {
     let Some(pattern) = Pattern::parse(pattern) else { return Ok(0) };
     if value.is_ascii() {
-        return Ok(pattern.prefix_of_ascii(value, longest));
+        return pattern.prefix_of_ascii(value, longest, budget);
     }
     // A cut within a character changes what `?` sees, so each length is tried, as the reference does.
-    let mut steps = MAX_STEPS;
-    let lengths = 1..=value.len();
-    let mut matching = |length: &usize| pattern.matches(&value[..*length], &mut steps);
-    let found = if longest { lengths.rev().find(&mut matching) } else { lengths.into_iter().find(&mut matching) };
-    if steps == 0 { Err(FunctionFault::TooLarge) } else { Ok(found.unwrap_or(0)) }
+    first(1..=value.len(), longest, |length| pattern.matches(&value[..length], budget)).map(Option::unwrap_or_default)
 }
 
 /// One step of a pattern.
@@ -53,63 +53,113 @@ impl Pattern {
     }
 
     /// The reference's walk: each chunk takes the first place where it fits, the last one must reach the end.
-    fn matches(&self, mut name: &[u8], steps: &mut usize) -> bool {
+    fn matches(&self, mut name: &[u8], budget: &Budget) -> Result<bool, Exceeded> {
         for (index, chunk) in self.0.iter().enumerate() {
             let last = index + 1 == self.0.len();
             if chunk.steps.is_empty() {
-                return true;
+                return Ok(true);
             }
-            let starts = if chunk.star { 0..=name.len() } else { 0..=0 };
-            let rest = starts.into_iter().find_map(|at| {
-                let rest = chunk.matches(&name[at..], steps)?;
-                (!last || rest.is_empty()).then_some(rest)
-            });
-            let Some(rest) = rest else { return false };
+            let most = if chunk.star { name.len() } else { 0 };
+            let mut rest = None;
+            for at in 0..=most {
+                rest = chunk.matches(&name[at..], budget)?.filter(|rest| !last || rest.is_empty());
+                if rest.is_some() {
+                    break;
+                }
+            }
+            let Some(rest) = rest else { return Ok(false) };
             name = rest;
         }
-        name.is_empty()
+        Ok(name.is_empty())
     }
 
     /// The shortest or longest matching prefix of an ASCII value: there each step takes one byte, so one pass finds it.
-    fn prefix_of_ascii(&self, value: &[u8], longest: bool) -> usize {
-        let Some((last, chunks)) = self.0.split_last() else { return 0 };
-        let mut steps = usize::MAX;
+    fn prefix_of_ascii(&self, value: &[u8], longest: bool, budget: &Budget) -> Result<usize, Exceeded> {
+        let Some((last, chunks)) = self.0.split_last() else { return Ok(0) };
         let mut at = 0;
         for chunk in chunks {
-            let starts = if chunk.star { at..=value.len() } else { at..=at };
-            let Some(start) = starts.into_iter().find(|start| chunk.matches(&value[*start..], &mut steps).is_some()) else { return 0 };
-            at = start + chunk.steps.len();
+            let Some(start) = chunk.find(&value[at..], false, budget)? else { return Ok(0) };
+            at += start + chunk.steps.len();
         }
         if last.steps.is_empty() {
-            return if longest { value.len() } else { at.max(1).min(value.len()) };
+            return Ok(if longest { value.len() } else { at.max(1).min(value.len()) });
         }
-        let mut fits = |start: &usize| last.matches(&value[*start..], &mut steps).is_some();
-        let starts = if last.star { at..=value.len() } else { at..=at };
-        let start = if longest { starts.rev().find(&mut fits) } else { starts.into_iter().find(&mut fits) };
-        start.map_or(0, |start| start + last.steps.len())
+        let start = last.find(&value[at..], longest, budget)?;
+        Ok(start.map_or(0, |start| at + start + last.steps.len()))
     }
 }
 
-impl Chunk {
-    /// What is left of a text of which the front matches. A chunk matches nothing at the end of the text.
-    fn matches<'n>(&self, mut name: &'n [u8], steps: &mut usize) -> Option<&'n [u8]> {
-        for step in &self.steps {
-            *steps = steps.checked_sub(1)?;
-            if name.is_empty() {
-                return None;
-            }
-            let width = match step {
-                Step::Byte(byte) => (name[0] == *byte).then_some(1)?,
-                Step::Any => runes::decode(name).1,
-                Step::Class { negated, ranges } => {
-                    let (rune, width) = runes::decode(name);
-                    let within = ranges.iter().any(|(low, high)| *low <= rune && rune <= *high);
-                    (within != *negated).then_some(width)?
-                }
-            };
-            name = &name[width..];
+/// The first number of a range for which something holds, or the last one.
+fn first(
+    range: RangeInclusive<usize>,
+    from_behind: bool,
+    mut holds: impl FnMut(usize) -> Result<bool, Exceeded>,
+) -> Result<Option<usize>, Exceeded> {
+    let (start, end) = range.into_inner();
+    for step in 0..(end + 1).saturating_sub(start) {
+        let number = if from_behind { end - step } else { start + step };
+        if holds(number)? {
+            return Ok(Some(number));
         }
-        Some(name)
+    }
+    Ok(None)
+}
+
+impl Chunk {
+    /// Where the chunk stands first, or last, in ASCII text: only at its start when no star is before.
+    fn find(&self, text: &[u8], last: bool, budget: &Budget) -> Result<Option<usize>, Exceeded> {
+        let most = if self.star { text.len() } else { 0 };
+        match self.bytes() {
+            Some(bytes) if self.star => {
+                budget.charge(text.len() + bytes.len())?;
+                Ok(if last { memmem::rfind(text, &bytes) } else { memmem::find(text, &bytes) })
+            }
+            _ => first(0..=most, last, |start| Ok(self.matches(&text[start..], budget)?.is_some())),
+        }
+    }
+
+    /// The bytes that the chunk stands for when none of its steps leaves a choice.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        self.steps.iter().map(|step| if let Step::Byte(byte) = step { Some(*byte) } else { None }).collect()
+    }
+
+    /// What is left of a text of which the front matches. A chunk matches nothing at the end of the text.
+    fn matches<'n>(&self, name: &'n [u8], budget: &Budget) -> Result<Option<&'n [u8]>, Exceeded> {
+        let (mut rest, mut steps) = (name, 1);
+        let matches = self.steps.iter().all(|step| {
+            steps += step.cost();
+            match step.width(rest) {
+                Some(width) => rest = &rest[width..],
+                None => return false,
+            }
+            true
+        });
+        budget.charge(steps)?;
+        Ok(matches.then_some(rest))
+    }
+}
+
+impl Step {
+    /// The width of the character that it takes at the front of a text; `None` when it takes none.
+    fn width(&self, text: &[u8]) -> Option<usize> {
+        match self {
+            Step::Byte(byte) => (*text.first()? == *byte).then_some(1),
+            Step::Any => text.first().map(|_| rune::decode(text).1),
+            Step::Class { negated, ranges } => {
+                text.first()?;
+                let (rune, width) = rune::decode(text);
+                let within = ranges.iter().any(|(low, high)| *low <= rune && rune <= *high);
+                (within != *negated).then_some(width)
+            }
+        }
+    }
+
+    /// What it takes of a budget.
+    fn cost(&self) -> usize {
+        match self {
+            Step::Byte(_) | Step::Any => 1,
+            Step::Class { ranges, .. } => 1 + ranges.len(),
+        }
     }
 }
 
@@ -176,7 +226,7 @@ fn class_character(chunk: &mut &[u8]) -> Option<char> {
         b'\\' => *chunk = &chunk[1..],
         _ => {}
     }
-    let (rune, width) = runes::decode(chunk);
+    let (rune, width) = rune::decode(chunk);
     if width == 0 || (rune == char::REPLACEMENT_CHARACTER && width == 1) {
         return None;
     }

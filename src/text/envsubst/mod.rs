@@ -9,16 +9,16 @@
 mod evaluate;
 mod functions;
 mod glob;
-mod letters;
 mod offsets;
 mod parser;
-mod runes;
 mod scanner;
 mod squeeze;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+
+use super::budget::Budget;
 
 pub use offsets::OffsetMap;
 
@@ -117,8 +117,10 @@ pub enum SubstErrorKind {
     DefaultFunction,
     /// `${NAME:0:-1}`: the reference panics. Holds the variable.
     NegativeLength(String),
-    /// The result, or the work that a pattern causes, is beyond all bounds. Holds the variable.
+    /// The result is beyond all bounds. Holds the variable.
     TooLarge(String),
+    /// The run has no steps left for the work. Holds the variable.
+    TooLong(String),
     /// Variables without a default that have no value; sorted.
     Missing(Vec<String>),
 }
@@ -133,6 +135,7 @@ impl fmt::Display for SubstError {
             SubstErrorKind::DefaultFunction => f.write_str("unable to parse default function"),
             SubstErrorKind::NegativeLength(name) => write!(f, "negative length in a substring of variable {name}"),
             SubstErrorKind::TooLarge(name) => write!(f, "substitution of variable {name} grows beyond {} MiB", MAX_OUTPUT >> 20),
+            SubstErrorKind::TooLong(name) => write!(f, "substitution of variable {name} takes {}", super::budget::Exceeded),
             SubstErrorKind::Missing(names) => write!(
                 f,
                 "value for variables [{}] is not set. Please set the value using os environment variables or the clusterctl config file",
@@ -203,7 +206,7 @@ impl Template {
     ///
     /// # Errors
     /// [`SubstErrorKind::Missing`] when a required variable has no value; else as [`Template::expand`].
-    pub fn substitute<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>) -> Result<Substituted, SubstError> {
+    pub fn substitute<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>, budget: &Budget) -> Result<Substituted, SubstError> {
         let missing: Vec<String> = self
             .variables()
             .into_iter()
@@ -211,7 +214,7 @@ impl Template {
             .map(|(name, _)| name)
             .collect();
         let Some(first) = missing.first() else {
-            return self.expand(value);
+            return self.expand(value, budget);
         };
         let reference = self.top_level().find(|reference| self.name(reference) == first);
         let start = reference.map_or(0, |reference| self.source.original(reference.span.start));
@@ -221,9 +224,9 @@ impl Template {
     /// The template with every variable replaced; a variable without a value counts as empty.
     ///
     /// # Errors
-    /// [`SubstErrorKind::NegativeLength`], [`SubstErrorKind::TooLarge`].
-    pub fn expand<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>) -> Result<Substituted, SubstError> {
-        evaluate::evaluate(self, value)
+    /// [`SubstErrorKind::NegativeLength`], [`SubstErrorKind::TooLarge`], [`SubstErrorKind::TooLong`].
+    pub fn expand<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>, budget: &Budget) -> Result<Substituted, SubstError> {
+        evaluate::evaluate(self, value, budget)
     }
 
     fn top_level(&self) -> impl Iterator<Item = &Reference> {

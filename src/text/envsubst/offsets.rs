@@ -80,10 +80,11 @@ impl OffsetMap {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use crate::text::budget::Budget;
 
     /// Each byte of the output, and the template from the place where it comes from.
     fn origins(template: &str, value: &str) -> Vec<(char, String)> {
-        let done = parse(template).unwrap().expand(|name| (name == "A").then(|| value.to_owned())).unwrap();
+        let done = parse(template).unwrap().expand(|name| (name == "A").then(|| value.to_owned()), &Budget::default()).unwrap();
         let text = done.text().unwrap().to_owned();
         text.char_indices().map(|(at, c)| (c, template[done.map.to_template(at)..].chars().take(4).collect())).collect()
     }
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn ranges_cover_whole_references() {
-        let done = parse("ab ${A:=x} cd").unwrap().expand(|_| Some("value")).unwrap();
+        let done = parse("ab ${A:=x} cd").unwrap().expand(|_| Some("value"), &Budget::default()).unwrap();
         assert_eq!(done.text(), Ok("ab value cd"));
         for (output, template) in
             [(0..2, 0..2), (3..8, 3..10), (4..5, 3..10), (1..4, 1..10), (7..11, 3..13), (9..11, 11..13), (2..2, 2..2), (11..11, 13..13)]
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_empty_output_maps_to_the_start() {
-        let done = parse("${A}").unwrap().expand(|_| None::<String>).unwrap();
+        let done = parse("${A}").unwrap().expand(|_| None::<String>, &Budget::default()).unwrap();
         assert_eq!((done.map.to_template(0), done.map.to_template_range(0..0)), (0, 0..0));
     }
 }

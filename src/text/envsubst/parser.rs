@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::functions::Function;
 use super::scanner::{CLOSE, ESCAPED_BACKSLASH, ESCAPED_DOLLAR, IDENT, Mode, OPEN, Scanner, Token};
 use super::squeeze::Squeezed;
-use super::{Part, Reference, SubstError, SubstErrorKind, Template, runes};
+use super::{Part, Reference, SubstError, SubstErrorKind, Template};
+use crate::text::go::rune;
 
 /// A reference whose arguments are being read.
 struct Frame {
@@ -162,7 +163,7 @@ impl Parser<'_> {
     }
 
     fn name(&mut self) -> Option<Range<usize>> {
-        let token = self.scanner.scan(IDENT, |c, _| runes::is_name(c));
+        let token = self.scanner.scan(IDENT, |c, _| rune::is_name(c));
         (token == Token::Ident).then(|| self.scanner.start()..self.scanner.at())
     }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::runes;
+use crate::text::go::rune;
 
 /// What a token may be; a set of bits.
 pub(super) type Mode = u8;
@@ -76,7 +76,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn read(&mut self) -> char {
-        let (rune, width) = runes::decode(&self.text[self.at..]);
+        let (rune, width) = rune::decode(&self.text[self.at..]);
         self.width = width;
         self.at += width;
         rune

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 /// The text without legacy blanks, and where they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Squeezed {
@@ -16,7 +18,7 @@ impl Squeezed {
         let mut squeezed = Squeezed { bytes: Vec::with_capacity(text.len()), gaps: Vec::new() };
         let mut rest = 0;
         let mut at = 0;
-        while let Some(found) = find(&text[at..], b"${") {
+        while let Some(found) = memmem::find(&text[at..], b"${") {
             let open = at + found;
             at = open + 2;
             if let Some((name, end)) = legacy_reference(text, at) {
@@ -89,10 +91,6 @@ fn legacy_reference(text: &[u8], from: usize) -> Option<(Range<usize>, usize)> {
 /// `\s` of Go's regular expressions.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
-}
-
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
 }
 
 #[cfg(test)]

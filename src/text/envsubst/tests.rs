@@ -1,6 +1,7 @@
 //! Tables of the grammar, from clusterctl's observed behaviour.
 
 use super::*;
+use crate::text::budget::Budget;
 
 /// What every table works with; `E` is set and empty.
 fn value(name: &str) -> Option<Vec<u8>> {
@@ -20,7 +21,7 @@ fn value(name: &str) -> Option<Vec<u8>> {
 
 /// The substituted text, or `!` and the error.
 fn substitute(template: impl AsRef<[u8]>) -> String {
-    match parse(template).and_then(|template| template.substitute(value)) {
+    match parse(template).and_then(|template| template.substitute(value, &Budget::default())) {
         Ok(done) => String::from_utf8_lossy(&done.bytes).into_owned(),
         Err(error) => format!("!{error}"),
     }
@@ -156,7 +157,7 @@ fn faults_have_a_place() {
         let error = parse(template).unwrap_err();
         assert_eq!((error.start, error.stopped), (start, stopped), "{template:?}: {error}");
     }
-    let error = parse("${A} ${Z} ${M}").unwrap().substitute(value).unwrap_err();
+    let error = parse("${A} ${Z} ${M}").unwrap().substitute(value, &Budget::default()).unwrap_err();
     assert_eq!(error.start, 10, "the first missing variable by name is M");
 }
 
@@ -174,7 +175,7 @@ fn missing_variables_are_listed_by_name() {
         ("[${E}] ${M:=b} [${M}]", "[] b []"),
         ("${M1:=${M2}}", ""),
     ]);
-    assert_eq!(parse("[${M}]").unwrap().expand(value).unwrap().text(), Ok("[]"));
+    assert_eq!(parse("[${M}]").unwrap().expand(value, &Budget::default()).unwrap().text(), Ok("[]"));
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn a_nul_byte_ends_the_template() {
 
 #[test]
 fn bytes_that_are_not_utf8_pass_through() {
-    let done = parse(b"\xff${RAW}$$\xc3").unwrap().substitute(value).unwrap();
+    let done = parse(b"\xff${RAW}$$\xc3").unwrap().substitute(value, &Budget::default()).unwrap();
     assert_eq!(done.bytes, b"\xffa\xffb$\xc3");
     assert!(done.text().is_err());
 }
@@ -225,7 +226,7 @@ fn bytes_that_are_not_utf8_pass_through() {
 fn depth_is_not_bounded_by_the_stack() {
     let depth = 200_000;
     let template = parse(["${M:=x".repeat(depth), "}".repeat(depth)].concat()).unwrap();
-    assert_eq!(template.substitute(value).unwrap().bytes, "x".repeat(depth).into_bytes());
+    assert_eq!(template.substitute(value, &Budget::default()).unwrap().bytes, "x".repeat(depth).into_bytes());
     assert_eq!(template.uses().len(), depth);
     let open = "${A#".repeat(depth);
     assert!(parse(&open).is_err());
@@ -234,8 +235,46 @@ fn depth_is_not_bounded_by_the_stack() {
 #[test]
 fn output_is_bounded() {
     let big = vec![b'a'; 1 << 20];
-    let error = parse("${A}".repeat(300)).unwrap().substitute(|_| Some(big.clone())).unwrap_err();
+    let error = parse("${A}".repeat(300)).unwrap().substitute(|_| Some(big.clone()), &Budget::default()).unwrap_err();
     assert_eq!(error.kind, SubstErrorKind::TooLarge("A".to_owned()));
-    let error = parse("${A//a/${A}}").unwrap().substitute(|_| Some(big.clone())).unwrap_err();
+    let error = parse("${A//a/${A}}").unwrap().substitute(|_| Some(big.clone()), &Budget::default()).unwrap_err();
     assert_eq!(error.kind, SubstErrorKind::TooLarge("A".to_owned()));
+}
+
+/// The steps that a template takes, with a variable of a long value.
+fn steps(template: &str, value: &str) -> u64 {
+    let budget = Budget::default();
+    parse(template).unwrap().substitute(|_| Some(value), &budget).unwrap();
+    budget.used()
+}
+
+#[test]
+fn work_grows_with_the_input_and_not_with_its_square() {
+    for (name, template, value) in [
+        ("replaced by nothing", "${A//a/}", "a"),
+        ("replaced by more", "${A//ab/xyz}", "ab"),
+        ("a literal behind a star, missing", "${A##*ab}", "a"),
+        ("a literal behind a star, from behind", "${A%%ab*}", "a"),
+        ("stars", "${A##*a*a*a*b}", "a"),
+        ("a class", "${A#*[xyz]}", "a"),
+    ] {
+        let (once, eight) = (steps(template, &value.repeat(1000)), steps(template, &value.repeat(8000)));
+        assert!(once > 1000 && eight < 9 * once, "{name}: {once}, {eight}");
+    }
+}
+
+#[test]
+fn a_pattern_ends_with_the_budget() {
+    let value = "a".repeat(100_000);
+    for (before, after) in [("${A##*?", "b}"), ("${A%%b", "?*}")] {
+        let template = format!("{before}{}{after}", "a".repeat(50_000));
+        let done = parse(&template).unwrap().substitute(|_| Some(value.clone()), &Budget::default());
+        assert_eq!(done.map_err(|error| error.kind).err(), Some(SubstErrorKind::TooLong("A".to_owned())), "{before}");
+    }
+    let value = "é".repeat(30_000);
+    let error = parse("${A##*ab}").unwrap().substitute(|_| Some(value.clone()), &Budget::default()).unwrap_err();
+    assert_eq!(error.kind, SubstErrorKind::TooLong("A".to_owned()));
+    let budget = Budget::of(1000);
+    let error = parse("${A//a/}".repeat(100)).unwrap().substitute(|_| Some("a".repeat(100)), &budget).unwrap_err();
+    assert_eq!((error.kind, error.start), (SubstErrorKind::TooLong("A".to_owned()), 72));
 }

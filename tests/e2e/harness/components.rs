@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 use windlass::text::source::Source;
 use windlass::text::yaml::{self, Limits};
@@ -17,7 +18,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let template = envsubst::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let substituted = template.substitute(|_| None::<String>).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let substituted =
+        template.substitute(|_| None::<String>, &Budget::default()).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let text = substituted.text().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     for object in documents(&file.display().to_string(), text.to_owned()) {
         if object["apiVersion"] == "cert-manager.io/v1" {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 
 use super::{RELEASE, items};
@@ -26,7 +27,7 @@ fn files(prefix: &str) -> BTreeMap<String, String> {
 /// The objects of a template after substitution.
 fn substituted(text: &str) -> Vec<Value> {
     let value = |name: &str| COMMON.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    let substituted = envsubst::parse(text).unwrap().substitute(value).unwrap();
+    let substituted = envsubst::parse(text).unwrap().substitute(value, &Budget::default()).unwrap();
     documents(substituted.text().unwrap().as_bytes())
 }
 

@@ -16,7 +16,7 @@ use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
-use crate::text::go_value;
+use crate::text::go;
 
 /// The owner of all files that the user does not choose.
 const ROOT: &str = "root:root";
@@ -168,7 +168,7 @@ fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, path: &str, kubeadm: &Kubea
 /// A command as an item of a list, quoted.
 fn put_command(out: &mut Vec<u8>, command: &str) {
     put(out, "\n  - ");
-    put(out, &go_value::quote(command));
+    put(out, &go::quote(command));
 }
 
 /// An item of `runcmd`: kubeadm's own command is in single quotes for `init` and plain for `join`, all others are quoted.

@@ -1,7 +1,7 @@
 //! How a text of the user is written as a value.
 
 use crate::render::input::request::Encoder;
-use crate::text::{go_value, goyaml};
+use crate::text::{go, goyaml};
 
 /// Appends a text.
 pub(super) fn put(out: &mut Vec<u8>, text: &str) {
@@ -11,7 +11,7 @@ pub(super) fn put(out: &mut Vec<u8>, text: &str) {
 /// Appends a text as a value: plain, and by the encoder `typed` quoted where plain means something else.
 pub(super) fn put_scalar(out: &mut Vec<u8>, encoder: Encoder, text: &[u8]) {
     match std::str::from_utf8(text) {
-        Ok(text) if encoder == Encoder::Typed && !goyaml::is_plain(text) => out.extend_from_slice(go_value::quote(text).as_bytes()),
+        Ok(text) if encoder == Encoder::Typed && !goyaml::is_plain(text) => out.extend_from_slice(go::quote(text).as_bytes()),
         _ => out.extend_from_slice(text),
     }
 }

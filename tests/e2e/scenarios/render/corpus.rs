@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 use windlass::text::source::Source;
 use windlass::text::yaml::{self, Limits};
@@ -75,7 +76,7 @@ fn documents(path: &Path) -> Option<Vec<Value>> {
     let template = envsubst::parse(&read).ok()?;
     let defaults = template.variables();
     let value = |name: &str| if defaults.get(name).is_some_and(Option::is_some) { None } else { Some(value_of(name)) };
-    let substituted = template.substitute(value).ok()?;
+    let substituted = template.substitute(value, &Budget::default()).ok()?;
     let parsed = yaml::parse(&Source::new(path.display().to_string(), substituted.text().ok()?.to_owned()), &Limits::default());
     (!parsed.report.has_errors()).then(|| parsed.documents.iter().map(|document| document.root.to_json()).collect())
 }

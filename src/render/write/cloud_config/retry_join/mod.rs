@@ -3,11 +3,10 @@
 //! Both scripts are Cluster API's own, unchanged (Apache License 2.0, their headers say whose): Go templates whose actions stand in
 //! comments of the shell, so that the comments remain.
 
-use std::collections::BTreeMap;
-
 use crate::api::secret::Sensitive;
 use crate::render::plan::node_plan::{PlannedFile, RetryJoin};
-use crate::text::go_template::{self, Value};
+use crate::text::budget::Budget;
+use crate::text::go::{self, value::Value};
 
 /// Where the script is.
 pub(super) const PATH: &str = "/usr/local/bin/kubeadm-bootstrap-script";
@@ -18,16 +17,14 @@ pub(super) fn file(script: RetryJoin, control_plane: bool, verbosity: &str) -> P
         RetryJoin::BeforeKubernetes131 => include_str!("before-1.31.sh"),
         RetryJoin::FromKubernetes131 => include_str!("from-1.31.sh"),
     };
-    let data = BTreeMap::from([
-        ("ControlPlane".to_owned(), Value::Bool(control_plane)),
-        ("KubeadmVerbosity".to_owned(), Value::Text(verbosity.to_owned())),
-    ]);
-    let text = go_template::render("JoinScript", template, &Value::Map(data)).expect("internal error: the scripts are templates");
+    let data =
+        Value::map([("ControlPlane".to_owned(), Value::Bool(control_plane)), ("KubeadmVerbosity".to_owned(), Value::text(verbosity))]);
+    let text = go::template::render("JoinScript", template, &data, &Budget::default()).expect("internal error: the scripts are templates");
     PlannedFile {
         path: PATH.to_owned(),
         owner: "root".to_owned(),
         permissions: "0755".to_owned(),
-        content: Sensitive::new(text.into_bytes()),
+        content: Sensitive::new(text),
         ..PlannedFile::default()
     }
 }

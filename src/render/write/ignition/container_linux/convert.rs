@@ -7,8 +7,8 @@ use super::update::update_conf;
 use crate::render::write::ignition::data_url;
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::v2;
-use crate::text::go_url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url;
 use crate::text::yaml_v3::{Content, Document, NodeId};
 
 /// The version that is written.
@@ -90,13 +90,13 @@ fn converted_ignition(ignition: config::Ignition, document: &Document, entries: 
     let append_way = [Step::Key("ignition"), Step::Key("config"), Step::Key("append")];
     let mut configs = v2::IgnitionConfig::default();
     for (index, one) in append.into_iter().enumerate() {
-        match go_url::Url::parse(&one.source) {
+        match url::Url::parse(&one.source) {
             Ok(_) => configs.append.push(reference(one.source, one.verification)),
             Err(fault) => entries.push(error_at(document, &[&append_way[..], &[Step::Item(index), Step::Key("source")]].concat(), fault)),
         }
     }
     if let Some(one) = replace {
-        match go_url::Url::parse(&one.source) {
+        match url::Url::parse(&one.source) {
             Ok(_) => configs.replace = Some(reference(one.source, one.verification)),
             Err(fault) => {
                 let way = [Step::Key("ignition"), Step::Key("config"), Step::Key("replace"), Step::Key("source")];
@@ -153,7 +153,7 @@ fn mebibytes(text: &str) -> Result<Option<i64>, String> {
     }
     let bytes = base2_bytes(text, "iB").or_else(|_| base2_bytes(text, "B"))?;
     if bytes < 0 {
-        return Err(format!("invalid dimension (negative): {}", go_value::quote(text)));
+        return Err(format!("invalid dimension (negative): {}", go::quote(text)));
     }
     if bytes % MEBIBYTE != 0 {
         return Err("invalid dimension (finest granularity is 1MiB)".to_owned());
@@ -220,7 +220,7 @@ fn file(index: usize, file: config::File, document: &mut Document) -> Result<v2:
     }
     let source = if !remote.url.is_empty() {
         let url_way = [&way[..], &[Step::Key("remote"), Step::Key("url")]].concat();
-        let source = go_url::normalised(&remote.url).map_err(|fault| error_at(document, &url_way, fault))?;
+        let source = url::normalised(&remote.url).map_err(|fault| error_at(document, &url_way, fault))?;
         remote_as_contents(document, &way);
         source
     } else {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::render::write::ignition::checked::Checked;
-use crate::text::go_value;
+use crate::text::go;
 use crate::text::yaml_v3::{Content, Document, NodeId, Resolved, resolve};
 
 /// More faults than are collected.
@@ -218,7 +218,7 @@ impl<'a> Decoder<'a> {
             found = true;
             for (at, first) in lines.iter().enumerate() {
                 for later in lines[at + 1..].iter().take(MOST_FAULTS.saturating_sub(self.faults.len())) {
-                    self.fault(*later, format!("mapping key {} already defined at line {first}", go_value::quote(text)));
+                    self.fault(*later, format!("mapping key {} already defined at line {first}", go::quote(text)));
                 }
             }
         }

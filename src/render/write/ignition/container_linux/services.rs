@@ -8,7 +8,7 @@ use super::version::Version;
 use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::v2::{SystemdDropin, Unit};
-use crate::text::go_value;
+use crate::text::go;
 use crate::text::yaml_v3::{Content, NodeId};
 
 /// The options of a version.
@@ -62,7 +62,7 @@ impl Given {
             key => key.replace('_', "-"),
         };
         match &self.value {
-            Value::Text(text) => format!("--{name}={}", go_value::quote(text)),
+            Value::Text(text) => format!("--{name}={}", go::quote(text)),
             Value::Number(number) => format!("--{name}={number}"),
             Value::Flag(flag) => format!("--{name}={flag}"),
         }
@@ -299,8 +299,8 @@ pub(super) fn flannel_unit(flannel: &Flannel) -> Result<Unit, String> {
     if !flannel.network_config.is_empty() {
         let flags =
             [("etcd_endpoints", "endpoints"), ("etcd_cafile", "ca-file"), ("etcd_certfile", "cert-file"), ("etcd_keyfile", "key-file")];
-        let given = flags.iter().filter_map(|(key, flag)| Some(format!(" --{flag}={}", go_value::quote(flannel.program.text(key)?))));
-        let config = go_value::quote(&flannel.network_config);
+        let given = flags.iter().filter_map(|(key, flag)| Some(format!(" --{flag}={}", go::quote(flannel.program.text(key)?))));
+        let config = go::quote(&flannel.network_config);
         lines.push(format!("ExecStartPre=/usr/bin/etcdctl{} set /coreos.com/network/config {config}", given.collect::<String>()));
     }
     Ok(unit("flanneld.service", "20-clct-flannel.conf", service_section(&lines)))

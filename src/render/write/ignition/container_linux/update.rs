@@ -5,8 +5,8 @@ use super::go_struct::go_struct;
 use crate::api::time::GoDuration;
 use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 use crate::text::yaml_v3::NodeId;
 
 go_struct! {
@@ -86,7 +86,7 @@ fn window_fault(text: &str) -> Option<&'static str> {
 }
 
 fn length_fault(text: &str) -> Option<&'static str> {
-    GoDuration::parse(text).is_none().then_some("couldn't parse window length")
+    GoDuration::parse(text).is_err().then_some("couldn't parse window length")
 }
 
 /// The content of the file, `""` when there is none.
@@ -118,7 +118,7 @@ pub(super) fn update_conf(update: Option<&Update>, locksmith: Option<&Locksmith>
             ("LOCKSMITHD_ETCD_CERTFILE", etcd_certfile),
             ("LOCKSMITHD_ETCD_KEYFILE", etcd_keyfile),
         ];
-        let line = |(name, value): (&str, &Option<String>)| Some(format!("\n{name}={}", go_value::quote(value.as_deref()?)));
+        let line = |(name, value): (&str, &Option<String>)| Some(format!("\n{name}={}", go::quote(value.as_deref()?)));
         contents.extend(lines.into_iter().filter_map(line));
     }
     contents

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Config, PasswdUser, Unit};
 use crate::render::write::ignition::findings::Entry;
 use crate::render::write::ignition::{data_url, unit_file};
-use crate::text::go_url::Url;
-use crate::text::go_value;
+use crate::text::go;
+use crate::text::go::url::Url;
 
 pub(super) fn error_if(is_wrong: bool, words: &str) -> Vec<Entry> {
     is_wrong.then(|| Entry::error(words)).into_iter().collect()
@@ -19,7 +19,7 @@ pub(super) fn config(config: &Config) -> Vec<Entry> {
     let mut shadows = Vec::new();
     for name in storage.filesystems.iter().map(|filesystem| &filesystem.name) {
         if !names.insert(name) {
-            shadows.push(Entry::warning(format!("Filesystem {} shadows exising filesystem definition", go_value::quote(name))));
+            shadows.push(Entry::warning(format!("Filesystem {} shadows exising filesystem definition", go::quote(name))));
         }
     }
     let files = storage.files.iter().map(|file| ("File", &file.path, &file.filesystem));
@@ -28,7 +28,7 @@ pub(super) fn config(config: &Config) -> Vec<Entry> {
     let unknown =
         files.chain(links).chain(directories).filter(|(_, _, filesystem)| !filesystem.is_empty() && !names.contains(filesystem.as_str()));
     let missing = unknown.map(|(kind, path, filesystem)| {
-        let (path, filesystem) = (go_value::quote(path), go_value::quote(filesystem));
+        let (path, filesystem) = (go::quote(path), go::quote(filesystem));
         Entry::warning(format!(
             "{kind} {path} references nonexistent filesystem {filesystem}. (This is ok if it is defined in a referenced config)"
         ))
@@ -74,7 +74,7 @@ pub(super) fn url(url: &str) -> Vec<Entry> {
 }
 
 pub(super) fn file_source(url: &str) -> Vec<Entry> {
-    url_fault(url).map(|fault| Entry::error(format!("invalid url {}: {fault}", go_value::quote(url)))).into_iter().collect()
+    url_fault(url).map(|fault| Entry::error(format!("invalid url {}: {fault}", go::quote(url)))).into_iter().collect()
 }
 
 pub(super) fn compression(compression: &str) -> Vec<Entry> {
@@ -176,7 +176,7 @@ pub(super) fn unit_contents(unit: &Unit) -> Vec<Entry> {
             let is_enabled = unit.enable || unit.enabled == Some(true);
             // A unit without any option counts as one that could not be read.
             let lacks = is_enabled && !unit.contents.is_empty() && !sections.is_empty() && !sections.contains("Install");
-            let words = || format!("unit {} is enabled, but has no install section so enable does nothing", go_value::quote(&unit.name));
+            let words = || format!("unit {} is enabled, but has no install section so enable does nothing", go::quote(&unit.name));
             lacks.then(|| Entry::warning(words())).into_iter().collect()
         }
     }

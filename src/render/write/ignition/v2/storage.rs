@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Verification, checks, empty, ignition_struct};
 use crate::render::write::ignition::checked::{Checked, Shape};
 use crate::render::write::ignition::findings::Entry;
-use crate::text::go_value;
+use crate::text::go;
 
 ignition_struct! {
     /// Disks, file systems and what is on them.
@@ -173,7 +173,7 @@ ignition_struct! {
 
         fn check_field(&self, key: &str) -> Vec<Entry> {
             let is_relative = key == "path" && self.path.as_ref().is_some_and(|path| !path.starts_with('/'));
-            is_relative.then(|| Entry::error(format!("filesystem {}: path not absolute", go_value::quote(&self.name)))).into_iter().collect()
+            is_relative.then(|| Entry::error(format!("filesystem {}: path not absolute", go::quote(&self.name)))).into_iter().collect()
         }
     }
 }

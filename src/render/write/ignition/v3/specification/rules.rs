@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Found;
 use crate::render::write::ignition::{data_url, unit_file};
-use crate::text::go_url::Url;
+use crate::text::go::url::Url;
 
 fn text<'a>(entries: &'a Map<String, Value>, key: &str) -> &'a str {
     entries.get(key).and_then(Value::as_str).unwrap_or_default()

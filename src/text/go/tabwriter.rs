@@ -22,8 +22,7 @@ impl Columns {
     pub fn align(self, text: &str) -> String {
         let lines = self.cells(text);
         let mut out = String::with_capacity(text.len() * 2);
-        let mut widths = Vec::new();
-        self.block(&lines, &mut widths, &mut out);
+        self.block(&lines, &mut out);
         // What follows the last line end is a line without an end.
         out.pop();
         out
@@ -65,23 +64,28 @@ impl Columns {
         lines
     }
 
-    /// Writes lines of which the widths of the first columns are known.
-    fn block(self, lines: &[Vec<Cell>], widths: &mut Vec<usize>, out: &mut String) {
-        let column = widths.len();
-        let has_column = |line: &Vec<Cell>| line.len() > column + 1;
-        let mut rest = lines;
-        while !rest.is_empty() {
-            let plain = rest.iter().take_while(|line| !has_column(line)).count();
-            rest[..plain].iter().for_each(|line| write_line(line, widths, out));
-            rest = &rest[plain..];
-            let run = rest.iter().take_while(|line| has_column(line)).count();
-            let widest = rest[..run].iter().map(|line| line[column].width + self.padding).max().unwrap_or(0);
-            if run > 0 {
-                widths.push(widest.max(self.min_width));
-                self.block(&rest[..run], widths, out);
-                widths.pop();
+    /// Writes the lines. A column reaches as far as adjacent lines have it; within those lines the next one is laid out. A stack holds what
+    /// is left of each: there are as many columns as a line has tabs.
+    fn block(self, lines: &[Vec<Cell>], out: &mut String) {
+        let mut widths: Vec<usize> = Vec::new();
+        let mut open = vec![lines];
+        while let Some(rest) = open.last_mut() {
+            let column = widths.len();
+            let has_column = |line: &Vec<Cell>| line.len() > column + 1;
+            let (plain, others) = rest.split_at(rest.iter().take_while(|line| !has_column(line)).count());
+            plain.iter().for_each(|line| write_line(line, &widths, out));
+            let (run, after) = others.split_at(others.iter().take_while(|line| has_column(line)).count());
+            *rest = after;
+            match run.iter().map(|line| line[column].width + self.padding).max() {
+                Some(widest) => {
+                    widths.push(widest.max(self.min_width));
+                    open.push(run);
+                }
+                None => {
+                    open.pop();
+                    widths.pop();
+                }
             }
-            rest = &rest[run..];
         }
     }
 }
@@ -119,6 +123,12 @@ mod tests {
     fn a_column_ends_with_the_lines_that_have_it() {
         check(PLAIN, "a\tb\nmiddle\nlonger\tb\n", "a  b\nmiddle\nlonger  b\n");
         check(PLAIN, "a\tb\tc\naaa\tb\n", "a    b  c\naaa  b\n");
+    }
+
+    #[test]
+    fn a_line_may_have_more_columns_than_the_stack_has_room() {
+        let text = "x\t".repeat(200_000) + "\n";
+        check(PLAIN, &text, &("x  ".repeat(200_000) + "\n"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::letters::LETTERS_AND_DIGITS;
 
 /// The first character and its width in bytes. A byte that begins no valid character is U+FFFD of width 1; at the end, NUL of width 0.
-pub(super) fn decode(bytes: &[u8]) -> (char, usize) {
+pub(crate) fn decode(bytes: &[u8]) -> (char, usize) {
     let Some(&first) = bytes.first() else {
         return ('\0', 0);
     };
@@ -19,7 +19,7 @@ pub(super) fn decode(bytes: &[u8]) -> (char, usize) {
 }
 
 /// The characters of bytes, each with its bytes.
-pub(super) fn runes(mut bytes: &[u8]) -> impl Iterator<Item = (char, &[u8])> {
+pub(crate) fn runes(mut bytes: &[u8]) -> impl Iterator<Item = (char, &[u8])> {
     std::iter::from_fn(move || {
         let (rune, width) = decode(bytes);
         let (head, rest) = bytes.split_at(width);
@@ -29,7 +29,7 @@ pub(super) fn runes(mut bytes: &[u8]) -> impl Iterator<Item = (char, &[u8])> {
 }
 
 /// Whether a character may stand in a variable's name: `unicode.IsLetter`, `unicode.IsDigit` or `_`.
-pub(super) fn is_name(rune: char) -> bool {
+pub(crate) fn is_name(rune: char) -> bool {
     if rune.is_ascii() {
         return rune.is_ascii_alphanumeric() || rune == '_';
     }
@@ -39,7 +39,7 @@ pub(super) fn is_name(rune: char) -> bool {
 }
 
 /// `unicode.ToUpper`: one character for one, never two.
-pub(super) fn to_upper(rune: char) -> char {
+pub(crate) fn to_upper(rune: char) -> char {
     let mut full = rune.to_uppercase();
     match (full.next(), full.next()) {
         (Some(upper), None) => upper,
@@ -53,7 +53,7 @@ pub(super) fn to_upper(rune: char) -> char {
 }
 
 /// `unicode.ToLower`: one character for one, never two.
-pub(super) fn to_lower(rune: char) -> char {
+pub(crate) fn to_lower(rune: char) -> char {
     let mut full = rune.to_lowercase();
     match (full.next(), full.next()) {
         (Some(lower), None) => lower,

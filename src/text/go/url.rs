@@ -1,6 +1,6 @@
 //! URLs as Go's `net/url` reads them: scheme, host and path. Users and queries are not taken apart.
 
-use super::go_value;
+use crate::text::go;
 
 /// The parts of a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Url {
     ///
     /// In Go's words, with the whole URL quoted.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let fault = |message: String| format!("parse {}: {message}", go_value::quote(text));
+        let fault = |message: String| format!("parse {}: {message}", go::quote(text));
         if text.bytes().any(|b| b < b' ' || b == 0x7f) {
             return Err(fault("net/url: invalid control character in URL".to_owned()));
         }
@@ -81,14 +81,14 @@ pub fn normalised(text: &str) -> Result<String, String> {
 fn checked_host(host: String) -> Result<String, String> {
     let refused = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c);
     if let Some(c) = host.chars().find(refused) {
-        return Err(format!("invalid character {} in host name", go_value::quote(&c.to_string())));
+        return Err(format!("invalid character {} in host name", go::quote(&c.to_string())));
     }
     let port = match host.rfind(']') {
         Some(end) => &host[end + 1..],
         None => host.find(':').map_or("", |at| &host[at..]),
     };
     if !port.is_empty() && !port.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
-        return Err(format!("invalid port {} after host", go_value::quote(port)));
+        return Err(format!("invalid port {} after host", go::quote(port)));
     }
     Ok(host)
 }
@@ -120,7 +120,7 @@ fn unescape(text: &str) -> Result<String, String> {
         let value = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         let Some(value) = value else {
             let shown: Vec<u8> = std::iter::once(b'%').chain(tail.iter().copied()).take(3).collect();
-            return Err(format!("invalid URL escape {}", go_value::quote(&String::from_utf8_lossy(&shown))));
+            return Err(format!("invalid URL escape {}", go::quote(&String::from_utf8_lossy(&shown))));
         };
         bytes.push(value);
         rest = &tail[2..];

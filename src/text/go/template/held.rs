@@ -1,0 +1,50 @@
+//! A value while it is computed with.
+
+use crate::text::go::value::Value;
+
+/// A value as Go's `reflect` holds it: `boxed` says that its type is `interface {}`, which some messages show.
+/// `nil` without a box is no value at all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Held {
+    pub(super) value: Value,
+    pub(super) boxed: bool,
+}
+
+impl Held {
+    pub(super) fn plain(value: Value) -> Self {
+        Held { value, boxed: false }
+    }
+
+    pub(super) fn boxed(value: Value) -> Self {
+        Held { value, boxed: true }
+    }
+
+    pub(super) fn nothing() -> Self {
+        Held::plain(Value::Nil)
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.boxed && self.value == Value::Nil
+    }
+
+    pub(super) fn type_name(&self) -> &'static str {
+        if self.boxed { "interface {}" } else { self.value.type_name() }
+    }
+}
+
+impl Value {
+    /// Whether `if` takes it for true.
+    pub(super) fn truth(&self) -> bool {
+        match self {
+            Value::Nil => false,
+            Value::Bool(bool) => *bool,
+            Value::Int(int) => *int != 0,
+            Value::Byte(byte) => *byte != 0,
+            Value::Float(float) => *float != 0.0,
+            Value::Complex(real, imaginary) => *real != 0.0 || *imaginary != 0.0,
+            Value::Text(text) => !text.is_empty(),
+            Value::List(items) => !items.is_empty(),
+            Value::Map(entries) => !entries.is_empty(),
+        }
+    }
+}

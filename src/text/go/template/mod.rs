@@ -1,0 +1,87 @@
+//! Go's package `text/template` with its standard functions: what Cluster API renders files and patches with.
+//!
+//! A port of the reference's lexer, parser and evaluator, so that a template that fails does so at its place and in its words. Three things are
+//! bounded that the reference does not bound: how deep actions, parentheses and templates lie in one another, how large a value becomes, and
+//! what a run spends.
+
+mod escape;
+mod evaluate;
+mod functions;
+mod held;
+mod lexer;
+mod node;
+mod number;
+mod parser;
+
+use std::fmt;
+
+use super::value::Value;
+use crate::text::budget::Budget;
+
+/// How much a template may produce.
+pub const MAX_OUTPUT: usize = 1 << 20;
+/// How large a value may become.
+const MAX_VALUE: usize = 16 << 20;
+/// The steps of a node, a command or an argument: what it takes beside the bytes that it writes.
+const STEP: usize = 32;
+/// How deep actions and parentheses may lie in one another.
+const MAX_DEPTH: usize = 100;
+/// How deep templates may call one another. The reference takes 100,000.
+const MAX_CALLS: usize = 100;
+
+/// Why a template has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The template cannot be read.
+    Parse(Refusal),
+    /// An action fails.
+    Execution(Refusal),
+    /// The template goes beyond what is rendered here, and not beyond what Go renders.
+    Unsupported(String),
+    /// The result is larger than [`MAX_OUTPUT`].
+    TooLarge,
+    /// The run has no steps left.
+    TooLong,
+}
+
+/// Why Go refuses a template, in its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The line, from 1.
+    pub line: usize,
+    /// What stands before the reason: the name of the template and the place.
+    pub place: String,
+    /// The reason; of an execution with the node that fails.
+    pub reason: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.place, self.reason)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Parse(refusal) | Fault::Execution(refusal) => write!(f, "{refusal}"),
+            Fault::Unsupported(what) => f.write_str(what),
+            Fault::TooLarge => write!(f, "more than {MAX_OUTPUT} bytes"),
+            Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded),
+        }
+    }
+}
+
+/// The text of a template called `name` with `data` as its dot.
+///
+/// # Errors
+///
+/// See [`Fault`].
+pub fn render(name: &str, text: &str, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
+    budget.charge(text.len()).map_err(|_| Fault::TooLong)?;
+    let templates = parser::parse(name, text)?;
+    evaluate::run(name, text, &templates, data, budget)
+}
+
+#[cfg(test)]
+mod tests;
