@@ -1,48 +1,28 @@
 //! "Did you mean": the known word that is nearest to a mistyped one.
 
+use strsim::osa_distance;
+
 /// Longer words are not compared: nobody mistypes one letter of them, and the comparison costs their length squared.
 const LONGEST: usize = 100;
 
 /// The candidate that differs from `word` by the fewest insertions, deletions, replacements and swaps of neighbours, if that is at most
 /// a third of the word (one edit for short words). Case does not count. Of equally near candidates the first one wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let letters = folded(word);
-    if letters.is_empty() || letters.len() > LONGEST {
+    let folded = word.to_lowercase();
+    let length = folded.chars().count();
+    if length == 0 || length > LONGEST {
         return None;
     }
-    let bound = (letters.len() / 3).max(1);
+    let bound = (length / 3).max(1);
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= 4 * LONGEST)
-        .map(|candidate| (candidate, folded(candidate)))
-        .filter(|(_, other)| other.len().abs_diff(letters.len()) <= bound)
-        .map(|(candidate, other)| (distance(&letters, &other), candidate))
+        .map(|candidate| (candidate, candidate.to_lowercase()))
+        .filter(|(_, other)| other.chars().count().abs_diff(length) <= bound)
+        .map(|(candidate, other)| (osa_distance(&folded, &other), candidate))
         .filter(|(distance, _)| *distance <= bound)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-fn folded(word: &str) -> Vec<char> {
-    word.chars().flat_map(char::to_lowercase).collect()
-}
-
-/// Optimal string alignment distance: Levenshtein's, and a swap of two neighbours counts once.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before_last: Vec<usize> = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = last;
-        last = row;
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

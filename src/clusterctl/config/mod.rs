@@ -1,6 +1,7 @@
 //! clusterctl's configuration: the file, the environment, what is set on the command line, and which of them wins.
 
 mod discovery;
+mod dotenv;
 mod formats;
 mod images;
 mod providers;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 
 use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
+use crate::text::go;
 use setting::Setting;
 
 pub(super) use discovery::overrides_folder;
@@ -37,14 +39,14 @@ impl<'w> Config<'w> {
         if flag.starts_with("https://") || flag.starts_with("http://") {
             let bytes = download(world, flag).map_err(|refusal| refusal.within(step))?;
             // clusterctl stores it as clusterctl-download.yaml, whatever it is called.
-            let file = formats::parse("clusterctl-download.yaml", &bytes).map_err(|refusal| refusal.within(step))?;
+            let file = formats::parse("clusterctl-download.yaml", &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
             return Ok(Config { world, explicit: BTreeMap::new(), file });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
             let missing = format!("stat {file}: {}", fault.reason());
             Refusal::new(missing).within("failed to check if clusterctl config file exists").within(step)
         })?;
-        let file = formats::parse(&file, &bytes).map_err(|refusal| refusal.within(step))?;
+        let file = formats::parse(&file, &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
         Ok(Config { world, explicit: BTreeMap::new(), file })
     }
 
@@ -81,11 +83,8 @@ impl<'w> Config<'w> {
     pub fn verbosity(&self, flag: i32) -> Result<i32, String> {
         let variable = self.variable("CLUSTERCTL_LOG_LEVEL").filter(|text| flag == 0 && !text.is_empty());
         let Some(text) = variable else { return Ok(flag) };
-        text.parse().map_err(|_| {
-            let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
-            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            let fault = if is_number { "value out of range" } else { "invalid syntax" };
-            let shown = crate::text::go::quote(&text);
+        go::number::atoi(&text).map(|level| i32::try_from(level).unwrap_or(i32::MAX)).map_err(|fault| {
+            let shown = go::quote(&text);
             format!("Failed to convert CLUSTERCTL_LOG_LEVEL string to an int. err=strconv.Atoi: parsing {shown}: {fault}")
         })
     }

@@ -62,3 +62,10 @@ impl Setting {
         dots.into_iter().rev().find_map(|at| entries.get(&key[..at])?.get(&key[at + 1..]))
     }
 }
+
+/// Collects entries under keys in lower case.
+impl FromIterator<(String, Setting)> for Setting {
+    fn from_iter<T: IntoIterator<Item = (String, Setting)>>(entries: T) -> Self {
+        Setting::Map(entries.into_iter().map(|(key, value)| (key.to_lowercase(), value)).collect::<BTreeMap<_, _>>())
+    }
+}

@@ -8,8 +8,9 @@ use super::order;
 use super::scalar::{Analysis, Style, Wide, analyze, beyond_ascii, is_break};
 use super::{DEPTH, EmitError, VariableQuoting};
 use crate::diag::{FieldPath, Segment};
+use crate::text::go;
 use crate::text::yaml::is_refused;
-use crate::text::yaml::resolve::{json_number, shortest_g};
+use crate::text::yaml::resolve::json_number;
 
 /// Spaces per level.
 const INDENT: usize = 2;
@@ -174,7 +175,7 @@ impl<'a> Emitter<'a> {
         // A double goes through JSON, where 1.0 is 1.
         let written = match number.as_f64().filter(|_| number.is_f64()).and_then(json_number) {
             Some(read) => match read.as_f64().filter(|_| read.is_f64()) {
-                Some(float) => shortest_g(float),
+                Some(float) => go::float(float),
                 None => read.to_string(),
             },
             None => number.to_string(),

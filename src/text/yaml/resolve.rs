@@ -6,6 +6,8 @@
 use serde_json::Number;
 
 use super::timestamp;
+use crate::text::go;
+use crate::text::go::number::{is_decimal, parse_float, parse_int, parse_uint};
 
 /// The meaning of an unquoted word.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,61 +90,18 @@ fn plain_number(word: &str) -> Resolved {
         return Resolved::Float(float);
     }
     // Go tries binary once more after the prefix, which lets a sign through (`0b-1`).
-    if let Some(digits) = word.strip_prefix("0b") { signed(digits, 2).map_or(Resolved::Str, Resolved::Int) } else { Resolved::Str }
+    if let Some(digits) = word.strip_prefix("0b") { parse_int(digits, 2).map_or(Resolved::Str, Resolved::Int) } else { Resolved::Str }
 }
 
 /// Go's `strconv.ParseInt(word, 0, 64)` and then `ParseUint`.
 fn whole(word: &str) -> Option<Resolved> {
-    let (negative, unsigned) = match word.as_bytes() {
-        [b'-', ..] => (true, &word[1..]),
-        [b'+', ..] => (false, &word[1..]),
-        _ => (false, word),
-    };
-    let (radix, digits) = match unsigned.as_bytes() {
-        [b'0', b'x' | b'X', _, ..] => (16, &unsigned[2..]),
-        [b'0', b'o' | b'O', _, ..] => (8, &unsigned[2..]),
-        [b'0', b'b' | b'B', _, ..] => (2, &unsigned[2..]),
-        [b'0', _, ..] => (8, &unsigned[1..]),
-        _ => (10, unsigned),
-    };
-    // Rust would take a second sign.
-    if !digits.bytes().next()?.is_ascii_alphanumeric() {
-        return None;
-    }
-    let magnitude = u64::from_str_radix(digits, radix).ok()?;
-    if negative {
-        return 0i64.checked_sub_unsigned(magnitude).map(Resolved::Int);
-    }
-    match i64::try_from(magnitude) {
-        Ok(int) => Some(Resolved::Int(int)),
-        // `ParseUint` takes no sign at all.
-        Err(_) if word.starts_with('+') => None,
-        Err(_) => Some(Resolved::Uint(magnitude)),
-    }
+    parse_int(word, 0).map(Resolved::Int).or_else(|_| parse_uint(word, 0).map(Resolved::Uint)).ok()
 }
 
-fn signed(digits: &str, radix: u32) -> Option<i64> {
-    i64::from_str_radix(digits, radix).ok()
-}
-
-/// `^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`, and within the range of a double: beyond it Go leaves a string.
+/// A decimal number within the range of a double: beyond it Go leaves a string.
 fn float(word: &str) -> Option<f64> {
     let unsigned = word.strip_prefix(['-', '+']).unwrap_or(word);
-    let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
-        Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
-        None => (unsigned, None),
-    };
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let (int, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mantissa_is_number = digits(int) && digits(fraction) && !(int.is_empty() && fraction.is_empty());
-    let exponent_is_number = exponent.is_none_or(|e| {
-        let e = e.strip_prefix(['-', '+']).unwrap_or(e);
-        !e.is_empty() && digits(e)
-    });
-    if !mantissa_is_number || !exponent_is_number {
-        return None;
-    }
-    word.parse().ok().filter(|f: &f64| f.is_finite())
+    is_decimal(unsigned).then(|| parse_float(word).ok()).flatten()
 }
 
 /// The number that a double is once Go has written it to JSON and read it again: `1.0` is the integer 1, 1e15 too; `None` for the
@@ -164,35 +123,18 @@ pub(crate) fn json_number(float: f64) -> Option<Number> {
     Number::from_f64(float)
 }
 
-/// A double as Go's `strconv.FormatFloat(f, 'g', -1, 64)` writes it: the shortest digits, and an exponent of at least two digits when
-/// it is below -4 or above 5.
-pub(crate) fn shortest_g(float: f64) -> String {
-    go_exponent(format!("{float:e}"), || format!("{float}"))
-}
-
-/// The same for a double that is a mapping key, which sigs.k8s.io/yaml writes with the precision of 32 bits.
+/// A double that is a mapping key, which sigs.k8s.io/yaml writes with the precision of 32 bits.
 #[allow(clippy::cast_possible_truncation, reason = "Go narrows here too; beyond the range it writes an infinity")]
-pub(crate) fn shortest_g32(float: f64) -> String {
-    let narrow = float as f32;
+pub(crate) fn shortest_g32(double: f64) -> String {
+    let narrow = double as f32;
     if narrow.is_nan() {
         return ".nan".to_owned();
     }
     if narrow.is_infinite() {
         return if narrow > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    go_exponent(format!("{narrow:e}"), || format!("{narrow}"))
-}
-
-/// Chooses between Rust's `1.5e7` (written Go's way, `1.5e+07`) and the plain form.
-fn go_exponent(scientific: String, plain: impl FnOnce() -> String) -> String {
-    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
-    match exponent.parse::<i32>() {
-        Ok(exponent) if !(-4..6).contains(&exponent) => {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
-        }
-        _ => plain(),
-    }
+    // The shortest digits of 32 bits read as 64 bits have the same shortest digits.
+    format!("{narrow}").parse().map_or_else(|_| ".nan".to_owned(), go::float)
 }
 
 #[cfg(test)]
@@ -269,20 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_written_as_go_writes_them() {
-        for (float, expected) in [
-            (1_234_567.125, "1.234567125e+06"),
-            (100_000.5, "100000.5"),
-            (123_456.7, "123456.7"),
-            (1e-7, "1e-07"),
-            (0.0001, "0.0001"),
-            (0.00001, "1e-05"),
-            (1e20, "1e+20"),
-            (1e100, "1e+100"),
-            (-2.5, "-2.5"),
-        ] {
-            assert_eq!(shortest_g(float), expected);
-        }
+    fn keys_are_written_as_go_writes_them() {
         for (float, expected) in [(1.10, "1.1"), (1e6, "1e+06"), (1.5e300, ".inf"), (16_777_217.0, "1.6777216e+07"), (f64::NAN, ".nan")] {
             assert_eq!(shortest_g32(float), expected);
         }

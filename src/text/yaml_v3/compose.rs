@@ -107,6 +107,7 @@ impl<'a> Composer<'a> {
         let column = self.column(start);
         let id = self.document.push(Node { content, tag, line: start.line + 1, column });
         if let Some(name) = properties.and_then(|properties| properties.anchor) {
+            self.document.anchors.insert(id, name.to_owned());
             self.anchors.insert(name, id);
         }
         id

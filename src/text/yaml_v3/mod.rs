@@ -8,6 +8,7 @@ mod characters;
 mod compose;
 mod resolve;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 pub use resolve::{Resolved, resolve, short_tag};
@@ -19,6 +20,7 @@ const DEPTH: usize = 400;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Document {
     nodes: Vec<Node>,
+    anchors: BTreeMap<NodeId, String>,
 }
 
 /// A node of a [`Document`].
@@ -102,6 +104,11 @@ impl Document {
             Content::Scalar { text, .. } => text,
             _ => "",
         }
+    }
+
+    /// The anchor of a node; `""` when it has none.
+    pub fn anchor(&self, id: NodeId) -> &str {
+        self.anchors.get(&id).map_or("", String::as_str)
     }
 
     /// The value of the first key of that text in a mapping.

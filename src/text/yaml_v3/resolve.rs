@@ -1,5 +1,6 @@
 //! What a plain scalar is: yaml.v3 keeps to YAML 1.2, but reads octal numbers with a leading zero.
 
+use crate::text::go::number::{is_decimal, parse_float, parse_int, parse_uint};
 use crate::text::yaml::is_timestamp;
 
 const LONG_PREFIX: &str = "tag:yaml.org,2002:";
@@ -61,7 +62,7 @@ fn plain(tag: &str, text: &str) -> (&'static str, Resolved) {
         _ => {}
     }
     let number = match text.as_bytes()[0] {
-        b'.' => is_float(text).then(|| text.parse().ok()).flatten().map(Resolved::Float),
+        b'.' => decimal(text),
         b'0'..=b'9' | b'+' | b'-' => {
             if matches!(tag, "" | "!!timestamp") && is_timestamp(text) {
                 return ("!!timestamp", Resolved::Timestamp);
@@ -77,48 +78,24 @@ fn plain(tag: &str, text: &str) -> (&'static str, Resolved) {
     }
 }
 
+/// A number without its `_`: whole, with Go's prefixes and a leading zero for octal, or a float that fits.
 fn number(text: &str) -> Option<Resolved> {
-    if let Some(int) = whole(text) {
-        return Some(int);
-    }
-    (is_float(text)).then(|| text.parse().ok()).flatten().map(Resolved::Float)
+    let whole = parse_int(text, 0).map(Resolved::Int).or_else(|_| parse_uint(text, 0).map(Resolved::Uint));
+    // The library tries binary and octal once more behind the prefix, which lets a sign through: `0b-1`.
+    let again = || {
+        let (prefix, digits) = text.split_at_checked(2)?;
+        match prefix {
+            "0b" => parse_int(digits, 2).ok().map(Resolved::Int),
+            "0o" => parse_int(digits, 8).ok().map(Resolved::Int),
+            _ => None,
+        }
+    };
+    whole.ok().or_else(|| decimal(text)).or_else(again)
 }
 
-/// A whole number with Go's prefixes; a leading zero alone means octal.
-fn whole(text: &str) -> Option<Resolved> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'+' => ("", &text[1..]),
-        b'-' => ("-", &text[1..]),
-        _ => ("", text),
-    };
-    let (radix, digits) = match digits.get(..2).map(str::to_ascii_lowercase).as_deref() {
-        Some("0x") => (16, &digits[2..]),
-        Some("0b") => (2, &digits[2..]),
-        Some("0o") => (8, &digits[2..]),
-        _ if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
-        _ => (10, digits),
-    };
-    if !digits.starts_with(|c: char| c.is_digit(radix)) {
-        return None;
-    }
-    let int = i64::from_str_radix(&format!("{sign}{digits}"), radix).map(Resolved::Int).ok();
-    int.or_else(|| u64::from_str_radix(digits, radix).ok().filter(|_| !text.starts_with(['+', '-'])).map(Resolved::Uint))
-}
-
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
-fn is_float(text: &str) -> bool {
-    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
-    };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent = exponent.map(|exponent| exponent.strip_prefix(['-', '+']).unwrap_or(exponent));
-    digits(before)
-        && digits(after)
-        && !(before.is_empty() && after.is_empty())
-        && exponent.is_none_or(|exponent| !exponent.is_empty() && digits(exponent))
+fn decimal(text: &str) -> Option<Resolved> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    is_decimal(unsigned).then(|| parse_float(text).ok()).flatten().map(Resolved::Float)
 }
 
 #[cfg(test)]
