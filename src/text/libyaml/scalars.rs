@@ -119,9 +119,8 @@ impl<'a> Scanner<'a> {
         let mut end = self.mark;
         let mut deepest = 0;
         loop {
-            while self.at(0) == b' ' && (*indent == 0 || self.column() < *indent) {
-                self.mark.offset += 1;
-            }
+            let most = if *indent == 0 { usize::MAX } else { indent.saturating_sub(self.column()) };
+            self.mark.offset += self.rest().iter().take(most).take_while(|byte| **byte == b' ').count();
             deepest = deepest.max(self.column());
             if self.at(0) == b'\t' && (*indent == 0 || self.column() < *indent) {
                 return self.fault(start, Problem::BlockTab);

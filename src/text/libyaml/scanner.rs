@@ -317,9 +317,9 @@ impl<'a> Scanner<'a> {
     /// Eats blanks, comments and line breaks.
     fn skip_to_token(&mut self) {
         loop {
-            while self.at(0) == b' ' || self.at(0) == b'\t' && (self.flow_level > 0 || !self.simple_key_allowed) {
-                self.mark.offset += 1;
-            }
+            let eats_tabs = self.flow_level > 0 || !self.simple_key_allowed;
+            let is_blank = |byte: &&u8| **byte == b' ' || **byte == b'\t' && eats_tabs;
+            self.mark.offset += self.rest().iter().take_while(is_blank).count();
             if self.at(0) == b'#' {
                 self.skip_comment();
                 while self.settings.version == Version::V3 && self.goes_to_comment(true) {

@@ -6,6 +6,7 @@
 
 mod anchors;
 pub(crate) mod builder;
+mod characters;
 mod entries;
 pub(crate) mod limits;
 mod node;
@@ -19,6 +20,7 @@ mod tree;
 
 use std::ops::Range;
 
+pub(crate) use characters::is_refused;
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
 pub use origin::{DocumentValue, Origin, Values};
@@ -87,7 +89,7 @@ fn read_all<T: Tree + Send>(source: &Source, limits: &Limits) -> Parsed<T> {
         return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
     }
     let mut parsed = parallel::parse(source, limits).unwrap_or_else(|| read(source, 0..text.len(), limits));
-    characters(source, &mut parsed.report);
+    characters::judge(source, &mut parsed.report);
     parsed
 }
 
@@ -164,36 +166,6 @@ fn next_document(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     }
     let mut breaks = memchr::memmem::find_iter(&text.as_bytes()[range.clone()], "\n---").map(|at| range.start + at + 1);
     breaks.find(|at| is_start(*at)).map(|start| start..range.end)
-}
-
-/// Finds the first character that Go's reader refuses wherever it stands, comments included, and the first that it takes for a line break
-/// while other readers do not.
-fn characters(source: &Source, report: &mut Report) {
-    let text = source.text();
-    // Nearly always this tells that there are none, and quickly.
-    let suspicious = |b: &u8| matches!(b, 0..=0x08 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f | 0xc2 | 0xe2 | 0xef);
-    if !text.as_bytes().iter().fold(false, |found, byte| found | suspicious(byte)) {
-        return;
-    }
-    let first = |wanted: fn(char) -> bool| text.char_indices().find(|(_, c)| wanted(*c));
-    let findings = [
-        first(is_refused).map(|(at, c)| (at, c, syntax::refused(c))),
-        first(|c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')).map(|(at, c)| (at, c, syntax::unusual_break(c))),
-    ];
-    for (at, c, finding) in findings.into_iter().flatten() {
-        if !report.findings().iter().any(|known| known.rule.id == finding.rule.id) {
-            report.push(finding.at(source.place_at(at..at + c.len_utf8())));
-        }
-    }
-}
-
-/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
-pub(crate) fn is_refused(c: char) -> bool {
-    match c {
-        '\t' | '\n' | '\r' | '\u{85}' => false,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
-        _ => false,
-    }
 }
 
 #[cfg(test)]

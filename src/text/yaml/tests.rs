@@ -241,3 +241,23 @@ fn texts_are_cut_as_go_cuts_them() {
     check_findings("a: |\n  b\n\t\n", &[("yaml-syntax", 3, 1)]);
     check_findings("a: \"\\/\"\n", &[("yaml-syntax", 1, 4)]);
 }
+
+/// As go-yaml bounds aliases ("document contains excessive aliasing"): what is refused costs nearly nothing, however often it comes.
+#[test]
+fn bombs_are_refused_before_they_go_off() {
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..10 {
+        let alias = format!("*a{}", level - 1);
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 9].join(", ")));
+    }
+    let stream = vec![bomb.as_str(); 200].join("---\n");
+    let parsed = read(&stream);
+    assert_eq!(parsed.documents, []);
+    let findings = parsed.report.findings();
+    assert_eq!(findings.len(), 200);
+    assert!(findings.iter().all(|f| f.rule.id == "yaml-nodes-exceeded"));
+    assert_eq!(findings[0].upstream.as_deref(), Some("yaml: document contains excessive aliasing"));
+    // Aliases that are no bomb are read.
+    let shared = format!("a: &a {{b: c}}\nd: [{}]\n", ["*a"; 90].join(", "));
+    assert!(read(&shared).report.is_empty());
+}

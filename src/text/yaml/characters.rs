@@ -1,0 +1,73 @@
+//! Characters that Go's reader refuses or takes for line breaks, wherever they stand, comments included.
+
+use super::syntax;
+use crate::diag::Report;
+use crate::text::source::Source;
+
+/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
+pub(crate) fn is_refused(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' | '\u{85}' => false,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
+    }
+}
+
+/// Finds the first character that Go's reader refuses, and the first that it takes for a line break while other readers do not.
+pub(super) fn judge(source: &Source, report: &mut Report) {
+    let Found { refused, unusual_break } = find(source.text());
+    let at = |offset: usize| source.text()[offset..].chars().next().map(|c| (offset, c));
+    let refused = refused.and_then(at).map(|(at, c)| (at, c, syntax::refused(c)));
+    let unusual = unusual_break.and_then(at).map(|(at, c)| (at, c, syntax::unusual_break(c)));
+    for (at, c, finding) in refused.into_iter().chain(unusual) {
+        if !report.findings().iter().any(|known| known.rule.id == finding.rule.id) {
+            report.push(finding.at(source.place_at(at..at + c.len_utf8())));
+        }
+    }
+}
+
+/// Where the first of them stand.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    refused: Option<usize>,
+    unusual_break: Option<usize>,
+}
+
+/// So many bytes are looked at together: nearly always none of them is out of the ordinary.
+const CHUNK: usize = 64;
+
+fn find(text: &str) -> Found {
+    let bytes = text.as_bytes();
+    let mut found = Found::default();
+    for (number, chunk) in bytes.chunks(CHUNK).enumerate() {
+        // Without branches, so that it is done for many bytes at once.
+        let is_odd = |byte: u8| (byte < b' ') & (byte != b'\n') & (byte != b'\t') & (byte != b'\r') | (byte >= 0x7f);
+        if !chunk.iter().fold(false, |odd, byte| odd | is_odd(*byte)) {
+            continue;
+        }
+        for at in number * CHUNK..number * CHUNK + chunk.len() {
+            match bytes[at..] {
+                [b'\t' | b'\n' | b'\r', ..] => {}
+                [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..] => found.unusual_break = found.unusual_break.or(Some(at)),
+                [..b' ' | 0x7f, ..] | [0xc2, 0x80..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => found.refused = found.refused.or(Some(at)),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_characters_are_judged_as_go_judges_them() {
+        for c in '\0'..=char::MAX {
+            let found = find(&format!("{}{c}é", "x".repeat(CHUNK - 1)));
+            let at = |is: bool| is.then_some(CHUNK - 1);
+            let expected = Found { refused: at(is_refused(c)), unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) };
+            assert_eq!(found, expected, "{c:?}");
+        }
+    }
+}
