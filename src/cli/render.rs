@@ -126,6 +126,9 @@ impl Run for Arguments {
             rendering.write_secrets(&request);
         }
         report.extend(std::mem::take(&mut rendering.report));
+        if self.to.is_some() {
+            report.extend(render::file_written_twice(&rendered(&rendering)));
+        }
         let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
         rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
         let mut report = origins.restore(report);
@@ -228,7 +231,7 @@ impl Arguments {
                 Format::Secret if index > 0 => context.out("---\n"),
                 Format::Raw if self.all => {
                     let gap = if index > 0 { "\n" } else { "" };
-                    context.out(&format!("{gap}==> {} {} <==\n", visible(machine.target.config.name()), machine.role));
+                    context.out(&format!("{gap}==> {} {} <==\n", visible(&machine.name()), machine.role));
                 }
                 _ => {}
             }

@@ -8,7 +8,7 @@ pub use extract::extract;
 pub use report::{MachineReport, machine_report};
 
 use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
 rules! {
@@ -18,6 +18,8 @@ rules! {
     pub AMBIGUOUS = error("render-machine-ambiguous");
     /// No machine is called so.
     pub NOT_FOUND = error("render-machine-not-found");
+    /// Two machines would be written to one file.
+    pub FILE_TWICE = error("render-file-twice");
 }
 
 /// The kinds that can be rendered, for messages.
@@ -41,6 +43,8 @@ pub struct Machine<'a> {
     pub target: Target<'a>,
     /// The role.
     pub role: Role,
+    /// Whether another namespace has a config of this name.
+    pub is_namesake: bool,
     /// The data; `None` when something is wrong.
     pub rendered: Option<Rendered>,
     /// What was filled in.
@@ -82,7 +86,8 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         secrets.extend(notes.secrets);
         notes.stand_ins.sort_by_key(StandIn::rank);
         reports.push(notes.report);
-        rendering.machines.push(Machine { target: *target, role, rendered, stand_ins: notes.stand_ins, secret: None });
+        let is_namesake = all.iter().any(|other| is_namesake(target, other));
+        rendering.machines.push(Machine { target: *target, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
     }
     match (selection, rendering.machines.len()) {
         (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),
@@ -106,9 +111,28 @@ fn without_known(report: Report, known: &Report) -> Report {
 
 fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
     match selection {
-        Selection::Named(name) => name.split(':').next() == Some(target.config.name()),
+        Selection::Named(name) => {
+            let (config, name) = (target.config, name.split(':').next().unwrap_or_default());
+            name == config.name() || name.split_once('/') == Some((config.namespace(), config.name()))
+        }
         _ => true,
     }
+}
+
+fn is_namesake(one: &Target<'_>, other: &Target<'_>) -> bool {
+    one.config.name() == other.config.name() && one.config.namespace() != other.config.namespace()
+}
+
+/// The finding for two machines that would be written to one file.
+pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diagnostic> {
+    let mut known = std::collections::BTreeMap::new();
+    machines.iter().find_map(|(machine, rendered)| {
+        let other = known.insert(machine.file_name(rendered), *machine)?;
+        let (config, name) = (machine.target.config, machine.file_name(rendered));
+        let message = format!("{} and {} would both be written to the file {name}", other.target.config.title(), config.title());
+        let finding = Diagnostic::of(&FILE_TWICE, message).at(config.place(&FieldPath::root().field("metadata").field("name")));
+        Some(finding.help("rename one of them, or render them into two folders with `--select`"))
+    })
 }
 
 fn has_role(selection: &Selection, role: Role) -> bool {
@@ -125,15 +149,21 @@ fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
 }
 
 fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
-    let commands: Vec<_> = machines.iter().map(|machine| format!("`--select {}:{}`", machine.target.config.name(), machine.role)).collect();
+    let commands: Vec<_> = machines.iter().map(|machine| format!("`--select {}:{}`", machine.name(), machine.role)).collect();
     let message = format!("the input holds {} machines", machines.len());
     Diagnostic::of(&AMBIGUOUS, message).help(format!("add `--all`, or one of {}", commands.join(", ")))
 }
 
 impl Machine<'_> {
-    /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`.
+    /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`, after the namespace where names repeat.
     pub fn file_name(&self, rendered: &Rendered) -> String {
-        format!("{}.{}.{}", self.target.config.name().replace('/', "_"), self.role, rendered.format)
+        format!("{}.{}.{}", self.name().replace('/', "_"), self.role, rendered.format)
+    }
+
+    /// The name by which it is selected: that of its object, after the namespace where names repeat.
+    pub fn name(&self) -> String {
+        let config = self.target.config;
+        if self.is_namesake { format!("{}/{}", config.namespace(), config.name()) } else { config.name().to_owned() }
     }
 
     /// The line that says what was rendered.

@@ -135,6 +135,32 @@ fn files_of_machines_are_named_after_object_role_and_format() {
 }
 
 #[test]
+fn every_machine_has_a_file_of_its_own() {
+    let config = |name: &str, namespace: &str| WORKER.replace("name: w", &format!("name: {name}, namespace: {namespace}"));
+    let written = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("nodes");
+        let (code, _, talk) = render_text(text, &["render", "-", "--all", "--to", to.to_str().unwrap()]);
+        let entries = std::fs::read_dir(to).into_iter().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        (code, names, talk)
+    };
+    let text = config("w", "a") + "---\n" + &config("w", "b") + "---\n" + &config("x", "a");
+    let (code, names, talk) = written(&text);
+    assert_eq!(code, 0, "{talk}");
+    assert_eq!(names, ["a_w.worker-join.cloud-config", "b_w.worker-join.cloud-config", "x.worker-join.cloud-config"]);
+    let (code, _, talk) = render_text(&text, &["render", "-", "--select", "b/w"]);
+    assert_eq!(code, 0, "{talk}");
+    let (code, names, talk) = written(&(config("w", "a") + "---\n" + &config("w", "a")));
+    assert_eq!((code, names.len()), (1, 0), "{talk}");
+    assert!(
+        talk.contains("error[render-file-twice]: KubeadmConfig/w and KubeadmConfig/w would both be written to the file"),
+        "{talk}"
+    );
+}
+
+#[test]
 fn json_says_which_file_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("nodes").to_str().unwrap().to_owned();
