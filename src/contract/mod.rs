@@ -29,6 +29,9 @@ pub const CLUSTER_CLASS_PREFIX: &str = "clusterclass-";
 /// The container that runs the controllers; `clusterctl init --wait-providers` looks at no other (book: clusterctl, "Controllers").
 pub const MANAGER_CONTAINER: &str = "manager";
 
+/// The API group of Cluster, Machine and MachinePool.
+pub const CORE_GROUP: &str = "cluster.x-k8s.io";
+
 /// API groups that the core manager may use without an aggregated role (book: "All resources: API group").
 pub const SPONSORED_GROUPS: &[&str] = &["bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"];
 

@@ -1,5 +1,6 @@
 //! Facts to artifacts: CRDs, roles, components, templates, the whole release. Pure: values and sources in, a `Tree` and a `Report` out.
 
+pub(crate) mod account;
 pub mod checksums;
 pub mod components;
 pub mod crds;

@@ -36,12 +36,22 @@ impl Names {
     /// The names that a `provider.yaml` leads to.
     pub fn of(provider: &Provider) -> Self {
         let prefix = provider.name_prefix();
-        let service_account = match provider.rbac.as_ref().and_then(|rbac| rbac.service_account.as_deref()) {
-            Some(DEFAULT_SERVICE_ACCOUNT) => DEFAULT_SERVICE_ACCOUNT.to_owned(),
-            Some(name) => prefixed(&prefix, name),
-            None => format!("{prefix}manager"),
+        let mut names = Names {
+            cluster_prefix: format!("{}-", provider.namespace),
+            namespace: provider.namespace.clone(),
+            prefix,
+            service_account: String::new(),
         };
-        Names { cluster_prefix: format!("{}-", provider.namespace), namespace: provider.namespace.clone(), prefix, service_account }
+        names.service_account = names.account(provider.rbac.as_ref().and_then(|rbac| rbac.service_account.as_deref()).unwrap_or("manager"));
+        names
+    }
+
+    /// What a ServiceAccount is called in the release.
+    pub fn account(&self, name: &str) -> String {
+        match name {
+            DEFAULT_SERVICE_ACCOUNT => name.to_owned(),
+            name => prefixed(&self.prefix, name),
+        }
     }
 
     /// The Deployment.

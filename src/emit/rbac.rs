@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::names::{DEFAULT_SERVICE_ACCOUNT, Names};
 use crate::contract::{AGGREGATED_VERBS, ProviderType, SPONSORED_GROUPS, labels};
+use crate::objects::fields;
 use crate::provider::PolicyRule;
 
 /// A kind of the provider, as its CRD names it.
@@ -205,10 +206,17 @@ pub fn binding(names: &Names, role: &Value) -> Option<Value> {
     }))
 }
 
-/// Whether a role only feeds other roles: it carries a label of the aggregation of the core or of a control plane provider.
+/// Whether a role only feeds other roles: it carries a label of an aggregation, such as that of the core or of Kubernetes' own `view`.
 pub fn is_aggregated(role: &Value) -> bool {
-    let labels = role["metadata"]["labels"].as_object();
-    labels.is_some_and(|labels| labels.keys().any(|key| key.ends_with("/aggregate-to-manager")))
+    let labels = fields::field(role, &["metadata", "labels"]).and_then(Value::as_object);
+    labels.is_some_and(|labels| labels.keys().any(|key| key.contains("/aggregate-to-")))
+}
+
+/// Whether a role is for people, by the names that kubebuilder's scaffolds give such roles: "not used by the project itself", but "to allow
+/// the cluster admin to help manage permissions for users", and the one for Prometheus.
+pub fn is_for_people(role: &Value) -> bool {
+    const ENDINGS: [&str; 4] = ["-admin-role", "-editor-role", "-viewer-role", "metrics-reader"];
+    matches!(fields::kind(role), "Role" | "ClusterRole") && ENDINGS.iter().any(|ending| fields::name(role).ends_with(ending))
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ pub fn is_namespaced(kind: &str) -> bool {
 pub struct Renames(BTreeMap<(String, String), String>);
 
 impl Renames {
+    /// Adds the name of an object that no file has.
+    pub fn add(&mut self, kind: &str, old: String, new: String) {
+        self.0.insert((kind.to_owned(), old), new);
+    }
+
     fn get(&self, kind: &str, name: &str) -> Option<&str> {
         self.0.get(&(kind.to_owned(), name.to_owned())).map(String::as_str)
     }

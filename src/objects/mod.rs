@@ -8,13 +8,17 @@ pub mod fields;
 pub(crate) mod misfit;
 mod object;
 pub mod pods;
+mod pool;
 pub(crate) mod read;
 pub mod references;
 mod select;
+mod spot;
 #[cfg(test)]
 mod tests;
 
 pub use misfit::{Misfit, Shape};
 pub use object::Object;
+pub use pool::Pool;
 pub use read::{documents, read};
 pub use select::{Selection, select};
+pub use spot::Spot;

@@ -110,6 +110,14 @@ impl Object {
         fields::namespace(&self.value)
     }
 
+    /// `metadata.namespace`, or `default`, as kubectl has it.
+    pub fn namespace_or_default(&self) -> &str {
+        match self.namespace() {
+            "" => "default",
+            namespace => namespace,
+        }
+    }
+
     /// `Kind/name`.
     pub fn title(&self) -> String {
         format!("{}/{}", self.kind(), self.name())

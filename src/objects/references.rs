@@ -69,6 +69,7 @@ const CONTAINER: &[(&str, To)] = &[
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
 const CERTIFICATES: &str = "cert-manager.io";
+const CLUSTER_API: &str = "cluster.x-k8s.io";
 const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -92,6 +93,10 @@ const OBJECTS: &[(&str, &str, &str, To)] = &[
     (CERTIFICATES, "Certificate", "spec.secretName", Kind("Secret")),
     (CERTIFICATES, "ClusterIssuer", "spec.ca.secretName", Kind("Secret")),
     (CERTIFICATES, "Issuer", "spec.ca.secretName", Kind("Secret")),
+    (CLUSTER_API, "Machine", "spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachineDeployment", "spec.template.spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachinePool", "spec.template.spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachineSet", "spec.template.spec.bootstrap.configRef.name", Beside("")),
     (NETWORKING, "Ingress", "spec.defaultBackend.service.name", Kind("Service")),
     (NETWORKING, "Ingress", "spec.ingressClassName", Kind("IngressClass")),
     (NETWORKING, "Ingress", "spec.rules[].http.paths[].backend.service.name", Kind("Service")),

@@ -4,6 +4,7 @@ use crate::diag::Rule;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
+    crate::emit::account::RULES,
     crate::emit::components::check::RULES,
     crate::emit::components::image::RULES,
     crate::emit::components::RULES,

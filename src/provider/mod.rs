@@ -104,11 +104,14 @@ pub enum BuiltinWord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rbac {
-    /// The ServiceAccount of the manager; `manager` when absent. It is made if no file has it, except `default`, which each namespace has.
+    /// The ServiceAccount of the manager. When absent it is the one that the bindings of the role files name, or else `manager`. It is made
+    /// if no file has it, except `default`, which each namespace has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub service_account: Option<String>,
-    /// Files with Roles, ClusterRoles and whatever belongs to them: patterns. Bindings that no file has are added.
+    /// Files with Roles, ClusterRoles and whatever belongs to them: patterns. A role that no file binds is bound to the manager, unless it is
+    /// for people by the name that kubebuilder gives such roles (`…-admin-role`, `…-editor-role`, `…-viewer-role`, `metrics-reader`) or feeds
+    /// another role (a label `…/aggregate-to-…`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(length(min = 1)))]
     pub roles: Vec<String>,

@@ -3,9 +3,9 @@
 use crate::api::boot::{Compression, Format, IgnitionVersion};
 use crate::api::secret::Sensitive;
 use crate::diag::Class;
+use crate::objects::Pool;
 use crate::render::input::cluster_class;
 use crate::render::input::outcome::Notes;
-use crate::render::input::pool::Pool;
 use crate::render::input::request::{Encoder, Request};
 use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::{ConfigKind, Target};

@@ -16,9 +16,9 @@ pub mod plan;
 pub mod prove;
 pub mod write;
 
+pub use crate::objects::Pool;
 pub use input::origins::Origins;
 pub use input::outcome::Notes;
-pub use input::pool::Pool;
 pub use input::profile::Profile;
 pub use input::request::{Encoder, FeatureGates, Request};
 pub use input::role::Role;

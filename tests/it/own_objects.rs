@@ -109,3 +109,120 @@ fn references_of_all_kinds_follow_the_names_of_the_release() {
     assert_eq!(pod["serviceAccountName"], "foo-a");
     assert_eq!(pod["initContainers"][0]["env"][0]["valueFrom"], json!({"secretKeyRef": {"name": "foo-pull", "key": "k"}}));
 }
+
+const MANAGER: &str = "rbac: {roles: [roles.yaml]}\nmanager: {image: ghcr.io/a/b}\n";
+
+fn role(kind: &str, name: &str, labels: &str) -> String {
+    format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: {name}, labels: {{{labels}}}}}\nrules: []\n---\n")
+}
+
+fn binding(kind: &str, name: &str, role: &str, account: &str) -> String {
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}Binding\nmetadata: {{name: {name}}}\n\
+         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {kind}, name: {role}}}\n\
+         subjects: [{{kind: ServiceAccount, name: {account}, namespace: system}}]\n---\n"
+    )
+}
+
+/// `binding: role to account` for each binding.
+fn bindings(objects: &[Value]) -> Vec<String> {
+    let bindings = objects.iter().filter(|object| object["kind"].as_str().unwrap().ends_with("Binding"));
+    bindings
+        .map(|binding| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let subjects: Vec<String> = binding["subjects"].as_array().unwrap().iter().map(|subject| text(&subject["name"])).collect();
+            format!("{}: {} to {}", text(&binding["metadata"]["name"]), text(&binding["roleRef"]["name"]), subjects.join(", "))
+        })
+        .collect()
+}
+
+fn account_of_manager(objects: &[Value]) -> &str {
+    of_kind(objects, "Deployment")["spec"]["template"]["spec"]["serviceAccountName"].as_str().unwrap()
+}
+
+/// The shape of Nutanix's `config/rbac`: the bindings name `controller-manager`, whose file may be among the patterns or not.
+#[test]
+fn manager_runs_as_the_account_that_the_role_files_bind() {
+    let rights =
+        role("ClusterRole", "manager-role", "") + &binding("ClusterRole", "manager-rolebinding", "manager-role", "controller-manager");
+    let file = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: controller-manager, namespace: system}\n";
+    for roles in [rights.clone(), format!("{rights}{file}")] {
+        let objects = sound(MANAGER, &[("roles.yaml", &roles)]);
+        assert_eq!(account_of_manager(&objects), "foo-controller-manager");
+        assert_eq!(of_kind(&objects, "ServiceAccount")["metadata"]["name"], "foo-controller-manager");
+        assert_eq!(bindings(&objects), ["foo-system-manager-rolebinding: foo-system-manager-role to foo-controller-manager"]);
+    }
+    let default = rights.replace("name: controller-manager", "name: default");
+    let objects = sound(MANAGER, &[("roles.yaml", &default)]);
+    assert_eq!(account_of_manager(&objects), "default");
+    assert!(objects.iter().all(|object| object["kind"] != "ServiceAccount"), "every namespace has it");
+}
+
+#[test]
+fn several_bound_accounts_are_told_apart_or_are_a_finding() {
+    let rights = binding("ClusterRole", "a", "manager-role", "controller-manager") + &binding("ClusterRole", "b", "proxy-role", "proxy");
+    let roles = role("ClusterRole", "manager-role", "") + &role("ClusterRole", "proxy-role", "") + &rights;
+    let (_, report) = components(MANAGER, &[("roles.yaml", &roles)]);
+    let finding = &report.findings()[0];
+    assert_eq!((report.findings().len(), finding.rule.id), (1, "provider-service-account-ambiguous"));
+    assert_eq!((finding.place.span.unwrap().start.line, finding.related.len()), (15, 1));
+    assert!(finding.help.as_deref().unwrap().ends_with("`serviceAccount: controller-manager`"));
+
+    let proxy = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: proxy}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: proxy}\n\
+                 spec: {template: {spec: {serviceAccountName: proxy, containers: [{name: p, image: ghcr.io/a/p:v1}]}}}\n";
+    let (objects, report) = components(&format!("{MANAGER}objects: [own.yaml]\n"), &[("roles.yaml", &roles), ("own.yaml", proxy)]);
+    assert!(!report.has_errors(), "{report:#?}");
+    let accounts: Vec<&str> = objects
+        .iter()
+        .filter(|object| object["kind"] == "Deployment")
+        .map(|object| object["spec"]["template"]["spec"]["serviceAccountName"].as_str().unwrap())
+        .collect();
+    assert_eq!(accounts, ["foo-proxy", "foo-controller-manager"], "the other pod has its own");
+}
+
+#[test]
+fn an_account_without_the_rights_of_the_role_files_is_a_warning() {
+    let roles = role("ClusterRole", "manager-role", "") + &binding("ClusterRole", "b", "manager-role", "controller-manager");
+    let given = |name: &str| MANAGER.replace("{roles:", &format!("{{serviceAccount: {name}, roles:"));
+    let (objects, report) = components(&given("mine"), &[("roles.yaml", &roles)]);
+    let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.unwrap().start.line)).collect();
+    assert_eq!(found, [("provider-service-account-unbound", 6)]);
+    assert_eq!(account_of_manager(&objects), "foo-mine");
+    let (_, report) = components(&given("foo-controller-manager"), &[("roles.yaml", &roles)]);
+    assert!(report.is_empty(), "the prefix makes no difference: {report:#?}");
+}
+
+/// kubebuilder's `config/rbac/*role*.yaml`: what the files bind stays so, what they do not bind is the manager's, but for roles for people.
+#[test]
+fn roles_for_people_stay_unbound() {
+    let roles = [
+        role("ClusterRole", "manager-role", ""),
+        role("Role", "leader-election-role", ""),
+        binding("Role", "leader-election-rolebinding", "leader-election-role", "controller-manager"),
+        role("ClusterRole", "metrics-auth-role", ""),
+        role("ClusterRole", "metrics-reader", ""),
+        role("ClusterRole", "foomachine-admin-role", ""),
+        role("ClusterRole", "foomachine-editor-role", ""),
+        role("ClusterRole", "foomachine-viewer-role", ""),
+        role("ClusterRole", "foos-view", "rbac.authorization.k8s.io/aggregate-to-view: \"true\""),
+        binding("ClusterRole", "operators", "foomachine-admin-role", "controller-manager"),
+    ]
+    .concat();
+    let (objects, report) = components(MANAGER, &[("roles.yaml", &roles)]);
+    let mut bound = bindings(&objects);
+    bound.sort_unstable();
+    assert_eq!(
+        bound,
+        [
+            "foo-leader-election-rolebinding: foo-leader-election-role to foo-controller-manager",
+            "foo-system-manager-rolebinding: foo-system-manager-role to foo-controller-manager",
+            "foo-system-metrics-auth-rolebinding: foo-system-metrics-auth-role to foo-controller-manager",
+            "foo-system-operators: foo-system-foomachine-admin-role to foo-controller-manager",
+        ]
+    );
+    let [told] = report.findings() else { panic!("{report:#?}") };
+    assert_eq!(told.rule.id, "provider-roles-for-people");
+    assert!(told.message.ends_with(
+        "ClusterRole/foo-system-metrics-reader, ClusterRole/foo-system-foomachine-editor-role, ClusterRole/foo-system-foomachine-viewer-role"
+    ));
+}

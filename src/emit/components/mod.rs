@@ -12,7 +12,7 @@ pub use self::image::ManagerImage;
 use super::definitions::{self, CRD_GROUP, CRD_KIND};
 use super::names::Names;
 use super::rbac::{self, Kind};
-use super::{crds, manager, stamp, webhooks};
+use super::{account, crds, manager, stamp, webhooks};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::references::references;
@@ -25,6 +25,8 @@ rules! {
     WEBHOOK_KIND_UNKNOWN = error("provider-webhook-kind-unknown");
     /// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
     WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
+    /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager.
+    ROLES_FOR_PEOPLE = info("provider-roles-for-people");
 }
 
 /// The order of kinds in components, which is kustomize's; kinds that are not in it stand before the webhook configurations.
@@ -136,9 +138,19 @@ impl Assembly<'_> {
         let definitions = self.crds();
         let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(crd.value())).collect();
         let mut from_files = self.roles();
-        from_files.extend(self.read(&provider.objects));
-        let (renames, report) = stamp::place_and_name(&self.names, &mut from_files);
+        let own = self.read(&provider.objects);
+        let (account, finding) = account::of_manager(self.declared, &self.names, &from_files, &own);
+        self.report.extend(finding);
+        from_files.extend(own);
+        let (mut renames, report) = stamp::place_and_name(&self.names, &mut from_files);
         self.report.extend(report);
+        if let Some(account) = account {
+            self.names.service_account = self.names.account(&account);
+            renames.add("ServiceAccount", account, self.names.service_account.clone());
+        }
+        for object in &mut from_files {
+            self.report.extend(stamp::follow(&self.names, &renames, object));
+        }
         let configurations = self.webhook_configurations(&kinds, &definitions);
         let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.conversion);
         let mut objects = vec![Object::made(manager::namespace(&self.names))];
@@ -148,10 +160,9 @@ impl Assembly<'_> {
         if let Some(face) = &provider.manager {
             self.report.extend(image.check(self.declared, face));
             let image = image.of(face);
-            objects.push(Object::made(manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks)));
-        }
-        for object in &mut objects {
-            self.report.extend(stamp::follow(&self.names, &renames, object));
+            let mut deployment = Object::made(manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks));
+            self.report.extend(stamp::follow(&self.names, &renames, &mut deployment));
+            objects.push(deployment);
         }
         if with_webhooks {
             let label = provider.label();
@@ -214,7 +225,7 @@ impl Assembly<'_> {
     }
 
     /// What the files leave out: the ServiceAccount, the roles when there are no role files, the aggregated role, and the bindings.
-    fn made_roles(&self, kinds: &[Kind], from_files: &[Object]) -> Vec<Object> {
+    fn made_roles(&mut self, kinds: &[Kind], from_files: &[Object]) -> Vec<Object> {
         let provider = &self.declared.provider;
         if provider.manager.is_none() && provider.rbac.is_none() {
             return rbac::aggregated_role(&self.names, kinds).map(Object::made).into_iter().collect();
@@ -236,9 +247,10 @@ impl Assembly<'_> {
         let bindings: Vec<Value> = made
             .iter()
             .chain(from_files.iter().map(Object::value))
-            .filter(|role| !is_bound(role, from_files))
+            .filter(|role| !is_bound(role, from_files) && !rbac::is_for_people(role))
             .filter_map(|role| rbac::binding(&self.names, role))
             .collect();
+        self.report.extend(left_to_people(from_files));
         made.into_iter().chain(bindings).map(Object::made).collect()
     }
 
@@ -287,6 +299,22 @@ impl Assembly<'_> {
 fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
     let crd = crds.iter().find(|crd| crd.text(&["spec", "names", "kind"]) == kind.kind)?;
     crd.items(&["spec", "versions"]).iter().find(|version| version["storage"] == true)?["name"].as_str().map(str::to_owned)
+}
+
+/// Roles for people that no file binds stay unbound, which is told once.
+fn left_to_people(from_files: &[Object]) -> Option<Diagnostic> {
+    let is_left = |role: &&Object| rbac::is_for_people(role.value()) && !is_bound(role.value(), from_files);
+    let left: Vec<&Object> = from_files.iter().filter(is_left).collect();
+    let (first, others) = left.split_first()?;
+    let titles: Vec<String> = left.iter().map(|role| role.title()).collect();
+    let name = FieldPath::of_fields("metadata.name");
+    let finding = Diagnostic::of(
+        &ROLES_FOR_PEOPLE,
+        format!("by their names, these are roles for people and stay unbound: {}", titles.join(", ")),
+    )
+    .at(first.place(&name))
+    .help("add a RoleBinding or ClusterRoleBinding to the role files if the manager needs one of them");
+    Some(others.iter().fold(finding, |finding, role| finding.related(role.place(&name), "")))
 }
 
 /// Whether one of the bindings that files brought refers to the role.

@@ -136,8 +136,8 @@ pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool, pa
     MachineReport {
         object: config.title(),
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
-        file: config.file().to_owned(),
-        document: config.document(),
+        file: config.source().map(|source| source.name().to_string()).unwrap_or_default(),
+        document: config.document().unwrap_or(1),
         role: machine.role.as_str(),
         capi_version: request.profile.version(),
         kubernetes_version: rendered.map(|rendered| rendered.kubernetes_version.clone()),

@@ -39,7 +39,7 @@ fn secret(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Stri
     let config = machine.target.config;
     let mut metadata = json!({
         "name": config.name(),
-        "namespace": config.namespace(),
+        "namespace": config.namespace_or_default(),
         "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
     });
     if !machine.target.is_template() && !machine.target.is_control_plane_object() {
@@ -72,7 +72,7 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
     let unwritable = || "must hold only characters that can be written".to_owned();
     let judged = [
         ("name", config.name(), name::subdomain_errors(config.name())),
-        ("namespace", config.namespace(), name::label_errors(config.namespace())),
+        ("namespace", config.namespace_or_default(), name::label_errors(config.namespace_or_default())),
         ("uid", uid, uid.chars().any(|c| !c.is_ascii_graphic()).then(unwritable).into_iter().collect()),
     ];
     let of_config = judged.into_iter().map(|(field, given, errors)| {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::object::{Object, text_at};
+use crate::objects::Object;
+use crate::objects::fields::text as text_at;
 
 /// Host and port of an API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,8 +78,8 @@ impl Reference {
 impl ClusterFacts {
     /// Reads a Cluster. `legacy`: CAPI v1.10 looks at the conditions of v1beta1 alone.
     pub fn read(cluster: &Object, legacy: bool) -> Self {
-        let spec = &cluster.value["spec"];
-        let status = &cluster.value["status"];
+        let spec = &cluster.value()["spec"];
+        let status = &cluster.value()["status"];
         let network = &spec["clusterNetwork"];
         let old = cluster.version() == "v1beta1";
         let conditions = if old && !legacy { &status["v1beta2"]["conditions"] } else { &status["conditions"] };

@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::cluster::Reference;
-use super::object::{Object, text_at};
-use super::pool::{CORE_GROUP, Pool};
 use super::target::Target;
+use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::Object;
+use crate::objects::Pool;
+use crate::objects::fields::text as text_at;
 
 rules! {
     /// A patch of a ClusterClass that is not applied to a template.
@@ -31,7 +33,7 @@ pub(crate) fn unapplied_patches(pool: &Pool, target: &Target<'_>) -> Report {
     }
     for class in classes(pool, target) {
         let places = places(class, target.config);
-        for (index, patch) in items(&class.value["spec"]["patches"]).iter().enumerate() {
+        for (index, patch) in items(&class.value()["spec"]["patches"]).iter().enumerate() {
             if changes(patch, target.config, &places) {
                 report.push(not_applied(class, index, patch, target.config));
             }
@@ -47,15 +49,12 @@ pub(super) fn is_for_machine_pools(pool: &Pool, target: &Target<'_>) -> bool {
 }
 
 fn classes<'a>(pool: &'a Pool, target: &'a Target<'_>) -> impl Iterator<Item = &'a Object> {
-    let is_class = |object: &&Object| {
-        object.group() == CORE_GROUP && object.kind() == "ClusterClass" && object.namespace() == target.config.namespace()
-    };
-    pool.objects().iter().filter(is_class)
+    pool.of_kind(CORE_GROUP, "ClusterClass", target.config.namespace_or_default())
 }
 
 /// Where a ClusterClass of core v1beta1 or v1beta2 refers to the template.
 fn places<'a>(class: &'a Object, template: &Object) -> Vec<Place<'a>> {
-    let spec = &class.value["spec"];
+    let spec = &class.value()["spec"];
     let is_it = |reference: &Value| {
         Reference::read(reference).is_some_and(|reference| {
             reference.kind == template.kind() && reference.name == template.name() && reference.group == template.group()

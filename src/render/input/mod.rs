@@ -2,11 +2,9 @@
 
 pub mod cluster;
 pub mod cluster_class;
-pub mod object;
 pub mod origins;
 pub mod outcome;
 mod owner;
-pub mod pool;
 pub mod profile;
 pub mod request;
 pub mod role;

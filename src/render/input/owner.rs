@@ -1,10 +1,11 @@
 //! What stands above a config: the Machine or MachinePool that it is for, or the object that will make such.
 
 use super::cluster::Reference;
-use super::object::Object;
-use super::pool::{CORE_GROUP, Pool};
 use super::request::FeatureGates;
+use crate::contract::CORE_GROUP;
 use crate::contract::labels;
+use crate::diag::FieldPath;
+use crate::objects::{Object, Pool, Spot};
 
 /// The kinds that a config of a machine can be for.
 pub(super) const OWNER_KINDS: [&str; 2] = ["Machine", "MachinePool"];
@@ -27,27 +28,20 @@ pub(super) struct Owner<'a> {
 impl<'a> Owner<'a> {
     /// The Machine or MachinePool of the first owner reference that names one: kind and name, and the object when it is there.
     pub(super) fn of_reference(pool: &'a Pool, config: &'a Object, gates: FeatureGates) -> Option<(Reference, Option<Self>)> {
-        let references = config.value["metadata"]["ownerReferences"].as_array()?;
+        let references = config.items(&["metadata", "ownerReferences"]);
         let reference = references
             .iter()
             .filter_map(Reference::read)
             .find(|reference| reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates))?;
-        let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
+        let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace_or_default(), &reference.name);
         Some((reference, owner.map(|object| Owner { object })))
     }
 
     /// The object whose `configRef` names the config or template.
     pub(super) fn by_config_ref(pool: &'a Pool, config: &Object, gates: FeatureGates) -> Option<Self> {
-        let names_it = |object: &&Object| {
-            object.group() == CORE_GROUP && object.namespace() == config.namespace() && {
-                let kind = object.kind();
-                let spec = if kind == "Machine" { &object.value["spec"] } else { &object.value["spec"]["template"]["spec"] };
-                (is_owner_kind(kind, gates) || SET_KINDS.contains(&kind))
-                    && Reference::read(&spec["bootstrap"]["configRef"])
-                        .is_some_and(|reference| reference.kind == config.kind() && reference.name == config.name())
-            }
-        };
-        pool.objects().iter().find(names_it).map(|object| Owner { object })
+        let is_one =
+            |object: &&Object| object.group() == CORE_GROUP && (is_owner_kind(object.kind(), gates) || SET_KINDS.contains(&object.kind()));
+        pool.referrers(config).find(is_one).map(|object| Owner { object })
     }
 
     /// Whether it is a MachinePool.
@@ -57,24 +51,23 @@ impl<'a> Owner<'a> {
 
     /// Whether it is a Machine of the control plane.
     pub(super) fn is_control_plane_machine(&self) -> bool {
-        self.object.kind() == "Machine" && self.object.value["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
+        self.object.kind() == "Machine" && self.object.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
     }
 
     /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when there is none.
     pub(super) fn kubernetes_version(&self) -> String {
-        let path: &[&str] = match self.object.kind() {
-            "Machine" | "KubeadmControlPlane" => &["spec", "version"],
-            _ => &["spec", "template", "spec", "version"],
-        };
-        with_v(self.object.text(path))
+        with_v(self.object.text(self.version_path()))
     }
 
     /// The field of the version, for findings.
-    pub(super) fn version_path(&self) -> crate::diag::FieldPath {
-        let path = crate::diag::FieldPath::root().field("spec");
+    pub(super) fn version_spot(&self) -> Spot<'a> {
+        Spot::new(self.object, FieldPath::of_fields(&self.version_path().join(".")))
+    }
+
+    fn version_path(&self) -> &'static [&'static str] {
         match self.object.kind() {
-            "Machine" | "KubeadmControlPlane" => path.field("version"),
-            _ => path.field("template").field("spec").field("version"),
+            "Machine" | "KubeadmControlPlane" => &["spec", "version"],
+            _ => &["spec", "template", "spec", "version"],
         }
     }
 

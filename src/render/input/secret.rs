@@ -1,9 +1,8 @@
 //! Secrets and ConfigMaps of the input.
 
-use super::object::Object;
-use super::pool::Pool;
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::objects::{Object, Pool};
 use crate::text::go::base64;
 
 rules! {
@@ -23,14 +22,14 @@ struct Holder<'a> {
 
 impl<'a> Holder<'a> {
     fn text(&self, key: &str) -> Option<&'a str> {
-        self.object.value[self.plain].get(key).and_then(|value| value.as_str())
+        self.object.value()[self.plain].get(key).and_then(|value| value.as_str())
     }
 
     /// # Errors
     ///
     /// The value is no base64.
     fn decoded(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
-        let Some(value) = self.object.value[self.encoded].get(key) else { return Ok(None) };
+        let Some(value) = self.object.value()[self.encoded].get(key) else { return Ok(None) };
         value.as_str().and_then(|text| base64::decode(text).ok()).map(Some).ok_or_else(|| Box::new(self.not_base64(key)))
     }
 

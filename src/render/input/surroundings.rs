@@ -3,13 +3,14 @@
 use super::cluster::ClusterFacts;
 use super::outcome::Notes;
 use super::owner::{Owner, with_v};
-use super::pool::{CORE_GROUP, Pool};
 use super::request::Request;
 use super::role::Role;
 use super::target::Target;
 use super::{cluster_class, stand_in};
+use crate::contract::CORE_GROUP;
 use crate::contract::labels;
-use crate::diag::{Diagnostic, FieldPath, Place, rules};
+use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::objects::{Object, Pool, Spot};
 
 rules! {
     /// A config that belongs to no machine.
@@ -26,7 +27,7 @@ rules! {
 
 /// What rendering needs to know beside the config.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct Surroundings<'a> {
     /// The role.
     pub role: Role,
     /// The cluster.
@@ -34,25 +35,24 @@ pub struct Surroundings {
     /// The version of Kubernetes as it is rendered; may be empty or no version.
     pub kubernetes_version: String,
     /// Where findings about the version stand.
-    pub version_place: Place,
+    pub version_spot: Spot<'a>,
     /// Where findings about the cluster stand.
-    pub cluster_place: Place,
+    pub cluster_spot: Spot<'a>,
 }
 
-impl Surroundings {
+impl<'a> Surroundings<'a> {
     /// Looks around a config. What is missing is a finding, or a stand-in.
-    pub fn of(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Self> {
+    pub fn of(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Self> {
         let owner = owner(pool, target, request, notes)?;
-        let (cluster, cluster_place) = cluster(pool, target, owner, request, notes)?;
+        let (cluster, cluster_spot) = cluster(pool, target, owner, request, notes)?;
         let role = role(pool, target, owner, &cluster, request, notes)?;
         // A joining machine is not told the name.
         if role == Role::Init && cluster_is_stand_in(&cluster, owner, target, request) {
             notes.stand_in(stand_in::cluster_name());
         }
-        let config_place = target.config.place(&FieldPath::root());
-        let version_place = owner.map_or(config_place, |owner| owner.object.place(&owner.version_path()));
+        let version_spot = owner.map_or_else(|| Spot::whole(target.config), |owner| owner.version_spot());
         let kubernetes_version = kubernetes_version(owner, &cluster, request, notes);
-        Some(Surroundings { role, cluster, kubernetes_version, version_place, cluster_place })
+        Some(Surroundings { role, cluster, kubernetes_version, version_spot, cluster_spot })
     }
 }
 
@@ -84,47 +84,50 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
     Some(found)
 }
 
-fn cluster(
-    pool: &Pool,
-    target: &Target<'_>,
+fn cluster<'a>(
+    pool: &'a Pool,
+    target: &Target<'a>,
     owner: Option<Owner<'_>>,
     request: &Request,
     notes: &mut Notes,
-) -> Option<(ClusterFacts, Place)> {
+) -> Option<(ClusterFacts, Spot<'a>)> {
     let config = target.config;
-    let place = config.place(&FieldPath::root());
+    let spot = Spot::whole(config);
     let said = owner.map(|owner| owner.cluster_name()).filter(|name| !name.is_empty());
     let name = request.cluster_name.as_deref().or(said).unwrap_or_else(|| config.text(&["metadata", "labels", labels::CLUSTER_NAME]));
-    let object = pool.find(CORE_GROUP, "Cluster", config.namespace(), name).or_else(|| only_cluster(pool, target, name));
+    let object = pool.find(CORE_GROUP, "Cluster", config.namespace_or_default(), name).or_else(|| only_cluster(pool, target, name));
     let Some(object) = object else {
         if request.stand_ins {
             let name = if name.is_empty() { stand_in::cluster_name().value } else { name.to_owned() };
             let facts = ClusterFacts { name, endpoint: request.endpoint.clone(), ..ClusterFacts::default() };
-            return Some((facts, place));
+            return Some((facts, spot));
         }
         let message = format!("{} is a machine of Cluster `{name}`, which no file holds", config.title());
-        return notes.refuse(Diagnostic::of(&CLUSTER_MISSING, message).at(place).help("add the file of the Cluster"));
+        return notes.refuse(Diagnostic::of(&CLUSTER_MISSING, message).at(spot.place()).help("add the file of the Cluster"));
     };
     let mut facts = ClusterFacts::read(object, request.profile.is_legacy());
     if request.endpoint.is_some() {
         facts.endpoint.clone_from(&request.endpoint);
     }
-    let place = object.place(&FieldPath::root());
+    let spot = Spot::whole(object);
     if !request.stand_ins {
-        let paused = facts.paused || config.value["metadata"]["annotations"].get(labels::PAUSED).is_some();
+        let paused = facts.paused || config.value()["metadata"]["annotations"].get(labels::PAUSED).is_some();
         if paused {
             let message = format!("{} or its Cluster is paused, so the provider renders nothing", config.title());
             return notes.refuse(
-                Diagnostic::of(&PAUSED, message).at(place).help("unset `spec.paused` of the Cluster and the annotation of the config"),
+                Diagnostic::of(&PAUSED, message)
+                    .at(spot.place())
+                    .help("unset `spec.paused` of the Cluster and the annotation of the config"),
             );
         }
         if !facts.infrastructure_provisioned {
             let message = format!("the provider waits for the infrastructure of Cluster {}", facts.name);
-            let finding = Diagnostic::of(&CLUSTER_NOT_READY, message).at(place).help("leave out `--no-stand-ins` to render before that");
+            let finding =
+                Diagnostic::of(&CLUSTER_NOT_READY, message).at(spot.place()).help("leave out `--no-stand-ins` to render before that");
             return notes.refuse(finding.upstream("Waiting for Cluster status.infrastructureReady to be true"));
         }
     }
-    Some((facts, place))
+    Some((facts, spot))
 }
 
 /// Whether the cluster's name is one that nobody gave.
@@ -135,21 +138,17 @@ fn cluster_is_stand_in(cluster: &ClusterFacts, owner: Option<Owner<'_>>, target:
 }
 
 /// The only Cluster of the namespace, or the one whose control plane the config is.
-fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&'a super::object::Object> {
+fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&'a Object> {
     if !name.is_empty() {
         return None;
     }
-    let is_one = |object: &&super::object::Object| {
-        object.kind() == "Cluster" && object.group() == CORE_GROUP && object.namespace() == target.config.namespace()
-    };
-    let mut clusters = pool.objects().iter().filter(is_one);
-    match (clusters.next(), clusters.next()) {
-        (Some(only), None) => Some(only),
-        _ => {
-            pool.objects().iter().filter(is_one).find(|object| {
-                target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
-            })
-        }
+    let clusters: Vec<&Object> = pool.of_kind(CORE_GROUP, "Cluster", target.config.namespace_or_default()).collect();
+    match clusters.as_slice() {
+        [only] => Some(only),
+        several => several
+            .iter()
+            .copied()
+            .find(|object| target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()),
     }
 }
 

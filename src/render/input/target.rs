@@ -1,11 +1,11 @@
 //! The configs among the objects, and the machines that each is for.
 
-use super::object::Object;
-use super::pool::Pool;
 use super::role::Role;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::contract::labels;
 use crate::diag::FieldPath;
+use crate::objects::Object;
+use crate::objects::Pool;
 
 /// The API group of KubeadmControlPlane.
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
@@ -80,7 +80,7 @@ impl Target<'_> {
 
     /// The spec of the config as it is written; `None` when there is none.
     pub fn spec(&self) -> Option<&serde_json::Value> {
-        self.kind.spec_path().iter().try_fold(&self.config.value, |value, step| value.get(step))
+        self.kind.spec_path().iter().try_fold(self.config.value(), |value, step| value.get(step))
     }
 
     /// The version of the API; `None` when it is not known.
@@ -105,7 +105,7 @@ impl Target<'_> {
     pub fn likely_role(&self) -> Role {
         let has = |field: &str| self.spec().is_some_and(|spec| spec.get(field).is_some());
         let joins_control_plane = self.spec().is_some_and(|spec| spec["joinConfiguration"].get("controlPlane").is_some());
-        let is_labelled = self.config.value["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
+        let is_labelled = self.config.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
         if is_labelled || joins_control_plane || has("clusterConfiguration") || has("initConfiguration") {
             self.likely_control_plane_role()
         } else {

@@ -3,10 +3,10 @@
 use super::node_plan::PlannedFile;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ClusterConfiguration, ExternalEtcd};
-use crate::diag::{Diagnostic, Place, rules};
+use crate::diag::{Diagnostic, rules};
+use crate::objects::{Pool, Spot};
 use crate::render::input::cluster::ClusterFacts;
 use crate::render::input::outcome::Notes;
-use crate::render::input::pool::Pool;
 use crate::render::input::request::Request;
 use crate::render::input::secret::Secret;
 use crate::render::input::stand_in;
@@ -118,7 +118,7 @@ pub struct Lookup<'a> {
     /// The cluster.
     pub cluster: &'a ClusterFacts,
     /// Where findings about what is not there stand.
-    pub place: &'a Place,
+    pub spot: &'a Spot<'a>,
     /// Whether all of them must exist (on a join), or may be missing because the control plane makes them.
     pub all_must_exist: bool,
 }
@@ -189,7 +189,7 @@ impl Lookup<'_> {
             false if self.cluster.control_plane.is_some() => return Ok(None),
             false => {
                 let message = format!("Secret {name} is not there, so the provider would make a new one, which nobody can foresee");
-                let finding = Diagnostic::of(&MISSING, message).at(self.place.clone());
+                let finding = Diagnostic::of(&MISSING, message).at(self.spot.place());
                 return Err(Box::new(finding.help("add the Secret, or give the certificates with `--certs-dir DIR`")));
             }
         };
@@ -199,7 +199,7 @@ impl Lookup<'_> {
     fn finding(&self, name: &str, what: &str, upstream: String) -> Diagnostic {
         let message = format!("Secret {name} {what}, and the provider waits for it");
         let help = format!("add the Secret {}/{name}, or give the certificates with `--certs-dir DIR`", self.namespace);
-        Diagnostic::of(&MISSING, message).at(self.place.clone()).help(help).upstream(upstream)
+        Diagnostic::of(&MISSING, message).at(self.spot.place()).help(help).upstream(upstream)
     }
 }
 

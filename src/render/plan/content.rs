@@ -6,9 +6,9 @@ use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, rules};
-use crate::render::input::object::Object;
+use crate::objects::Object;
+use crate::objects::Pool;
 use crate::render::input::outcome::Notes;
-use crate::render::input::pool::Pool;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
@@ -166,7 +166,7 @@ impl Contents<'_> {
                 let path = self.spec_path.field("users").index(index).field("passwdFrom");
                 let passwd = self.secret(&source.secret, &path, "passwd", notes)?;
                 if platform == Some(Platform::Windows)
-                    && Secret::find(self.pool, self.config.namespace(), &source.secret.name).is_some()
+                    && Secret::find(self.pool, self.config.namespace_or_default(), &source.secret.name).is_some()
                     && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
                 {
                     let message = format!("{path} gives a password that cloudbase-init does not take");
@@ -195,7 +195,7 @@ impl Contents<'_> {
     /// The value of a key of a Secret; `what` is upstream's word for what it is for.
     fn secret(&self, reference: &SecretKeyReference, source: &FieldPath, what: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let SecretKeyReference { name, key } = reference;
-        let namespace = self.config.namespace();
+        let namespace = self.config.namespace_or_default();
         let title = self.config.title();
         let path = source.field("secret");
         let Some(secret) = Secret::find(self.pool, namespace, name) else {
@@ -226,14 +226,14 @@ impl Contents<'_> {
 
     /// A text in place of a content that nobody has.
     fn stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Sensitive<Vec<u8>> {
-        let stand_in = stand_in::content(kind, self.config.namespace(), name, key);
+        let stand_in = stand_in::content(kind, self.config.namespace_or_default(), name, key);
         Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes())
     }
 
     /// The value of a key of a ConfigMap.
     fn config_map(&self, reference: &ConfigMapKeyReference, source: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let ConfigMapKeyReference { name, key } = reference;
-        let namespace = self.config.namespace();
+        let namespace = self.config.namespace_or_default();
         let title = self.config.title();
         let path = source.field("configMap");
         let Some(map) = ConfigMap::find(self.pool, namespace, name) else {

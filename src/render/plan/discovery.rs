@@ -6,9 +6,9 @@ use super::kubeadm::discovery_kubeconfig;
 use super::node_plan::PlannedFile;
 use crate::api::secret::{Base64Bytes, Sensitive};
 use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, KubeConfig};
-use crate::diag::{Diagnostic, FieldPath, Place, rules};
+use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::objects::{Object, Spot};
 use crate::render::input::cluster::Endpoint;
-use crate::render::input::object::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::stand_in;
@@ -35,7 +35,7 @@ pub struct Sources<'a> {
     /// The CA of the cluster; `None` when it is a stand-in.
     pub ca: Option<&'a KeyPair>,
     /// Where findings stand.
-    pub place: &'a Place,
+    pub spot: &'a Spot<'a>,
 }
 
 /// The CA among key pairs, unless it is a dummy.
@@ -93,7 +93,7 @@ impl Sources<'_> {
             Ok(hashes) => Some(hashes),
             Err(cause) => {
                 let message = "the certificate of the cluster's CA cannot be read, so joining nodes cannot trust it";
-                let finding = Diagnostic::of(&CA_UNREADABLE, message).at(self.place.clone());
+                let finding = Diagnostic::of(&CA_UNREADABLE, message).at(self.spot.place());
                 let finding = finding.help("put a PEM certificate into `tls.crt`, or give `--ca-cert-hash`");
                 notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
             }
@@ -108,7 +108,7 @@ impl Sources<'_> {
             return Some(notes.stand_in(stand_in::endpoint().1));
         }
         let message = "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
-        let finding = Diagnostic::of(&ENDPOINT_MISSING, message).at(self.place.clone());
+        let finding = Diagnostic::of(&ENDPOINT_MISSING, message).at(self.spot.place());
         notes.refuse(
             finding.help("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give `--endpoint HOST:PORT`").upstream(""),
         )
@@ -122,7 +122,7 @@ impl Sources<'_> {
             return Some(Sensitive::new(notes.stand_in(stand_in::token())));
         }
         let message = "the provider would make a token, which nobody can foresee";
-        let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.place.clone());
+        let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());
         notes.refuse(finding.help("give it with `--token abcdef.0123456789abcdef`"))
     }
 }

@@ -92,7 +92,7 @@ impl Planner<'_> {
             request: self.request,
             endpoint: self.surroundings.cluster.endpoint.as_ref(),
             ca: discovery::cluster_ca(pairs),
-            place: &self.surroundings.cluster_place,
+            spot: &self.surroundings.cluster_spot,
         };
         sources.complete(join.discovery.get_or_insert_default(), notes)?;
         let path = self.target.spec_path().field("joinConfiguration").field("discovery");

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::kubeadm::{ClusterValues, Durations};
 use crate::api::time::GoDuration;
-use crate::render::input::object::text_at;
+use crate::objects::fields::text as text_at;
 
 /// Values of v1beta1 that have no place in v1beta2, or not the same one.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -12,8 +12,8 @@ use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, rules};
+use crate::objects::Pool;
 use crate::render::input::outcome::Notes;
-use crate::render::input::pool::Pool;
 use crate::render::input::request::Request;
 use crate::render::input::role::Role;
 use crate::render::input::surroundings::Surroundings;
@@ -35,7 +35,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) target: &'a Target<'a>,
     pub(crate) request: &'a Request,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings<'a>,
 }
 
 /// Certificates with their key pairs and paths.
@@ -124,7 +124,7 @@ impl Planner<'_> {
                     "" => "the machine says no version of Kubernetes".to_owned(),
                     text => format!("`{text}` is no version of Kubernetes that CAPI {} renders", self.request.profile.version()),
                 };
-                let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).at(self.surroundings.version_place.clone());
+                let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).at(self.surroundings.version_spot.place());
                 notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
             }
         }
@@ -135,20 +135,20 @@ impl Planner<'_> {
         let map = |name: &str, value| Value::map([(name.to_owned(), value)]);
         let version = |version: String| map("controlPlane", map("version", Value::text(version)));
         let nothing = || Value::map([]);
-        let Surroundings { cluster, cluster_place, kubernetes_version, .. } = &self.surroundings;
+        let Surroundings { cluster, cluster_spot, kubernetes_version, .. } = &self.surroundings;
         let reference = match &cluster.control_plane {
             Some(reference) => reference,
             None if cluster.is_read || !self.request.stand_ins => return Some(nothing()),
             None => return Some(version(normalised(kubernetes_version))),
         };
-        let namespace = self.target.config.namespace();
+        let namespace = self.target.config.namespace_or_default();
         match self.pool.find(&reference.group, &reference.kind, namespace, &reference.name) {
             Some(object) if object.text(&["spec", "version"]).is_empty() => Some(nothing()),
             Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
             None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
             None => {
                 let message = format!("the templates of files need {} {}, which no file holds", reference.kind, reference.name);
-                let finding = Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_place.clone());
+                let finding = Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_spot.place());
                 notes.refuse(finding.help(format!("add the file of {} {namespace}/{}", reference.kind, reference.name)))
             }
         }
@@ -186,7 +186,7 @@ impl Planner<'_> {
     }
 
     fn certificates(&self, spec: &WindlassConfigSpec, notes: &mut Notes) -> Option<Pairs> {
-        let Surroundings { role, cluster, cluster_place, .. } = &self.surroundings;
+        let Surroundings { role, cluster, cluster_spot, .. } = &self.surroundings;
         let certificates = match role.is_control_plane() {
             true => certificate::of_control_plane(spec.cluster_configuration.as_ref()),
             false if self.request.stand_ins && self.needs_no_ca(spec) => Vec::new(),
@@ -195,9 +195,9 @@ impl Planner<'_> {
         let lookup = Lookup {
             pool: self.pool,
             request: self.request,
-            namespace: self.target.config.namespace(),
+            namespace: self.target.config.namespace_or_default(),
             cluster,
-            place: cluster_place,
+            spot: cluster_spot,
             all_must_exist: *role != Role::Init,
         };
         if *role == Role::WorkerJoin || *role == Role::MachinePool {

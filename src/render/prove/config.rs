@@ -141,7 +141,7 @@ fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> O
 fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
     let kind = if group == GROUP { Kind::Config.as_str() } else { Kind::Config.kubeadm() };
     let mut object = Map::from_iter([("apiVersion".to_owned(), format!("{group}/{version}").into()), ("kind".to_owned(), kind.into())]);
-    let metadata = &target.config.value["metadata"];
+    let metadata = &target.config.value()["metadata"];
     let mut kept = Map::from_iter([("name".to_owned(), metadata["name"].clone())]);
     // A template remembers itself in another shape than a config.
     let annotations = metadata.get("annotations").filter(|_| target.kind.spec_path() == ["spec"]);
@@ -187,7 +187,7 @@ fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
 /// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1 object with an empty list, does not
 /// validate the result: in an object that was read back, empty lists do not count, and empty objects are taken away, as Go reads them.
 fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
-    let was_stored = target.config.value["metadata"]["uid"].is_string();
+    let was_stored = target.config.value()["metadata"]["uid"].is_string();
     loop {
         let mut violations = schema.validate(object);
         if !was_stored {

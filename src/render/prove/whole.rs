@@ -20,7 +20,7 @@ pub(crate) fn check(target: &Target<'_>, notes: &mut Notes) -> Option<()> {
     let version = target.version()?;
     let config = target.config;
     let at = |path: &FieldPath, part| if part == Part::Key { config.key_place(path) } else { config.place(path) };
-    let found = document::check_at(&config.value, schema(target.kind, version), &WORDING, &at).into_findings();
+    let found = document::check_at(config.value(), schema(target.kind, version), &WORDING, &at).into_findings();
     let spec_path = target.spec_path();
     let beside: Vec<_> = found.into_iter().filter(|finding| !finding.place.path.segments().starts_with(spec_path.segments())).collect();
     let is_right = beside.is_empty();
@@ -34,7 +34,7 @@ pub(crate) fn check(target: &Target<'_>, notes: &mut Notes) -> Option<()> {
 /// What the webhook of KubeadmControlPlane says of version and replicas (`controlplane/kubeadm/webhooks/admission` of Cluster API v1.14).
 fn control_plane(target: &Target<'_>) -> Vec<Diagnostic> {
     let config = target.config;
-    let spec = &config.value["spec"];
+    let spec = &config.value()["spec"];
     let finding = |field: &str, detail: &str, help: &str| {
         let path = FieldPath::root().field("spec").field(field);
         Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {detail}")).at(config.place(&path)).help(help)

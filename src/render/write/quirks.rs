@@ -6,7 +6,7 @@ use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::render::input::object::Object;
+use crate::objects::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
 use crate::render::plan::content::PASSWORD_UNFIT;

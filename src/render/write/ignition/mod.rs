@@ -25,7 +25,7 @@ use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::Ignition;
 use crate::diag::{Diagnostic, FieldPath, rules};
-use crate::render::input::object::Object;
+use crate::objects::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::plan::node_plan::NodePlan;

@@ -1,0 +1,147 @@
+//! All objects of a run, found by what they are called and by what names them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::references::references;
+use super::{Object, documents};
+use crate::diag::Report;
+use crate::text::source::Source;
+use crate::text::yaml::Limits;
+
+/// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl has it.
+#[derive(Debug, Clone, Default)]
+pub struct Pool {
+    objects: Vec<Object>,
+    /// The places of the objects, in order of group, kind, namespace and name; equal ones as in the input.
+    by_name: Vec<usize>,
+    /// Which objects name an object, by its kind, namespace and name; made at the first question.
+    referrers: OnceLock<BTreeMap<[String; 3], Vec<usize>>>,
+}
+
+type Key<'k> = (&'k str, &'k str, &'k str, &'k str);
+
+fn key(object: &Object) -> Key<'_> {
+    (object.group(), object.kind(), object.namespace_or_default(), object.name())
+}
+
+impl Pool {
+    /// The objects, in their order.
+    pub fn of(objects: Vec<Object>) -> Self {
+        let mut by_name: Vec<usize> = (0..objects.len()).collect();
+        by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));
+        Pool { objects, by_name, referrers: OnceLock::new() }
+    }
+
+    /// Reads the objects of all documents of all sources, lists taken apart, without their nulls, which the API server drops. What cannot
+    /// be read is in the report, and the rest is there.
+    pub fn read(sources: &[Source]) -> (Self, Report) {
+        let mut objects = Vec::new();
+        let mut report = Report::new();
+        for source in sources {
+            let (read, unreadable) = documents(source, &Limits::default());
+            report.extend(unreadable);
+            objects.extend(read.into_iter().flat_map(Object::into_items).filter(|object| !object.kind().is_empty()));
+        }
+        objects.iter_mut().for_each(Object::drop_nulls);
+        (Pool::of(objects), report)
+    }
+
+    /// All objects, in the order of the input.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// The object of that group, kind, namespace and name; the version does not matter. Of several the last one counts, as it does when
+    /// they are applied one after the other.
+    pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
+        let wanted = (group, kind, namespace, name);
+        self.range(|object| key(object).cmp(&wanted)).last().map(|at| &self.objects[*at])
+    }
+
+    /// The objects of a group and kind in a namespace, in the order of the input.
+    pub fn of_kind(&self, group: &str, kind: &str, namespace: &str) -> impl Iterator<Item = &Object> {
+        let wanted = (group, kind, namespace);
+        let mut found = self.range(|object| (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)).to_vec();
+        found.sort_unstable();
+        found.into_iter().map(|at| &self.objects[at])
+    }
+
+    /// The objects of the same namespace that name the object, in the order of the input.
+    pub fn referrers(&self, object: &Object) -> impl Iterator<Item = &Object> {
+        let referrers = self.referrers.get_or_init(|| self.index_referrers());
+        let key = [object.kind(), object.namespace_or_default(), object.name()].map(str::to_owned);
+        referrers.get(&key).into_iter().flatten().map(|at| &self.objects[*at])
+    }
+
+    fn index_referrers(&self) -> BTreeMap<[String; 3], Vec<usize>> {
+        let mut index: BTreeMap<[String; 3], Vec<usize>> = BTreeMap::new();
+        for (at, object) in self.objects.iter().enumerate() {
+            for reference in references(object.value()).0 {
+                let key = [reference.kind, object.namespace_or_default(), reference.name].map(str::to_owned);
+                index.entry(key).or_default().push(at);
+            }
+        }
+        index
+    }
+
+    fn range(&self, compare: impl Fn(&Object) -> Ordering) -> &[usize] {
+        let start = self.by_name.partition_point(|at| compare(&self.objects[*at]).is_lt());
+        let end = start + self.by_name[start..].partition_point(|at| compare(&self.objects[*at]).is_eq());
+        &self.by_name[start..end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diag::FieldPath;
+
+    #[test]
+    fn lists_are_taken_apart_and_places_stay() {
+        let text = "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: a}\n  data: {k: null}\n";
+        let (pool, report) = Pool::read(&[Source::new("f.yaml", text)]);
+        assert!(report.is_empty());
+        let secret = pool.find("", "Secret", "default", "a").unwrap();
+        assert_eq!(secret.value()["data"], json!({}));
+        let place = secret.place(&FieldPath::of_fields("metadata.name"));
+        assert_eq!(place.span.unwrap().start.line, 6);
+        assert_eq!(place.path.to_string(), "metadata.name");
+    }
+
+    #[test]
+    fn the_last_of_equal_objects_counts_whatever_its_version() {
+        let object = |version: &str, name: &str, at: i32| {
+            Object::made(
+                json!({"apiVersion": format!("a.io/{version}"), "kind": "K", "metadata": {"name": name, "namespace": "n"}, "at": at}),
+            )
+        };
+        let pool = Pool::of(vec![object("v1", "b", 0), object("v1", "a", 1), object("v2", "b", 2), object("v1", "c", 3)]);
+        let at = |name: &str| pool.find("a.io", "K", "n", name).map(|object| object.value()["at"].clone());
+        assert_eq!((at("a"), at("b"), at("c"), at("d")), (Some(json!(1)), Some(json!(2)), Some(json!(3)), None));
+        let all: Vec<_> = pool.of_kind("a.io", "K", "n").map(|object| object.value()["at"].clone()).collect();
+        assert_eq!(all, [0, 1, 2, 3].map(|at| json!(at)), "in the order of the input");
+        assert_eq!((pool.of_kind("a.io", "K", "default").count(), pool.of_kind("", "K", "n").count()), (0, 0));
+    }
+
+    #[test]
+    fn machines_are_found_by_what_they_refer_to() {
+        let machine = |kind: &str, spec: serde_json::Value, namespace: &str| {
+            Object::made(
+                json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": "m", "namespace": namespace}, "spec": spec}),
+            )
+        };
+        let reference = json!({"bootstrap": {"configRef": {"kind": "KubeadmConfig", "name": "c"}}});
+        let config = Object::made(json!({"kind": "KubeadmConfig", "metadata": {"name": "c"}}));
+        let pool = Pool::of(vec![
+            machine("Machine", reference.clone(), "other"),
+            machine("MachineDeployment", json!({"template": {"spec": reference}}), "default"),
+            machine("Machine", reference.clone(), "default"),
+            config.clone(),
+        ]);
+        assert_eq!(pool.referrers(&config).map(Object::kind).collect::<Vec<_>>(), ["MachineDeployment", "Machine"]);
+    }
+}
