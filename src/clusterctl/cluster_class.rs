@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Refusal;
 use super::typed::{self, CLUSTERS};
-use super::{Refusal, object};
+use crate::objects::fields;
 
 /// A ClusterClass that a Cluster names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub(super) struct ClassName {
 pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
     let mut names = Vec::new();
     for object in objects {
-        let (group, version) = object::group_version(object);
-        if group != "cluster.x-k8s.io" || object::kind(object) != "Cluster" {
+        let (group, version) = fields::group_version(object);
+        if group != "cluster.x-k8s.io" || fields::kind(object) != "Cluster" {
             continue;
         }
         let Some(known) = typed::find(&CLUSTERS, "Cluster", version) else { continue };
@@ -33,21 +34,21 @@ pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
 }
 
 fn name_of(cluster: &Value, version: &str) -> Result<Option<ClassName>, Refusal> {
-    let topology = object::field(cluster, &["spec", "topology"]);
-    let or_own = |namespace: &str| if namespace.is_empty() { object::namespace(cluster).to_owned() } else { namespace.to_owned() };
+    let topology = fields::field(cluster, &["spec", "topology"]);
+    let or_own = |namespace: &str| if namespace.is_empty() { fields::namespace(cluster).to_owned() } else { namespace.to_owned() };
     if version == "v1beta1" {
         return Ok(topology.map(|topology| ClassName {
-            namespace: or_own(object::text(topology, &["classNamespace"])),
-            name: object::text(topology, &["class"]).to_owned(),
+            namespace: or_own(fields::text(topology, &["classNamespace"])),
+            name: fields::text(topology, &["class"]).to_owned(),
         }));
     }
     // A topology without any field counts as none.
     let known = typed::find(&CLUSTERS, "Cluster", version).unwrap_or(&CLUSTERS[1]);
     let empty = typed::round_trip(json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}), known)?;
     Ok(
-        topology.filter(|topology| Some(*topology) != object::field(&empty, &["spec", "topology"])).map(|topology| ClassName {
-            namespace: or_own(object::text(topology, &["classRef", "namespace"])),
-            name: object::text(topology, &["classRef", "name"]).to_owned(),
+        topology.filter(|topology| Some(*topology) != fields::field(&empty, &["spec", "topology"])).map(|topology| ClassName {
+            namespace: or_own(fields::text(topology, &["classRef", "namespace"])),
+            name: fields::text(topology, &["classRef", "name"]).to_owned(),
         }),
     )
 }

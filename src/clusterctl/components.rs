@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use super::config::{Config, ImageOverrides};
 use super::provider::Provider;
 use super::typed::{self, DAEMON_SET, DEPLOYMENT};
-use super::{Refusal, documents, namespaces, object, template};
+use super::{Refusal, documents, namespaces, template};
 use crate::contract::labels;
+use crate::objects::fields;
 
 /// Components, processed.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,15 +77,15 @@ pub(super) fn process(
 /// Converts Deployments and DaemonSets and replaces their images.
 fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> Result<Vec<Value>, Refusal> {
     let fix = |object: Value| {
-        let (known, shown) = match object::kind(&object) {
+        let (known, shown) = match fields::kind(&object) {
             "Deployment" => (DEPLOYMENT, "deployment"),
             "DaemonSet" => (DAEMON_SET, "deamonSet"),
             _ => return Ok(object),
         };
         let mut object = typed::round_trip(object, &known)?;
-        let name = object::name(&object).to_owned();
+        let name = fields::name(&object).to_owned();
         for (list, step) in [("containers", "failed to fix containers"), ("initContainers", "failed to fix init containers")] {
-            for container in containers_mut(&mut object, list) {
+            for container in fields::items_mut(&mut object, &["spec", "template", "spec", list]) {
                 fix_image(container, label, overrides)
                     .map_err(|refusal| refusal.within(step).within(format!("failed to fix containers in {shown} {name}")))?;
             }
@@ -96,44 +97,38 @@ fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> R
 
 fn fix_image(container: &mut Value, label: &str, overrides: &ImageOverrides) -> Result<(), Refusal> {
     let image = overrides
-        .apply(label, object::text(container, &["image"]))
-        .map_err(|refusal| refusal.within(format!("failed to fix image for container {}", object::text(container, &["name"]))))?;
+        .apply(label, fields::text(container, &["image"]))
+        .map_err(|refusal| refusal.within(format!("failed to fix image for container {}", fields::text(container, &["name"]))))?;
     if let Some(container) = container.as_object_mut() {
         container.insert("image".to_owned(), image.into());
     }
     Ok(())
 }
 
-fn containers_mut<'o>(object: &'o mut Value, list: &str) -> impl Iterator<Item = &'o mut Value> {
-    let found = ["spec", "template", "spec", list].iter().try_fold(object, |value, name| value.get_mut(*name));
-    found.and_then(Value::as_array_mut).into_iter().flatten()
-}
-
 /// The images of an object that runs pods.
 fn images(object: &Value) -> Vec<String> {
-    if !["Deployment", "DaemonSet"].contains(&object::kind(object)) {
+    if !["Deployment", "DaemonSet"].contains(&fields::kind(object)) {
         return Vec::new();
     }
-    let lists = ["containers", "initContainers"].map(|list| object::field(object, &["spec", "template", "spec", list]));
-    let containers = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
-    containers.map(|container| object::text(container, &["image"]).to_owned()).collect()
+    let lists = ["containers", "initContainers"].map(|list| fields::items(object, &["spec", "template", "spec", list]));
+    lists.into_iter().flatten().map(|container| fields::text(container, &["image"]).to_owned()).collect()
 }
 
 fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {
     let mut namespace = "";
-    for object in objects.iter().filter(|object| object::kind(object) == "Namespace") {
+    for object in objects.iter().filter(|object| fields::kind(object) == "Namespace") {
         if !namespace.is_empty() {
             return Err(Refusal::new(
                 "Invalid manifest. There should be no more than one resource with Kind Namespace in the provider components yaml",
             ));
         }
-        namespace = object::name(object);
+        namespace = fields::name(object);
     }
     Ok(namespace.to_owned())
 }
 
 fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
-    if !objects.iter().any(|object| object::kind(object) == "Namespace") {
+    if !objects.iter().any(|object| fields::kind(object) == "Namespace") {
         objects.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}));
     }
     objects
@@ -141,17 +136,17 @@ fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
 
 /// Adds the labels by which clusterctl finds its objects. Labels of which one is no text are lost.
 fn add_labels(object: &mut Value, label: &str) {
-    let mut labels: Map<String, Value> = object::metadata_texts(object, "labels").unwrap_or_default();
+    let mut labels: Map<String, Value> = fields::metadata_texts(object, "labels").unwrap_or_default();
     labels.insert(labels::CLUSTERCTL.to_owned(), "".into());
     labels.insert(labels::PROVIDER.to_owned(), label.into());
-    object::set_metadata(object, "labels", labels.into());
+    fields::set_metadata(object, "labels", labels.into());
 }
 
 /// The Namespace, then cert-manager's objects back to front, then the rest: what clusterctl's comparison, which is no order, makes of it.
 fn in_order(objects: Vec<Value>) -> Vec<Value> {
-    let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object::kind(object) == "Namespace");
+    let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| fields::kind(object) == "Namespace");
     let (mut certificates, rest): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|object| object::group_version(object).0 == "cert-manager.io");
+        rest.into_iter().partition(|object| fields::group_version(object).0 == "cert-manager.io");
     namespaces.reverse();
     certificates.reverse();
     namespaces.into_iter().chain(certificates).chain(rest).collect()
@@ -174,7 +169,7 @@ mod tests {
         };
         let objects = ["x", "c1", "a", "c2", "n", "y"].map(object).to_vec();
         let sorted = in_order(objects);
-        assert_eq!(sorted.iter().map(object::name).collect::<Vec<_>>(), ["n", "c2", "c1", "x", "a", "y"]);
+        assert_eq!(sorted.iter().map(fields::name).collect::<Vec<_>>(), ["n", "c2", "c1", "x", "a", "y"]);
     }
 
     #[test]

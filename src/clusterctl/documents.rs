@@ -4,9 +4,10 @@
 use rayon::prelude::*;
 use serde_json::{Number, Value};
 
-use super::{Refusal, object};
+use super::Refusal;
 use crate::diag::{Diagnostic, Severity};
 use crate::text::go;
+use crate::objects::fields;
 use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits};
@@ -56,9 +57,9 @@ pub(super) fn to_yaml(objects: &[Value]) -> Result<String, Refusal> {
     }
     goyaml::documents_to_string(objects).map_err(|_| {
         let refused = objects.iter().find(|object| goyaml::to_string(object).is_err()).unwrap_or(&Value::Null);
-        let (group, version) = object::group_version(refused);
-        let (namespace, name) = (object::namespace(refused), object::name(refused));
-        let kind = object::kind(refused);
+        let (group, version) = fields::group_version(refused);
+        let (namespace, name) = (fields::namespace(refused), fields::name(refused));
+        let kind = fields::kind(refused);
         Refusal::new("yaml: control characters are not allowed")
             .within(format!("failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"))
     })

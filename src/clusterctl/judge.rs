@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::components::{self, ComponentsOptions};
 use super::provider::Provider;
-use super::{Config, Refusal, metadata, namespaces, object, typed};
+use super::{Config, Refusal, metadata, namespaces, typed};
 use crate::diag::FieldPath;
+use crate::objects::fields;
 use crate::text::envsubst;
 
 /// What stands for a variable without a default. It reads as a number and as a name.
@@ -19,7 +20,7 @@ pub fn gets_namespace(kind: &str) -> bool {
 /// What clusterctl says of an object whose kind it converts, when it does not know the version.
 pub fn version_refusal(value: &Value) -> Option<Refusal> {
     let bare = json!({"apiVersion": value["apiVersion"], "kind": value["kind"]});
-    match object::kind(value) {
+    match fields::kind(value) {
         "Deployment" | "DaemonSet" => typed::of_components(&bare).and_then(|known| typed::round_trip(bare.clone(), known).err()),
         _ => namespaces::enforce(bare, "x").err(),
     }

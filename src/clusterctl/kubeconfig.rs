@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::files::{FileFault, join};
-use super::{Refusal, World, documents, object};
 use crate::text::go;
+use super::{Refusal, World, documents};
+use crate::objects::fields;
 
 /// The kubeconfig that clusterctl would use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,13 +52,13 @@ impl Kubeconfig {
     }
 
     fn add(&mut self, root: &Value, current: &mut String) {
-        let named = |list: &str| object::field(root, &[list]).and_then(Value::as_array).into_iter().flatten();
+        let named = |list: &str| fields::field(root, &[list]).and_then(Value::as_array).into_iter().flatten();
         for context in named("contexts") {
-            let namespace = object::text(context, &["context", "namespace"]).to_owned();
-            self.contexts.entry(object::text(context, &["name"]).to_owned()).or_insert(namespace);
+            let namespace = fields::text(context, &["context", "namespace"]).to_owned();
+            self.contexts.entry(fields::text(context, &["name"]).to_owned()).or_insert(namespace);
         }
         if current.is_empty() {
-            object::text(root, &["current-context"]).clone_into(current);
+            fields::text(root, &["current-context"]).clone_into(current);
         }
         let holds_something = ["clusters", "users", "contexts"].iter().any(|list| named(list).next().is_some());
         self.is_empty = self.is_empty && !holds_something && current.is_empty();

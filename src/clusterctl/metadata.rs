@@ -4,9 +4,10 @@ use semver::Version;
 use serde_json::{Number, Value};
 
 use super::typed::SCHEME;
-use super::{Refusal, documents, object};
+use super::{Refusal, documents};
 use crate::contract::METADATA_API_VERSION;
 use crate::text::go;
+use crate::objects::fields;
 
 pub(super) use crate::contract::METADATA_FILE;
 use crate::contract::METADATA_KIND;
@@ -55,7 +56,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
         )));
     }
-    let (api_version, kind) = (object::text(&root, &["apiVersion"]), object::kind(&root));
+    let (api_version, kind) = (fields::text(&root, &["apiVersion"]), fields::kind(&root));
     // Without a kind the decoder takes the one that is asked for; without a version it looks no further.
     if !api_version.is_empty() && !kind.is_empty() {
         if api_version != METADATA_API_VERSION || !KINDS.contains(&kind) {
@@ -69,7 +70,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
             return Err(Refusal::new(format!("converting (v1alpha3.{kind}) to (v1alpha3.{METADATA_KIND}): unknown conversion")));
         }
     }
-    let series = match object::field(&root, &["releaseSeries"]) {
+    let series = match fields::field(&root, &["releaseSeries"]) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items.iter().map(series).collect::<Result<_, _>>()?,
         Some(other) => return Err(mismatch(other, "Metadata.releaseSeries", "[]v1alpha3.ReleaseSeries")),
@@ -81,7 +82,7 @@ fn series(item: &Value) -> Result<Series, Refusal> {
     if !matches!(item, Value::Object(_) | Value::Null) {
         return Err(mismatch(item, "Metadata.releaseSeries", "v1alpha3.ReleaseSeries"));
     }
-    let contract = match object::field(item, &["contract"]) {
+    let contract = match fields::field(item, &["contract"]) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => return Err(mismatch(other, "ReleaseSeries.releaseSeries.contract", "string")),
@@ -91,7 +92,7 @@ fn series(item: &Value) -> Result<Series, Refusal> {
 
 fn number(item: &Value, name: &str) -> Result<i32, Refusal> {
     let refuse = |value: &Value| Err(mismatch(value, &format!("ReleaseSeries.releaseSeries.{name}"), "int32"));
-    match object::field(item, &[name]) {
+    match fields::field(item, &[name]) {
         None | Some(Value::Null) => Ok(0),
         Some(value @ Value::Number(number)) => integer(number).map_or_else(|| refuse(value), Ok),
         Some(other) => refuse(other),

@@ -17,7 +17,6 @@ mod log;
 mod metadata;
 mod namespaces;
 mod network;
-mod object;
 mod provider;
 mod refusal;
 mod repository;

@@ -4,9 +4,10 @@
 use rayon::prelude::*;
 use serde_json::Value;
 
+use super::Refusal;
 use super::typed::{self, CLUSTER_ROLE_BINDING, ROLE_BINDING, WEBHOOK_CARRIERS};
-use super::{Refusal, object};
 use crate::contract::labels::INJECT_CA_FROM;
+use crate::objects::fields;
 
 /// Kinds without a namespace. The list is clusterctl's: kinds that it does not know get one.
 const CLUSTER_WIDE: [&str; 16] = [
@@ -44,13 +45,13 @@ pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value
 /// # Errors
 /// When an object that is converted on the way does not fit its type.
 pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Refusal> {
-    let kind = object::kind(&object).to_owned();
+    let kind = fields::kind(&object).to_owned();
     if kind == "Namespace" {
-        object::set_metadata(&mut object, "name", namespace.into());
+        fields::set_metadata(&mut object, "name", namespace.into());
     }
-    let original = object::namespace(&object).to_owned();
+    let original = fields::namespace(&object).to_owned();
     if is_namespaced(&kind) {
-        object::set_metadata(&mut object, "namespace", namespace.into());
+        fields::set_metadata(&mut object, "namespace", namespace.into());
     }
     match kind.as_str() {
         "ClusterRoleBinding" => binding(typed::round_trip(object, &CLUSTER_ROLE_BINDING)?, namespace),
@@ -75,19 +76,19 @@ fn binding(mut object: Value, namespace: &str) -> Result<Value, Refusal> {
 }
 
 fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Value, Refusal> {
-    if let Some(mut annotations) = object::metadata_texts(&object, "annotations")
+    if let Some(mut annotations) = fields::metadata_texts(&object, "annotations")
         && let Some(secret) = annotations.get(INJECT_CA_FROM).and_then(Value::as_str)
     {
         let parts: Vec<&str> = secret.split('/').collect();
         let [_, name] = parts.as_slice() else {
-            let name = object::name(&object);
+            let name = fields::name(&object);
             return Err(Refusal::new(format!("object {kind} {name} does not have a correct value for {INJECT_CA_FROM}")));
         };
         let moved = format!("{namespace}/{name}");
         annotations.insert(INJECT_CA_FROM.to_owned(), moved.into());
-        object::set_metadata(&mut object, "annotations", annotations.into());
+        fields::set_metadata(&mut object, "annotations", annotations.into());
     }
-    let version = object::group_version(&object).1;
+    let version = fields::group_version(&object).1;
     let Some(known) = typed::find(&WEBHOOK_CARRIERS, kind, version) else {
         return Err(Refusal::new(format!("failed to patch {version} {kind}")));
     };
@@ -117,7 +118,7 @@ fn point_to(client_config: &mut Value, namespace: &str) {
 
 /// DNS names of Services contain the namespace.
 fn certificate(mut object: Value, original: &str, namespace: &str) -> Result<Value, Refusal> {
-    let shown = (object::namespace(&object).to_owned(), object::name(&object).to_owned());
+    let shown = (fields::namespace(&object).to_owned(), fields::name(&object).to_owned());
     let fault = |message: String| {
         Refusal::new(format!(".spec.dnsNames accessor error: {message}"))
             .within(format!("failed to get .spec.dnsNames from Certificate {}/{}", shown.0, shown.1))

@@ -12,8 +12,8 @@ mod unknown;
 use serde_json::Value;
 
 use super::Refusal;
-use super::object;
 use crate::diag::FieldPath;
+use crate::objects::fields;
 use table::TABLE;
 
 /// A type that clusterctl knows.
@@ -90,9 +90,9 @@ pub(super) fn find<'k>(among: &'k [Known], kind: &str, version: &str) -> Option<
 /// The type into which clusterctl converts an object of a provider's components, if it does.
 pub(super) fn of_components(object: &Value) -> Option<&'static Known> {
     const CONVERTED: [&Known; 4] = [&DEPLOYMENT, &DAEMON_SET, &CLUSTER_ROLE_BINDING, &ROLE_BINDING];
-    let kind = object::kind(object);
+    let kind = fields::kind(object);
     let fixed = CONVERTED.into_iter().find(|known| known.kind == kind);
-    fixed.or_else(|| find(&WEBHOOK_CARRIERS, kind, object::group_version(object).1))
+    fixed.or_else(|| find(&WEBHOOK_CARRIERS, kind, fields::group_version(object).1))
 }
 
 /// Where an object has fields that its type does not have: the conversion drops them.
@@ -105,8 +105,8 @@ pub(super) fn unknown_fields(object: &Value, of: &Known) -> Vec<FieldPath> {
 /// # Errors
 /// In the words of Kubernetes' conversion.
 pub(super) fn round_trip(object: Value, into: &Known) -> Result<Value, Refusal> {
-    let (group, version) = object::group_version(&object);
-    let kind = object::kind(&object).to_owned();
+    let (group, version) = fields::group_version(&object);
+    let kind = fields::kind(&object).to_owned();
     let (group, version) = (group.to_owned(), version.to_owned());
     if version.is_empty() {
         return Err(Refusal::new("Object 'apiVersion' is missing in 'unstructured object has no version'"));
