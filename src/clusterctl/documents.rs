@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 
 use super::Refusal;
 use crate::diag::{Diagnostic, Severity};
-use crate::text::go;
 use crate::objects::fields;
+use crate::text::go;
 use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits};

@@ -7,10 +7,8 @@ use super::provider::Provider;
 use super::{Config, Refusal, metadata, namespaces, typed};
 use crate::diag::FieldPath;
 use crate::objects::fields;
+use crate::objects::substituted::SAMPLE;
 use crate::text::envsubst;
-
-/// What stands for a variable without a default. It reads as a number and as a name.
-const SAMPLE: &str = "1";
 
 /// Whether clusterctl gives objects of a kind a namespace. It decides by the kind alone.
 pub fn gets_namespace(kind: &str) -> bool {

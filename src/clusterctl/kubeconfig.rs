@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::files::{FileFault, join};
-use crate::text::go;
 use super::{Refusal, World, documents};
 use crate::objects::fields;
+use crate::text::go;
 
 /// The kubeconfig that clusterctl would use.
 #[derive(Debug, Clone, PartialEq, Eq)]

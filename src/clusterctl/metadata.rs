@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 use super::typed::SCHEME;
 use super::{Refusal, documents};
 use crate::contract::METADATA_API_VERSION;
-use crate::text::go;
 use crate::objects::fields;
+use crate::text::go;
 
 pub(super) use crate::contract::METADATA_FILE;
 use crate::contract::METADATA_KIND;

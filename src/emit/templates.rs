@@ -2,16 +2,14 @@
 //! (book: clusterctl, "Workload cluster templates", "ClusterClass definitions").
 
 use std::collections::BTreeSet;
-use std::ops::Range;
-
-use serde_json::Value;
 
 use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Span, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::{self, Object, Substituted};
 use crate::text::budget::Budget;
-use crate::text::envsubst::{self, OffsetMap, SubstError};
+use crate::text::envsubst::{self, SubstError};
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::Limits;
 
 rules! {
     /// a file looks like a template, but clusterctl does not look for its name.
@@ -32,9 +30,6 @@ rules! {
     CLASS_NAMESPACE = warning("clusterclass-namespace-present");
 }
 const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#workload-cluster-templates";
-
-/// What stands for a variable without a default while a template is judged. It reads as a number and as a name.
-pub const SAMPLE: &str = "1";
 
 /// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
 /// where the name looks as if clusterctl should find it.
@@ -75,69 +70,30 @@ fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
 }
 
 /// A template whose variables were replaced by their defaults or by samples.
-struct Sampled<'a> {
-    source: &'a Source,
-    map: OffsetMap,
-    documents: Vec<yaml::Document>,
+struct Sampled {
+    substituted: Substituted,
+    objects: Vec<Object>,
+    /// What is wrong with the text.
     report: Report,
 }
 
-impl<'a> Sampled<'a> {
-    fn new(source: &'a Source) -> Result<Self, Box<Diagnostic>> {
-        let broken = |error: &SubstError| Box::new(substitution_finding(source, error));
-        let template = envsubst::parse(source.text()).map_err(|error| broken(&error))?;
-        let required: BTreeSet<String> =
-            template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
-        let sample = |name: &str| required.contains(name).then(|| SAMPLE.to_owned());
-        let substituted = template.expand(sample, &Budget::default()).map_err(|error| broken(&error))?;
-        let text = String::from_utf8_lossy(&substituted.bytes).into_owned();
-        let parsed = yaml::parse(&Source::new(source.name().clone(), text), &Limits::default());
-        let mut sampled = Sampled { source, map: substituted.map, documents: parsed.documents, report: Report::new() };
-        sampled.report = parsed.report.into_findings().into_iter().map(|finding| sampled.moved(finding)).collect();
-        Ok(sampled)
+impl Sampled {
+    fn new(source: &Source) -> Result<Self, Box<Diagnostic>> {
+        let substituted =
+            Substituted::sampled(source, &Budget::default()).map_err(|error| Box::new(substitution_finding(source, &error)))?;
+        let (objects, report) = objects::documents(substituted.text(), &Limits::default());
+        Ok(Sampled { objects, report: substituted.restore(report), substituted })
     }
 
-    /// A finding about the substituted text, at its place in the template.
-    fn moved(&self, mut finding: Diagnostic) -> Diagnostic {
-        if let Some(span) = finding.place.span {
-            finding.place.span = Some(self.span(span));
-        }
-        for related in &mut finding.related {
-            if let Some(span) = related.place.span {
-                related.place.span = Some(self.span(span));
-            }
-        }
-        finding
+    /// What is wrong with one of the objects, at its place in the template.
+    fn judge<F: IntoIterator<Item = Diagnostic>>(&self, judge: impl Fn(&Object) -> F) -> Report {
+        self.substituted.restore(self.objects.iter().flat_map(judge).collect())
     }
 
-    /// The stretch of the template behind a stretch of the substituted text.
-    fn range(&self, range: impl Into<Range<usize>>) -> Range<usize> {
-        let Range { start, end } = range.into();
-        self.map.to_template_range(start..end.max(start))
+    /// What the template says at a field.
+    fn written(&self, object: &Object, path: &FieldPath) -> &str {
+        self.substituted.written(&object.place(path))
     }
-
-    fn span(&self, span: Span) -> Span {
-        self.source.span(self.range(span.start.offset..span.end.offset))
-    }
-
-    fn place(&self, document: &yaml::Document, path: &FieldPath) -> Place {
-        let range = self.range(document.root.nearest(path).span);
-        self.source.place_at(range).in_document(document.index).in_object(title(&document.root)).at_path(path.clone())
-    }
-
-    /// The text of the template behind a value.
-    fn written(&self, node: &Node) -> &'a str {
-        self.source.slice(self.range(node.span))
-    }
-}
-
-fn title(root: &Node) -> String {
-    let text = |path: &[&str]| root.at(&fields(path)).and_then(Node::as_str).unwrap_or_default();
-    format!("{}/{}", text(&["kind"]), text(&["metadata", "name"]))
-}
-
-fn fields(names: &[&str]) -> FieldPath {
-    names.iter().fold(FieldPath::root(), |path, name| path.field(*name))
 }
 
 /// The finding about a template whose variables cannot be read or replaced.
@@ -155,47 +111,46 @@ fn check_template(source: &Source, classes: &BTreeSet<&str>) -> Report {
         Err(finding) => return [*finding].into_iter().collect(),
     };
     let mut report = sampled.report.clone();
-    for document in &sampled.documents {
-        report.extend(namespaces(&sampled, document));
-        report.extend(class_of_topology(&sampled, document, classes));
-    }
+    report.extend(
+        sampled.judge(|object| {
+            namespaces(&sampled, object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()
+        }),
+    );
     report
 }
 
 /// A template takes the namespace as given: no Namespace object, no namespace but that of the caller.
-fn namespaces(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
-    let root = &document.root;
-    if root.at(&fields(&["kind"])).and_then(Node::as_str) == Some("Namespace") {
+fn namespaces(sampled: &Sampled, object: &Object) -> Option<Diagnostic> {
+    if object.kind() == "Namespace" {
         let finding =
             Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
-        let finding = finding.at(sampled.place(document, &fields(&["kind"]))).help("remove it: the namespace of a cluster exists already");
+        let finding = finding.at(object.place(&FieldPath::of_fields("kind"))).help("remove it: the namespace of a cluster exists already");
         return Some(finding.url(BOOK));
     }
-    let path = fields(&["metadata", "namespace"]);
-    let namespace = root.at(&path)?;
-    (!sampled.written(namespace).contains("${")).then(|| {
-        let message = format!("{} has the fixed namespace {}", title(root), sampled.written(namespace));
-        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(sampled.place(document, &path)).help("write `namespace: \"${NAMESPACE}\"`").url(BOOK)
+    let path = FieldPath::of_fields("metadata.namespace");
+    object.at(&path)?;
+    let written = sampled.written(object, &path);
+    (!written.contains("${")).then(|| {
+        let message = format!("{} has the fixed namespace {written}", object.title());
+        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&path)).help("write `namespace: \"${NAMESPACE}\"`").url(BOOK)
     })
 }
 
 /// A template with a topology needs the file of its class beside it.
-fn class_of_topology(sampled: &Sampled<'_>, document: &yaml::Document, classes: &BTreeSet<&str>) -> Option<Diagnostic> {
-    let root = &document.root;
-    if root.at(&fields(&["kind"])).and_then(Node::as_str) != Some("Cluster") {
+fn class_of_topology(sampled: &Sampled, object: &Object, classes: &BTreeSet<&str>) -> Option<Diagnostic> {
+    if object.kind() != "Cluster" {
         return None;
     }
-    let paths = [fields(&["spec", "topology", "classRef", "name"]), fields(&["spec", "topology", "class"])];
-    let path = paths.into_iter().find(|path| root.at(path).is_some())?;
-    let node = root.at(&path)?;
-    let class = node.as_str()?;
-    if sampled.written(node).contains("${") || classes.contains(class) {
+    let paths = [FieldPath::of_fields("spec.topology.classRef.name"), FieldPath::of_fields("spec.topology.class")];
+    let path = paths.into_iter().find(|path| object.at(path).is_some())?;
+    let class = object.at(&path)?.as_str()?;
+    if sampled.written(object, &path).contains("${") || classes.contains(class) {
         return None;
     }
     let file = format!("{CLUSTER_CLASS_PREFIX}{class}.yaml");
     Some(
         Diagnostic::of(&CLASS_MISSING, format!("{path} is `{class}`, but the release has no {file}"))
-            .at(sampled.place(document, &path))
+            .at(object.place(&path))
             .help(format!("add {file} to a folder of `templates`"))
             .note("clusterctl takes the class from the release when the management cluster has none of that name"),
     )
@@ -209,10 +164,9 @@ fn check_class(source: &Source, class: &str) -> Report {
     };
     let mut report = sampled.report.clone();
     report.extend(variables(source));
-    for document in &sampled.documents {
-        report.extend(class_name(&sampled, document, class));
-        report.extend(namespaces_of_class(&sampled, document));
-    }
+    let file = file_name(source.name());
+    let judge = |object: &Object| class_name(file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
+    report.extend(sampled.judge(judge));
     report
 }
 
@@ -229,28 +183,25 @@ fn variables(source: &Source) -> Option<Diagnostic> {
     )
 }
 
-fn class_name(sampled: &Sampled<'_>, document: &yaml::Document, class: &str) -> Option<Diagnostic> {
-    let root = &document.root;
-    if root.at(&fields(&["kind"])).and_then(Node::as_str) != Some("ClusterClass") {
+fn class_name(file: &str, object: &Object, class: &str) -> Option<Diagnostic> {
+    if object.kind() != "ClusterClass" {
         return None;
     }
-    let path = fields(&["metadata", "name"]);
-    let name = root.at(&path).map(Node::to_json);
-    let found = name.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let path = FieldPath::of_fields("metadata.name");
+    let found = object.name();
     (found != class).then(|| {
-        let file = file_name(sampled.source.name());
         Diagnostic::of(&CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
-            .at(sampled.place(document, &path))
+            .at(object.place(&path))
             .help(format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"))
             .note("clusterctl finds the file by the name that a topology gives")
     })
 }
 
-fn namespaces_of_class(sampled: &Sampled<'_>, document: &yaml::Document) -> Option<Diagnostic> {
-    let path = fields(&["metadata", "namespace"]);
-    document.root.at(&path)?;
-    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", title(&document.root)));
-    Some(finding.at(sampled.place(document, &path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
+fn namespace_of_class(object: &Object) -> Option<Diagnostic> {
+    let path = FieldPath::of_fields("metadata.namespace");
+    object.at(&path)?;
+    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", object.title()));
+    Some(finding.at(object.place(&path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub(crate) mod read;
 pub mod references;
 mod select;
 mod spot;
+pub mod substituted;
 #[cfg(test)]
 mod tests;
 
@@ -22,3 +23,4 @@ pub use pool::Pool;
 pub use read::{documents, read};
 pub use select::{Selection, select};
 pub use spot::Spot;
+pub use substituted::Substituted;

@@ -1,10 +1,11 @@
 //! Templates of clusterctl as input: variables are replaced first, and findings stand where the template has the text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::{Diagnostic, Place, Report, Span, rules};
+use crate::diag::{Diagnostic, Report, rules};
+use crate::objects::Substituted;
 use crate::text::budget::Budget;
-use crate::text::envsubst::{self, OffsetMap};
+use crate::text::envsubst;
 use crate::text::source::Source;
 
 rules! {
@@ -12,9 +13,9 @@ rules! {
     pub TEMPLATE_REFUSED = error("template-not-substituted");
 }
 
-/// The templates that texts came from.
+/// The templates that texts came from, by the name of the file.
 #[derive(Debug, Clone, Default)]
-pub struct Origins(BTreeMap<String, (Source, OffsetMap)>);
+pub struct Origins(BTreeMap<String, Substituted>);
 
 impl Origins {
     /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result.
@@ -29,9 +30,9 @@ impl Origins {
                 break;
             }
             match substituted(&source, value, &budget) {
-                Ok((text, map)) => {
-                    texts.push(Source::new(source.name().clone(), text));
-                    origins.0.insert(source.name().to_string(), (source, map));
+                Ok(substituted) => {
+                    texts.push(substituted.text().clone());
+                    origins.0.insert(source.name().to_string(), substituted);
                 }
                 Err(findings) => report.extend(findings),
             }
@@ -44,25 +45,15 @@ impl Origins {
         report.into_findings().into_iter().map(|finding| self.restored(finding)).collect()
     }
 
-    fn restored(&self, mut finding: Diagnostic) -> Diagnostic {
-        self.move_place(&mut finding.place);
-        finding.related.iter_mut().for_each(|related| self.move_place(&mut related.place));
-        finding
+    fn restored(&self, finding: Diagnostic) -> Diagnostic {
+        let places = std::iter::once(&finding.place).chain(finding.related.iter().map(|related| &related.place));
+        let files: BTreeSet<String> = places.filter_map(|place| place.file.as_deref()).map(str::to_owned).collect();
+        files.iter().filter_map(|file| self.0.get(file)).fold(finding, |finding, substituted| substituted.restored(finding))
     }
-
-    fn move_place(&self, place: &mut Place) {
-        let Some((file, span)) = place.file.as_ref().zip(place.span.as_mut()) else { return };
-        let Some((source, map)) = self.0.get(file.as_ref()) else { return };
-        *span = in_template(source, map, span);
-    }
-}
-
-fn in_template(source: &Source, map: &OffsetMap, span: &Span) -> Span {
-    source.span(map.to_template_range(span.start.offset..span.end.offset))
 }
 
 /// The text of a template with its variables replaced.
-fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> Result<(String, OffsetMap), Report> {
+fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> Result<Substituted, Report> {
     let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
     let template = envsubst::parse(source.text()).map_err(|error| {
         [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
@@ -71,7 +62,7 @@ fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: 
     })?;
     let required = template.variables();
     let missing = |name: &str| required.get(name).is_some_and(Option::is_none) && value(name).is_none();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let uses = template.uses();
     let findings: Report = uses
         .iter()
@@ -89,7 +80,7 @@ fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: 
         [refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)].into_iter().collect::<Report>()
     })?;
     match substituted.text() {
-        Ok(text) => Ok((text.to_owned(), substituted.map)),
+        Ok(text) => Ok(Substituted::new(source.clone(), text, substituted.map.clone())),
         Err(_) => {
             Err([refused("the substituted template is not UTF-8".to_owned(), 0..0).help("give values in UTF-8")].into_iter().collect())
         }
