@@ -202,7 +202,7 @@ impl Context<'_> {
     }
 
     fn is_shown(&self, finding: &Diagnostic) -> bool {
-        !self.global.quiet || finding.severity != Severity::Info
+        !self.global.quiet || finding.rule.severity != Severity::Info
     }
 
     /// The finding with the commands in its help spelt as this program was called; with `-v`, also what the upstream program says.

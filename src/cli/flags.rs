@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::Failure;
+use crate::ops::rules;
 use crate::report::levels::Levels;
 use crate::shell::environment::Environment;
 use crate::shell::files::Mode;
@@ -114,15 +115,15 @@ impl LevelFlags {
         let Some(unknown) = levels.rules().find(|rule| !known.contains(rule)) else { return Ok(levels) };
         let help = match nearest(unknown, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "docs/rules.md lists all rules".to_owned(),
+            None => "`windlass rules` lists all rules".to_owned(),
         };
         Err(Failure::usage(format!("unknown rule `{unknown}`"), help))
     }
 }
 
-/// The ids of all rules, in byte order: the first column of `docs/rules.md`, which a test holds against the sources.
+/// The ids of all rules, in byte order.
 pub fn known_rules() -> Vec<&'static str> {
-    include_str!("../../docs/rules.md").lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect()
+    rules::all().into_iter().map(|rule| rule.id).collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod provider_file;
 mod release;
 mod render;
 mod repository;
+mod rules;
 pub mod schema;
 mod surroundings;
 mod usage;

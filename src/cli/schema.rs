@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{release, render, repository, vars};
+use super::{release, render, repository, rules, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -41,6 +41,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "repository-doctor", make: json::schema_of::<json::Envelope<repository::DoctorReport>> },
     // `repository list -o json`.
     Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
+    // `rules -o json`.
+    Schema { kind: "rules", make: json::schema_of::<json::Envelope<rules::RulesReport>> },
     // `vars -o json`.
     Schema { kind: "vars", make: json::schema_of::<json::Envelope<vars::VarsReport>> },
 ];

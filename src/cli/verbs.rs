@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, release,
-    render, repository, schema, vars, version,
+    render, repository, rules, schema, vars, version,
 };
 
 /// The sections of the overview.
@@ -114,6 +114,7 @@ pub static VERBS: &[Verb] = &[
     repository::BUNDLE,
     vars::VERB,
     render::VERB,
+    rules::VERB,
     schema::VERB,
     generate_yaml::VERB,
     generate_provider::VERB,

@@ -73,7 +73,7 @@ pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
     let text = std::str::from_utf8(text).map_err(|error| Refusal::new(invalid_utf8(text, error.valid_up_to())))?;
     let read = yaml::values(&Source::new("", text), &Limits::default());
     let is_fault =
-        |finding: &&Diagnostic| finding.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
+        |finding: &&Diagnostic| finding.rule.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
     if let Some(fault) = read.report.findings().iter().filter(is_fault).min_by_key(|fault| phase(fault)) {
         return Err(Refusal::new(go_words(fault)));
     }

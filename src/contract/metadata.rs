@@ -19,8 +19,9 @@ pub const METADATA_KIND: &str = "Metadata";
 pub struct Metadata {
     /// Always `clusterctl.cluster.x-k8s.io/v1alpha3`: the file format.
     pub api_version: String,
-    /// Always `Metadata`.
-    pub kind: String,
+    /// `Metadata`; clusterctl takes a file without it, as many providers have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// One entry for each series of releases, the one of this release included.
     pub release_series: Vec<ReleaseSeries>,
 }

@@ -2,6 +2,7 @@
 //!
 //! "Book" is the Cluster API book; its contract pages are below `developer/providers/contracts/`.
 
+pub mod book;
 mod image;
 pub mod labels;
 pub mod manager;

@@ -68,6 +68,14 @@ impl ProviderType {
         }
     }
 
+    /// Whether the core looks up the kinds of such providers by contract (book: "All resources: version").
+    pub fn has_contract(self) -> bool {
+        matches!(
+            self,
+            ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider
+        )
+    }
+
     /// The name of the components file of a release: `bootstrap-components.yaml`.
     pub fn components_file(self) -> String {
         format!("{}-components.yaml", self.word())

@@ -57,10 +57,8 @@ pub struct Insertion {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which rule found it.
+    /// Which rule found it; severity and page are those of the rule.
     pub rule: &'static Rule,
-    /// How much it weighs.
-    pub severity: Severity,
     /// One lower-case phrase about the defect: the subject is the user's field or file; no final period.
     pub message: String,
     /// Where it stands.
@@ -77,8 +75,6 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The whole message of the upstream program that refuses the same, unedited.
     pub upstream: Option<String>,
-    /// Where the rule comes from.
-    pub url: Option<&'static str>,
 }
 
 impl Diagnostic {
@@ -86,7 +82,6 @@ impl Diagnostic {
     pub fn of(rule: &'static Rule, message: impl Into<String>) -> Self {
         Diagnostic {
             rule,
-            severity: rule.severity,
             message: message.into(),
             place: Place::default(),
             label: String::new(),
@@ -95,7 +90,6 @@ impl Diagnostic {
             help: None,
             notes: Vec::new(),
             upstream: None,
-            url: rule.url,
         }
     }
 
@@ -138,12 +132,6 @@ impl Diagnostic {
     /// Quotes upstream's message, unedited.
     pub fn upstream(mut self, message: impl Into<String>) -> Self {
         self.upstream = Some(message.into());
-        self
-    }
-
-    /// Says where the rule comes from.
-    pub fn url(mut self, url: &'static str) -> Self {
-        self.url = Some(url);
         self
     }
 }

@@ -47,14 +47,14 @@ impl Report {
 
     /// Whether at least one finding is an error.
     pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|f| f.severity == Severity::Error)
+        self.findings.iter().any(|f| f.rule.severity == Severity::Error)
     }
 
     /// How many findings there are of each weight.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
         for finding in &self.findings {
-            match finding.severity {
+            match finding.rule.severity {
                 Severity::Error => summary.errors += 1,
                 Severity::Warning => summary.warnings += 1,
                 Severity::Info => summary.infos += 1,

@@ -36,7 +36,7 @@ pub struct Rule {
     pub id: &'static str,
     /// How much a finding of it weighs.
     pub severity: Severity,
-    /// What it finds, in a sentence.
+    /// The defect, in one clause: lower case at the start, no period at the end.
     pub summary: &'static str,
     /// The page on which the rule stands, as far as one does.
     pub url: Option<&'static str>,
@@ -105,9 +105,9 @@ impl fmt::Display for Rule {
 ///
 /// ```ignore
 /// rules! {
-///     /// A key that stands twice in a mapping.
+///     /// a mapping repeats a key, and the last value wins
 ///     pub(super) KEY_DUPLICATED = warning("yaml-key-duplicated");
-///     /// A Secret that a config reads is not there.
+///     /// a Secret that the config refers to does not exist
 ///     SECRET_MISSING = error("config-secret-missing"), waits();
 /// }
 /// ```
@@ -116,7 +116,7 @@ macro_rules! rules {
         $(
             $(#[doc = $summary])+
             $visible static $name: $crate::diag::Rule =
-                $crate::diag::Rule::$severity($id, concat!($($summary),+))$(.$more($($argument)?))*;
+                $crate::diag::Rule::$severity($id, concat!($($summary),+).trim_ascii())$(.$more($($argument)?))*;
         )+
         /// The rules of this file.
         pub(crate) static RULES: &[&$crate::diag::Rule] = &[$(&$name),+];

@@ -4,32 +4,30 @@
 use serde_json::Value;
 
 use super::rbac::Kind;
-use crate::contract::{ContractVersion, crd_name, labels};
+use crate::contract::{ContractVersion, book, crd_name, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::objects::{Misfit, Object};
 use crate::provider::Provider;
 use crate::schema::structural;
 
 rules! {
-    /// `crds` of provider.yaml takes an object that is no CRD.
+    /// `crds` in provider.yaml matches an object that is not a CRD
     NOT_A_CRD = error("provider-crd-other-kind");
-    /// `crds` of provider.yaml takes a CRD of another API group.
+    /// `crds` in provider.yaml matches a CRD of a group that `group` does not list
     FOREIGN_GROUP = error("provider-crd-foreign-group");
-    /// a CRD is not called as Cluster API computes the name.
-    NAME_WRONG = error("crd-name-wrong");
-    /// a contract label of a CRD says something else than provider.yaml.
-    LABEL_WRONG = error("crd-contract-label-wrong");
-    /// no CRD carries the label of the contract that metadata.yaml names.
-    pub LABEL_MISSING = error("crd-contract-label-missing");
-    /// none of the versions of a CRD fulfils a contract.
-    VERSION_MISSING = error("crd-contract-version-missing");
-    /// the schema of a CRD is not structural, or has defaults or rules that the API server refuses.
+    /// the name of a CRD differs from the one that Cluster API computes
+    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME);
+    /// a contract label of a CRD contradicts `contracts` in provider.yaml
+    LABEL_WRONG = error("crd-contract-label-wrong"), url(book::CONTRACT_LABELS);
+    /// no CRD carries the label of the contract that metadata.yaml promises
+    pub LABEL_MISSING = error("crd-contract-label-missing"), url(book::CONTRACT_LABELS);
+    /// no version of a CRD fulfils a contract
+    VERSION_MISSING = error("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
+    /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
     NOT_STRUCTURAL = error("crd-not-structural");
-    /// a CRD carries a `caBundle`, so that it cannot be applied again from Kubernetes 1.31 on.
+    /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
     CA_BUNDLE = error("crd-ca-bundle-present");
 }
-
-const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/overview#api-version-labels";
 
 /// The group and kind of CRDs.
 pub const CRD_GROUP: &str = "apiextensions.k8s.io";
@@ -104,7 +102,6 @@ pub fn name(crd: &Object) -> Option<Diagnostic> {
                 "name it `{expected}` with that plural; for a kind that core objects never refer to, set the annotation `{}`",
                 labels::SKIP_CRD_NAME_CHECK
             ))
-            .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/bootstrap-config")
     })
 }
 
@@ -177,7 +174,6 @@ fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diag
     Diagnostic::of(&VERSION_MISSING, message)
         .at(crd.place(&path(&["spec", "versions"])))
         .help("name under `contracts` the versions that the CRD has")
-        .url(BOOK)
 }
 
 /// A label that is there must say what provider.yaml says.
@@ -188,7 +184,6 @@ fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
         Diagnostic::of(&LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
             .at(crd.place(&path(&["metadata", "labels"]).field(key)))
             .help("remove the label from the file, or mend `contracts`")
-            .url(BOOK)
     })
 }
 
@@ -204,7 +199,6 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
             )
             .at(crd.place(&path(&["metadata", "labels"]).field(key.as_str())))
             .help("remove the label from the file, or declare the contract under `contracts`")
-            .url(BOOK)
         })
         .collect()
 }
@@ -255,8 +249,7 @@ pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) ->
             .at(series.clone())
             .help(format!(
                 "declare `{contract}` under `contracts` of provider.yaml, or mend the series (known contracts: {known})"
-            ))
-            .url(BOOK),
+            )),
     )
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use semver::Version;
 
-use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
+use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::schema::document::{self, Wording};
 use crate::text::edit::{Edits, indentation};
@@ -12,29 +12,30 @@ use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// metadata.yaml has a field that clusterctl does not know.
-    FIELD_UNKNOWN = error("metadata-field-unknown");
-    /// metadata.yaml lacks a field.
-    FIELD_MISSING = error("metadata-field-missing");
-    /// a value in metadata.yaml is of the wrong type.
-    VALUE_REFUSED = error("metadata-value-refused");
-    /// metadata.yaml has an `apiVersion` that clusterctl does not read.
-    API_VERSION_WRONG = error("metadata-api-version-wrong");
-    /// metadata.yaml has a `kind` other than `Metadata`.
-    KIND_WRONG = error("metadata-kind-wrong");
-    /// metadata.yaml holds no document.
-    EMPTY = error("metadata-document-missing");
-    /// metadata.yaml lists no release series.
-    SERIES_EMPTY = error("metadata-series-empty");
-    /// metadata.yaml does not list the series of the release.
-    SERIES_MISSING = error("metadata-series-missing");
-    /// metadata.yaml lists a series twice; clusterctl takes the first.
-    SERIES_DUPLICATED = error("metadata-series-duplicated");
-    /// a release series names something that never was a contract.
-    CONTRACT_UNKNOWN = error("metadata-contract-unknown");
+    /// metadata.yaml has an unknown field
+    FIELD_UNKNOWN = error("metadata-field-unknown"), url(book::METADATA_YAML);
+    /// metadata.yaml lacks a required field
+    FIELD_MISSING = error("metadata-field-missing"), url(book::METADATA_YAML);
+    /// a value in metadata.yaml has the wrong type or is out of range
+    VALUE_REFUSED = error("metadata-value-refused"), url(book::METADATA_YAML);
+    /// metadata.yaml has an `apiVersion` that clusterctl does not read
+    API_VERSION_WRONG = error("metadata-api-version-wrong"), url(book::METADATA_YAML);
+    /// metadata.yaml has a `kind` other than `Metadata`
+    KIND_WRONG = error("metadata-kind-wrong"), url(book::METADATA_YAML);
+    /// metadata.yaml has no `kind`, which clusterctl tolerates
+    KIND_MISSING = warning("metadata-kind-missing"), url(book::METADATA_YAML);
+    /// metadata.yaml contains no document
+    EMPTY = error("metadata-document-missing"), url(book::METADATA_YAML);
+    /// metadata.yaml lists no release series
+    SERIES_EMPTY = error("metadata-series-empty"), url(book::METADATA_YAML);
+    /// metadata.yaml does not list the series of the release
+    SERIES_MISSING = error("metadata-series-missing"), url(book::METADATA_YAML);
+    /// metadata.yaml lists a series twice, and clusterctl reads the first
+    SERIES_DUPLICATED = error("metadata-series-duplicated"), url(book::METADATA_YAML);
+    /// a release series names an unknown contract
+    CONTRACT_UNKNOWN = error("metadata-contract-unknown"), url(book::METADATA_YAML);
 }
 const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
-const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#metadata-yaml";
 
 /// A metadata.yaml that was read, with its places.
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
     let Some(first) = parsed.documents.into_iter().find(|document| !document.root.is_null()) else {
         if !report.has_errors() {
             let finding = Diagnostic::of(&EMPTY, format!("{} holds no document", source.name())).at(source.place());
-            report.push(finding.help("list the release series in it, as the book shows").url(BOOK));
+            report.push(finding.help("list the release series in it, as the book shows"));
         }
         return (None, report);
     };
@@ -95,18 +96,23 @@ impl MetadataFile {
 fn judge(file: &MetadataFile) -> Report {
     let metadata = &file.metadata;
     let mut report = Report::new();
+    let kind = metadata.kind.as_deref();
     let fixed = [
-        (&API_VERSION_WRONG, "apiVersion", &metadata.api_version, METADATA_API_VERSION),
-        (&KIND_WRONG, "kind", &metadata.kind, METADATA_KIND),
+        (&API_VERSION_WRONG, "apiVersion", metadata.api_version.as_str(), METADATA_API_VERSION),
+        (&KIND_WRONG, "kind", kind.unwrap_or(METADATA_KIND), METADATA_KIND),
     ];
+    if kind.is_none() {
+        let finding = Diagnostic::of(&KIND_MISSING, "kind is missing, which clusterctl tolerates").at(file.place(&FieldPath::root()));
+        report.push(finding.help(format!("add `kind: {METADATA_KIND}`")));
+    }
     for (rule, field, found, wanted) in fixed.into_iter().filter(|(_, _, found, wanted)| found != wanted) {
         let finding = Diagnostic::of(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
         let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
-        report.push(finding.note("this is the version of the file format; the contract stands in the series").url(BOOK));
+        report.push(finding.note("this is the version of the file format; the contract stands in the series"));
     }
     let series = FieldPath::root().field("releaseSeries");
     if metadata.release_series.is_empty() {
-        let finding = Diagnostic::of(&SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series)).url(BOOK);
+        let finding = Diagnostic::of(&SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series));
         report.push(finding.help("add an entry with major, minor and contract for each series of releases"));
     }
     let mut seen = BTreeMap::new();
@@ -134,8 +140,7 @@ fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeri
     Some(
         Diagnostic::of(&CONTRACT_UNKNOWN, format!("contract `{contract}` of series {}.{} is unknown", series.major, series.minor))
             .at(file.place(&entry.field("contract")))
-            .help(format!("write {known}"))
-            .url(BOOK),
+            .help(format!("write {known}")),
     )
 }
 
@@ -156,7 +161,7 @@ pub fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result<&'a Re
                 .help(format!("add these lines, or {bump}")),
             false => finding.help(bump),
         };
-        Box::new(finding.note("clusterctl would refuse the release at the user's `init`: it does not match any release series").url(BOOK))
+        Box::new(finding.note("clusterctl would refuse the release at the user's `init`: it does not match any release series"))
     })
 }
 

@@ -8,7 +8,7 @@ use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
 use super::sbom::{SBOM_FILE, Subject, sbom};
 use super::{definitions, metadata, templates};
-use crate::contract::METADATA_FILE;
+use crate::contract::{METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::Object;
 use crate::provider::{Declared, Inputs};
@@ -19,14 +19,14 @@ use crate::text::tree::Tree;
 use crate::text::{envsubst, yaml};
 
 rules! {
-    /// two files of a release would have the same name.
+    /// two different files of a release have the same name
     FILE_TWICE = error("release-file-duplicated");
-    /// the providers of one release name different metadata files.
-    METADATA_TWO = error("release-metadata-ambiguous");
-    /// a text in the components cannot be written as YAML.
+    /// the providers of one release name different metadata files
+    METADATA_TWO = error("release-metadata-ambiguous"), url(book::METADATA_YAML);
+    /// the components contain text that YAML cannot represent
     NOT_WRITABLE = error("components-not-writable");
-    /// the components do not survive the substitution of variables by clusterctl.
-    SUBSTITUTION = error("components-substitution-broken");
+    /// the components do not survive clusterctl's variable substitution
+    SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES);
 }
 
 /// The list of images in a release.
@@ -78,8 +78,10 @@ pub fn build(plan: &Plan<'_>) -> Release {
     for declared in plan.providers {
         let image = image_of(plan, declared);
         let components = components(declared, plan.inputs, &image);
-        if let Some((contract, place)) = &series {
+        if let Some((contract, _)) = &series {
             release.contract.clone_from(contract);
+        }
+        if let Some((contract, place)) = series.as_ref().filter(|_| declared.provider.provider_type.has_contract()) {
             release.report.extend(definitions::check_against_series(contract, &components.crds(), place));
         }
         add_components(&mut release, declared, components);
@@ -196,7 +198,7 @@ fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
     let substituted = template.expand(|_| None::<String>, &Budget::default()).ok()?;
     let parsed =
         yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
-    let broken = parsed.report.into_findings().into_iter().find(|f| f.severity == crate::diag::Severity::Error)?;
+    let broken = parsed.report.into_findings().into_iter().find(|f| f.rule.severity == crate::diag::Severity::Error)?;
     Some(finding(broken.message))
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
+use crate::contract::{CLUSTER_CLASS_PREFIX, book, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{self, Object, Substituted};
 use crate::text::budget::Budget;
@@ -12,24 +12,23 @@ use crate::text::source::Source;
 use crate::text::yaml::Limits;
 
 rules! {
-    /// a file looks like a template, but clusterctl does not look for its name.
-    NAME_UNKNOWN = warning("template-name-unknown");
-    /// the variables of a template cannot be substituted.
-    SUBSTITUTION = error("template-substitution-broken");
-    /// a template holds a Namespace.
-    NAMESPACE_PRESENT = error("template-namespace-present");
-    /// an object of a template has a fixed namespace.
-    NAMESPACE_FOREIGN = error("template-namespace-foreign");
-    /// a template uses a ClusterClass whose file the release lacks.
-    CLASS_MISSING = error("template-class-missing");
-    /// a ClusterClass is not called as its file.
-    CLASS_NAME_WRONG = error("clusterclass-name-wrong");
-    /// a class file uses a variable of clusterctl.
-    CLASS_VARIABLE = warning("clusterclass-variable-present");
-    /// an object of a class file names a namespace.
-    CLASS_NAMESPACE = warning("clusterclass-namespace-present");
+    /// a file resembles a template, but clusterctl does not look for its name
+    NAME_UNKNOWN = warning("template-name-unknown"), url(book::TEMPLATES);
+    /// the variables of a template cannot be substituted
+    SUBSTITUTION = error("template-substitution-broken"), url(book::VARIABLES);
+    /// a template contains a Namespace, which clusterctl renames to the target namespace
+    NAMESPACE_PRESENT = error("template-namespace-present"), url(book::TEMPLATES);
+    /// an object in a template has a fixed namespace, which clusterctl replaces
+    NAMESPACE_FOREIGN = warning("template-namespace-foreign"), url(book::TEMPLATES);
+    /// a template uses a ClusterClass whose file is not part of the release
+    CLASS_MISSING = error("template-class-missing"), url(book::CLUSTER_CLASSES);
+    /// the name of a ClusterClass differs from that of its file
+    CLASS_NAME_WRONG = error("clusterclass-name-wrong"), url(book::CLUSTER_CLASSES);
+    /// a ClusterClass file uses a clusterctl variable
+    CLASS_VARIABLE = warning("clusterclass-variable-present"), url(book::CLUSTER_CLASSES);
+    /// an object in a ClusterClass file has a namespace
+    CLASS_NAMESPACE = warning("clusterclass-namespace-present"), url(book::CLUSTER_CLASSES);
 }
-const BOOK: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#workload-cluster-templates";
 
 /// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
 /// where the name looks as if clusterctl should find it.
@@ -65,7 +64,6 @@ fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
         Diagnostic::of(&NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
             .at(source.place())
             .help("call it cluster-template.yaml, cluster-template-FLAVOR.yaml or clusterclass-NAME.yaml")
-            .url(BOOK)
     })
 }
 
@@ -125,14 +123,14 @@ fn namespaces(sampled: &Sampled, object: &Object) -> Option<Diagnostic> {
         let finding =
             Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
         let finding = finding.at(object.place(&FieldPath::of_fields("kind"))).help("remove it: the namespace of a cluster exists already");
-        return Some(finding.url(BOOK));
+        return Some(finding);
     }
     let path = FieldPath::of_fields("metadata.namespace");
     object.at(&path)?;
     let written = sampled.written(object, &path);
     (!written.contains("${")).then(|| {
         let message = format!("{} has the fixed namespace {written}", object.title());
-        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&path)).help("write `namespace: \"${NAMESPACE}\"`").url(BOOK)
+        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&path)).help("write `namespace: \"${NAMESPACE}\"`")
     })
 }
 

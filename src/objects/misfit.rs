@@ -8,7 +8,7 @@ use super::Object;
 use crate::diag::{Diagnostic, FieldPath, Segment, rules};
 
 rules! {
-    /// a field of an object has another type than Kubernetes gives it.
+    /// a field of an object has another type than Kubernetes defines
     FIELD_TYPE = error("object-field-type-wrong");
 }
 

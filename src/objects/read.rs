@@ -6,9 +6,9 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits};
 
 rules! {
-    /// a document lacks `apiVersion`, `kind` or `metadata.name`.
+    /// a document lacks `apiVersion`, `kind` or `metadata.name`
     OBJECT_INCOMPLETE = error("object-incomplete");
-    /// a document is a List instead of an object.
+    /// a document is a List instead of a single object
     OBJECT_LIST = error("object-list-unexpanded");
 }
 

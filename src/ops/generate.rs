@@ -11,7 +11,7 @@ use crate::objects::Object;
 use crate::provider::{Declared, Inputs, missing_files};
 
 rules! {
-    /// the provider has no template or class of the name that was asked for.
+    /// the provider has no template or ClusterClass of the requested name
     ARTIFACT_MISSING = error("provider-artifact-missing");
 }
 

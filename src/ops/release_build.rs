@@ -8,9 +8,9 @@ use crate::emit::release::{self, ImageOverride, Plan, Release};
 use crate::provider::{Declared, Inputs, missing_files};
 
 rules! {
-    /// the version is not semantic, or lacks its `v`.
-    VERSION_FAULT = error("release-version-malformed");
-    /// `--image` is no reference with registry and tag or digest.
+    /// the version is not a semantic version with a leading `v`
+    VERSION_FAULT = error("release-version-malformed"), url("https://semver.org");
+    /// `--image` is not an image reference with a registry and a tag or digest
     IMAGE_FAULT = error("release-image-malformed");
 }
 
@@ -37,7 +37,7 @@ pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
             (format!("`{text}` is no semantic version"), "write three numbers, as in v0.1.0".to_owned())
         }
     };
-    Err(Box::new(Diagnostic::of(&VERSION_FAULT, fault.0).help(fault.1).url("https://semver.org")))
+    Err(Box::new(Diagnostic::of(&VERSION_FAULT, fault.0).help(fault.1)))
 }
 
 /// `--image REF` or `--image LABEL=REF`.

@@ -7,7 +7,7 @@ use crate::emit::metadata;
 use crate::text::source::Source;
 
 rules! {
-    /// `--contract` is no contract that Cluster API accepts.
+    /// `--contract` is not a contract that Cluster API accepts
     CONTRACT_FAULT = error("release-contract-unknown");
 }
 

@@ -4,11 +4,11 @@ use crate::diag::{Diagnostic, Place, Position, Report, Span, rules};
 use crate::text::tree::{Change, Tree};
 
 rules! {
-    /// a file differs from what provider.yaml gives.
+    /// a file differs from what provider.yaml produces
     STALE = error("release-file-stale");
-    /// a file that provider.yaml gives is not there.
+    /// a file that provider.yaml produces does not exist
     ABSENT = error("release-file-absent");
-    /// a file is there that provider.yaml does not give.
+    /// a file exists that provider.yaml does not produce
     FOREIGN = error("release-file-foreign");
 }
 

@@ -1,6 +1,7 @@
 //! The registry: every rule that this program knows.
 
 use crate::diag::Rule;
+use crate::report::text;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
@@ -58,4 +59,11 @@ pub fn all() -> Vec<&'static Rule> {
     let mut rules: Vec<&Rule> = DECLARED.iter().copied().flatten().copied().collect();
     rules.sort_unstable();
     rules
+}
+
+/// The rules as a table with a header.
+pub fn table(rules: &[&Rule]) -> String {
+    let header = ["RULE", "SEVERITY", "CLASS", "SUMMARY"].map(str::to_owned);
+    let rows = rules.iter().map(|rule| [rule.id, rule.severity.as_str(), rule.class.as_str(), rule.summary].map(str::to_owned));
+    text::table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())
 }

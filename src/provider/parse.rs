@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
-use crate::contract::ProviderType;
+use crate::contract::{ProviderType, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
@@ -11,31 +11,31 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// provider.yaml has a field that it cannot have.
+    /// provider.yaml has an unknown field
     FIELD_UNKNOWN = error("provider-field-unknown");
-    /// provider.yaml lacks a field.
+    /// provider.yaml lacks a required field
     FIELD_MISSING = error("provider-field-missing");
-    /// a value in provider.yaml is of the wrong type or outside its bounds.
+    /// a value in provider.yaml has the wrong type or is out of range
     VALUE_REFUSED = error("provider-value-refused");
-    /// provider.yaml holds no document.
+    /// provider.yaml contains no document
     DOCUMENT_MISSING = error("provider-document-missing");
-    /// `apiVersion` or `kind` of provider.yaml is not what this program reads.
+    /// provider.yaml has an unsupported `apiVersion` or `kind`
     KIND_WRONG = error("provider-kind-wrong");
-    /// provider.yaml gives finished components and the parts of components.
+    /// provider.yaml gives both finished components and parts of components
     COMPONENTS_EXCLUSIVE = error("provider-components-exclusive");
-    /// provider.yaml describes nothing to install.
+    /// provider.yaml describes nothing to install
     COMPONENTS_EMPTY = error("provider-components-empty");
-    /// provider.yaml takes the builtin CRDs for another API group.
+    /// provider.yaml requests the builtin CRDs for another API group
     BUILTIN_FOREIGN = error("provider-crds-builtin-foreign");
-    /// provider.yaml has CRDs that the core must find, and names no contract.
-    CONTRACTS_MISSING = error("provider-contracts-missing");
-    /// a key under `contracts` is no contract version.
-    CONTRACT_UNKNOWN = error("provider-contract-unknown");
-    /// the name `cluster-api` and the core provider do not come together.
+    /// provider.yaml has CRDs that Cluster API must find, but no contract
+    CONTRACTS_MISSING = error("provider-contracts-missing"), url(book::CONTRACT_LABELS);
+    /// a key under `contracts` is not a contract version
+    CONTRACT_UNKNOWN = error("provider-contract-unknown"), url(book::CONTRACT_LABELS);
+    /// the name `cluster-api` is used without the core provider, or the reverse
     NAME_RESERVED = error("provider-name-reserved");
-    /// two documents of provider.yaml would write the same components file.
+    /// two documents in provider.yaml produce the same components file
     DUPLICATED = error("provider-duplicated");
-    /// a path in provider.yaml leads to no file.
+    /// a path in provider.yaml matches no file
     FILE_MISSING = error("provider-file-missing");
 }
 const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
@@ -229,19 +229,11 @@ fn contents(declared: &Declared) -> Report {
     report
 }
 
-/// Whether the core looks up the kinds of such providers by contract.
-fn needs_contract(provider: ProviderType) -> bool {
-    matches!(
-        provider,
-        ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider
-    )
-}
-
 fn contracts(declared: &Declared) -> Report {
     let provider = &declared.provider;
     let path = FieldPath::root().field("contracts");
     let mut report = Report::new();
-    if provider.contracts.is_empty() && provider.crds.is_some() && needs_contract(provider.provider_type) {
+    if provider.contracts.is_empty() && provider.crds.is_some() && provider.provider_type.has_contract() {
         let finding = Diagnostic::of(&CONTRACTS_MISSING, "contracts is missing, so the core would not find the kinds");
         let finding = finding.at(declared.place(&FieldPath::root().field("crds")));
         report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));

@@ -11,7 +11,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn command(finding: &Diagnostic) -> String {
-    let level = match finding.severity {
+    let level = match finding.rule.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",

@@ -166,16 +166,16 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let Diagnostic { rule, severity, message, place, label, related, insertion, help, notes, upstream, url } = finding;
+        let Diagnostic { rule, message, place, label, related, insertion, help, notes, upstream } = finding;
         Finding {
             rule: rule.id,
-            severity: (*severity).into(),
+            severity: rule.severity.into(),
             message: message.clone(),
             help: help.clone(),
             insertion: insertion.as_ref().map(Insertion::from),
             notes: notes.clone(),
             upstream: upstream.clone(),
-            url: *url,
+            url: rule.url,
             location: place.into(),
             label: non_empty(label),
             related: related.iter().map(Related::from).collect(),

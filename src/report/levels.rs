@@ -39,7 +39,7 @@ impl Levels {
     /// Judges a report.
     pub fn judge(&self, report: Report) -> Verdict {
         let report: Report = report.into_findings().into_iter().filter(|finding| !self.allow.contains(finding.rule.id)).collect();
-        let fails = report.findings().iter().any(|finding| match finding.severity {
+        let fails = report.findings().iter().any(|finding| match finding.rule.severity {
             Severity::Error => true,
             Severity::Warning if self.deny_warnings => true,
             _ => self.deny.contains(finding.rule.id),

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::diag::{Place, Position, Span, rules};
 
 rules! {
-    /// A file whose bytes are not UTF-8.
+    /// a file is not UTF-8
     pub INPUT_NOT_UTF8 = error("input-not-utf8");
 }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use windlass::cli::schema;
 use windlass::cli::verbs::{FIRST_TRY, VERBS};
+use windlass::diag::Rule;
 use windlass::render::write::ignition::gaps::{GAPS, Gap, Outcome};
 
 use crate::support::{files_below, golden, root, windlass};
@@ -20,9 +21,15 @@ fn rule_table_lists_every_rule() {
     let (_, after) = rest.split_once(END).expect("docs/rules.md has the end marker");
     let rows: String = windlass::ops::rules::all()
         .iter()
-        .map(|rule| format!("| `{}` | {} |\n", rule.id, rule.summary.trim().replace('|', "\\|")))
+        .map(|rule| {
+            let Rule { id, severity, class, summary, .. } = rule;
+            format!("| `{id}` | {} | {} | {} |\n", severity.as_str(), class.as_str(), summary.replace('|', "\\|"))
+        })
         .collect();
-    golden(path, &format!("{before}{BEGIN}| rule | what it finds |\n|---|---|\n{rows}{END}{after}"));
+    golden(
+        path,
+        &format!("{before}{BEGIN}| rule | severity | class | what it finds |\n|---|---|---|---|\n{rows}{END}{after}"),
+    );
 }
 
 #[test]

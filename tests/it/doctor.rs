@@ -194,7 +194,7 @@ fn traps_of_components_are_found() {
     check_components(&with(crd), 0, &[]);
     check_components(&with(&crd.replace("foos.x.io", "foo.x.io")), 1, &["crd-name-wrong"]);
     check_components(&with(&crd.replace("v1beta2: v1}", "v1beta2: v2}")), 1, &["crd-contract-label-version-unknown"]);
-    check_components(&with(&crd.replace("v1beta2: v1}", "v1beta1: v1}")), 0, &["crd-contract-label-missing"]);
+    check_components(&with(&crd.replace("v1beta2: v1}", "v1beta1: v1}")), 1, &["crd-contract-label-missing"]);
     let described = crd.replace("{type: object}", "{type: object, description: \"use ${X:=y}\"}");
     check_components(&with(&described), 0, &["crd-text-substituted"]);
     check_components(
@@ -248,7 +248,7 @@ fn metadata_is_judged_as_clusterctl_does() {
         let report = doctor(repository(COMPONENTS, &METADATA.replace(from, to)).path(), code);
         report["findings"].as_array().unwrap().iter().map(|f| format!("{} {}", f["severity"], f["rule"])).collect::<Vec<_>>()
     };
-    assert_eq!(judged("kind: Metadata\n", "", 0), ["\"warning\" \"metadata-field-missing\""]);
+    assert_eq!(judged("kind: Metadata\n", "", 0), ["\"warning\" \"metadata-kind-missing\""]);
     assert_eq!(judged("v1alpha3", "v1alpha2", 1), ["\"error\" \"metadata-api-version-wrong\""]);
 }
 

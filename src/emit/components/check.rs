@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::super::stamp;
-use crate::contract::{Image, ImageFault, MANAGER_CONTAINER};
+use crate::contract::{Image, ImageFault, MANAGER_CONTAINER, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{Object, pods};
 use crate::provider::Declared;
 
 rules! {
-    /// components hold two Namespaces; clusterctl aborts.
-    pub NAMESPACE_DUPLICATED = error("components-namespace-duplicated");
-    /// components hold no Namespace, so that clusterctl has no default target.
-    pub NAMESPACE_MISSING = error("components-namespace-missing");
-    /// an object does not belong to the namespace of the components.
-    pub NAMESPACE_FOREIGN = error("components-namespace-foreign");
-    /// the Namespace of finished components is not the one in provider.yaml.
+    /// the components contain more than one Namespace
+    pub NAMESPACE_DUPLICATED = error("components-namespace-duplicated"), url(book::TARGET_NAMESPACE);
+    /// the components contain no Namespace, so clusterctl has no default target
+    pub NAMESPACE_MISSING = error("components-namespace-missing"), url(book::TARGET_NAMESPACE);
+    /// an object is in another namespace than the components, and clusterctl moves it
+    pub NAMESPACE_FOREIGN = warning("components-namespace-foreign"), url(book::TARGET_NAMESPACE);
+    /// the Namespace in finished components differs from `namespace` in provider.yaml
     NAMESPACE_OTHER = error("components-namespace-other");
-    /// components hold an object twice.
+    /// the components contain the same object twice
     OBJECT_DUPLICATED = error("components-object-duplicated");
-    /// an image is not named in full; clusterctl ends with an error.
-    IMAGE_NOT_CANONICAL = error("components-image-not-canonical");
-    /// no Deployment has a container called `manager`.
-    MANAGER_MISSING = error("components-manager-container-missing");
+    /// an image reference is not canonical, and clusterctl fails on it
+    IMAGE_NOT_CANONICAL = error("components-image-not-canonical"), url(book::CONTROLLERS);
+    /// no Deployment has a container named `manager`
+    MANAGER_MISSING = error("components-manager-container-missing"), url(book::CONTROLLERS);
 }
 
 /// Judges the objects of components.
@@ -113,7 +113,6 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
         .help(help)
         .note(format!("clusterctl parses every image as a canonical name and ends with an error: {fault}"))
         .upstream(fault.to_string())
-        .url("https://cluster-api.sigs.k8s.io/developer/providers/contracts/clusterctl#controllers--watching-namespace")
 }
 
 /// `clusterctl init --wait-providers` looks at containers of this name only.

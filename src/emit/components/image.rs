@@ -8,9 +8,9 @@ use crate::objects::{Object, pods};
 use crate::provider::{Declared, Manager};
 
 rules! {
-    /// `manager.image` of provider.yaml has a tag or digest, where the version that is built belongs.
+    /// `manager.image` in provider.yaml has a tag or digest, although the released version becomes the tag
     IMAGE_TAGGED = error("provider-image-tagged");
-    /// finished components run the manager from a tag such as `dev`; it becomes the version of the release.
+    /// finished components run the manager from a placeholder tag such as `dev`, which the released version replaces
     TAG_STAMPED = info("components-image-tag-stamped");
 }
 

@@ -21,9 +21,9 @@ use crate::provider::{Declared, Inputs};
 use crate::text::yaml::Limits;
 
 rules! {
-    /// provider.yaml names a kind for webhooks that no CRD defines.
+    /// provider.yaml names a kind for webhooks that no CRD defines
     WEBHOOK_KIND_UNKNOWN = error("provider-webhook-kind-unknown");
-    /// `manager.webhooks` of provider.yaml takes an object that is no webhook configuration.
+    /// `manager.webhooks` in provider.yaml matches an object that is not a webhook configuration
     WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
     /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager.
     ROLES_FOR_PEOPLE = info("provider-roles-for-people");

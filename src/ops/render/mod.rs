@@ -12,13 +12,13 @@ use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
 rules! {
-    /// The input holds nothing to render.
+    /// the input contains nothing to render
     pub NO_CONFIG = error("render-config-missing");
-    /// The input holds several machines, and the user did not say which.
+    /// the input contains several machines and none is selected
     pub AMBIGUOUS = error("render-machine-ambiguous");
-    /// No machine is called so.
+    /// no machine in the input has the requested name
     pub NOT_FOUND = error("render-machine-not-found");
-    /// Two machines would be written to one file.
+    /// two machines would be written to one file
     pub FILE_TWICE = error("render-file-twice");
 }
 

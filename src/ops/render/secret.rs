@@ -14,7 +14,7 @@ use crate::schema::name;
 use crate::text::goyaml;
 
 rules! {
-    /// A name with which the API server takes no Secret.
+    /// the API server rejects the name as that of a Secret
     NAME_REFUSED = error("secret-name-refused");
 }
 

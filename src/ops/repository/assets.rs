@@ -4,7 +4,7 @@ use semver::Version;
 use serde_json::Value;
 
 use super::sample::sampled;
-use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, labels, parse_semantic};
+use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
@@ -14,15 +14,15 @@ use crate::text::tree::Tree;
 use crate::text::yaml::Limits;
 
 rules! {
-    /// the files of a release hold no components file.
-    COMPONENTS_MISSING = error("release-components-missing");
-    /// the files of a release hold no metadata.yaml.
-    METADATA_MISSING = error("release-asset-metadata-missing");
-    /// no object of a components file says which provider it belongs to.
-    LABEL_MISSING = error("release-provider-label-missing");
-    /// the files of a release do not say its version.
+    /// the release has no components file
+    COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML);
+    /// the release has no metadata.yaml
+    METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML);
+    /// no object in a components file carries the provider label
+    LABEL_MISSING = error("release-provider-label-missing"), url(book::LABELS);
+    /// the files of a release do not tell its version
     VERSION_UNKNOWN = error("release-version-unknown");
-    /// a file of a release is not UTF-8.
+    /// a file of a release is not UTF-8
     NOT_TEXT = error("release-asset-not-text");
 }
 

@@ -22,13 +22,13 @@ use crate::text::tree::Tree;
 use crate::text::yaml::Limits;
 
 rules! {
-    /// a repository holds no release that could be packed.
+    /// the repository contains no release to pack
     EMPTY = error("bundle-release-missing");
-    /// a bundle is no tar, is cut off, or holds more than we read.
+    /// a bundle is not a tar archive, is truncated, or exceeds the limits
     UNREADABLE = error("bundle-unreadable");
-    /// a bundle holds something else than files below it: a link, a device, a path that leads out.
+    /// a bundle contains a link, a device, or a path that leads out of it
     ENTRY_REFUSED = error("bundle-entry-refused");
-    /// a file of a bundle is not the one of its checksums.
+    /// a file in a bundle does not match its checksum
     CHECKSUM_WRONG = error("bundle-checksum-wrong");
 }
 

@@ -8,9 +8,9 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// clusterctl.yaml of a repository has another url for the provider already.
+    /// clusterctl.yaml already has a different url for the provider
     ENTRY_OTHER = warning("repository-entry-other");
-    /// `providers` of a clusterctl.yaml is written so that entries cannot be added.
+    /// `providers` in clusterctl.yaml is written so that no entry can be added
     NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
 }
 

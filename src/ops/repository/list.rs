@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::emit::metadata;
+use crate::report::text;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -79,17 +80,7 @@ pub fn table(listed: &[Listed]) -> String {
         [row.provider.clone(), row.provider_type.as_str().to_owned(), row.version.clone(), contract, row.files.to_string()]
     });
     let rows: Vec<[String; 5]> = std::iter::once(header).chain(rows).collect();
-    let mut widths = [0; 5];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; 5]| {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        format!("{}\n", cells.join("   ").trim_end())
-    };
-    rows.iter().map(line).collect()
+    text::table(&rows)
 }
 
 #[cfg(test)]

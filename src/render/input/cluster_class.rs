@@ -11,7 +11,7 @@ use crate::objects::Pool;
 use crate::objects::fields::text as text_at;
 
 rules! {
-    /// A patch of a ClusterClass that is not applied to a template.
+    /// a ClusterClass patch is not applied to a template
     pub PATCH_NOT_APPLIED = warning("clusterclass-patch-not-applied");
 }
 

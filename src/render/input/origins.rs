@@ -9,7 +9,7 @@ use crate::text::envsubst;
 use crate::text::source::Source;
 
 rules! {
-    /// A template that cannot be read or has a variable without a value.
+    /// a template cannot be parsed, or a variable has no value
     pub TEMPLATE_REFUSED = error("template-not-substituted");
 }
 

@@ -6,7 +6,7 @@ use crate::objects::{Object, Pool};
 use crate::text::go::base64;
 
 rules! {
-    /// A Secret or ConfigMap whose data is no base64.
+    /// the data of a Secret or ConfigMap is not valid base64
     pub DATA_NOT_BASE64 = error("secret-data-not-base64");
 }
 

@@ -13,16 +13,14 @@ use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::{Object, Pool, Spot};
 
 rules! {
-    /// A config that belongs to no machine.
+    /// the config has no Machine that owns it
     pub OWNER_MISSING = error("config-owner-missing"), waits();
-    /// A machine whose cluster is not there.
+    /// the Cluster of a machine does not exist
     pub CLUSTER_MISSING = error("cluster-missing"), waits();
-    /// A cluster that the provider waits for.
+    /// the Cluster is not ready for bootstrap data
     pub CLUSTER_NOT_READY = error("cluster-not-ready"), waits();
-    /// A cluster or config that the provider leaves alone.
+    /// the Cluster or the config is paused
     pub PAUSED = error("cluster-paused"), waits();
-    /// A machine that does not say its version.
-    pub VERSION_MISSING = error("kubernetes-version-missing");
 }
 
 /// What rendering needs to know beside the config.

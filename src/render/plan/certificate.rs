@@ -12,8 +12,8 @@ use crate::render::input::secret::Secret;
 use crate::render::input::stand_in;
 
 rules! {
-    /// A certificate that must be there is not.
-    pub MISSING = error("certificate-missing");
+    /// a required certificate Secret does not exist
+    pub MISSING = error("certificate-missing"), waits();
 }
 
 /// The folder of certificates when `certificatesDir` is not set.

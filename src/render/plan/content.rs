@@ -19,17 +19,17 @@ use crate::text::go::template::{self, Fault, MAX_OUTPUT, Refusal};
 use crate::text::go::value::Value;
 
 rules! {
-    /// A Secret that a config reads is not there.
+    /// a Secret that the config refers to does not exist
     pub SECRET_MISSING = error("config-secret-missing"), waits();
-    /// A Secret that a config reads has no such key.
+    /// a Secret that the config refers to lacks the key
     pub SECRET_KEY_MISSING = error("config-secret-key-missing"), waits();
-    /// A ConfigMap that a config reads is not there.
+    /// a ConfigMap that the config refers to does not exist
     pub CONFIG_MAP_MISSING = error("config-configmap-missing"), waits();
-    /// A ConfigMap that a config reads has no such key.
+    /// a ConfigMap that the config refers to lacks the key
     pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
-    /// A content that is a template and does not parse or fails.
+    /// content declared as a template does not parse or fails
     pub TEMPLATE_REFUSED = error("config-template-refused");
-    /// A password that the software on the node does not take.
+    /// a password has a form that the software on the node does not accept
     pub PASSWORD_UNFIT = error("config-password-unfit");
 }
 

@@ -15,13 +15,13 @@ use crate::render::input::stand_in;
 use crate::text::goyaml;
 
 rules! {
-    /// A CA of which no key can be read.
+    /// the CA certificate cannot be parsed
     pub CA_UNREADABLE = error("certificate-unreadable");
-    /// An endpoint that nobody knows yet.
-    pub ENDPOINT_MISSING = error("cluster-endpoint-missing");
-    /// A token that only a cluster can make.
-    pub TOKEN_MISSING = error("discovery-token-missing");
-    /// A kubeconfig that cannot be written.
+    /// the Cluster has no control plane endpoint
+    pub ENDPOINT_MISSING = error("cluster-endpoint-missing"), waits();
+    /// the bootstrap token, which only a cluster can create, is missing
+    pub TOKEN_MISSING = error("discovery-token-missing"), waits();
+    /// the discovery kubeconfig contains text that YAML cannot represent
     pub KUBECONFIG_UNWRITABLE = error("discovery-kubeconfig-unwritable");
 }
 

@@ -13,11 +13,11 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::surroundings::Surroundings;
 
 rules! {
-    /// A config of a worker that says it is of the control plane.
+    /// the config of a worker has control plane settings
     pub WORKER_WITH_CONTROL_PLANE = error("config-worker-control-plane");
-    /// A config of the first machine that says nothing of it.
+    /// the config of the first control plane machine has no init or cluster configuration
     pub INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
-    /// A text that kubeadm's documents cannot hold.
+    /// a text contains a character that kubeadm's documents cannot represent
     pub CHARACTER_REFUSED = error("kubeadm-character-refused");
 }
 

@@ -22,11 +22,11 @@ use crate::render::prove::config::Config;
 use crate::text::go::value::Value;
 
 rules! {
-    /// A version of Kubernetes that is none, or that the provider does not support.
+    /// the Kubernetes version is malformed or not supported
     pub VERSION_UNSUPPORTED = error("kubernetes-version-unsupported");
-    /// A control plane whose version templates need is not there.
-    pub CONTROL_PLANE_MISSING = error("control-plane-missing");
-    /// A field that kubeadm's API for the version of Kubernetes does not have.
+    /// the control plane object whose version a template needs does not exist
+    pub CONTROL_PLANE_MISSING = error("control-plane-missing"), waits();
+    /// a field does not exist in kubeadm's API for the Kubernetes version
     pub FIELD_DROPPED = warning("kubeadm-field-dropped");
 }
 

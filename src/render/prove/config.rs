@@ -22,27 +22,27 @@ use crate::schema::{Fault, Schema, Violation, refusal};
 use crate::text::go;
 
 rules! {
-    /// A config of a version that the release does not have.
+    /// the config has an API version that the release does not serve
     pub VERSION_UNKNOWN = error("config-version-unknown");
-    /// A value that the rules of the API refuse.
+    /// a value violates a validation rule of the API
     pub RULE_BROKEN = error("config-rule-broken");
-    /// A value that the webhook of the provider refuses.
+    /// the validating webhook rejects a value
     pub ADMISSION_REFUSED = error("config-admission-refused");
-    /// A field that has no effect, or not the expected one.
+    /// a field has no effect, or not the intended one
     pub ADMISSION_WARNED = warning("config-field-without-effect");
-    /// A rule of the API that we cannot judge.
+    /// a validation rule of the API cannot be evaluated here
     pub RULE_NOT_JUDGED = warning("config-rule-not-judged");
-    /// A value that does not convert.
+    /// a value cannot be converted to the hub version
     pub NOT_CONVERTIBLE = error("config-value-not-convertible");
-    /// A field of v1beta1 that Cluster API drops when it converts the config.
+    /// a field of v1beta1 is dropped when Cluster API converts the config
     pub FIELD_DROPPED = warning("config-field-dropped");
-    /// A bootstrap token that is none.
+    /// a bootstrap token is malformed
     pub TOKEN_MALFORMED = error("config-token-malformed");
-    /// A field that the API does not have.
+    /// the config has an unknown field
     FIELD_UNKNOWN = error("config-field-unknown");
-    /// A field that must be there is not.
+    /// the config lacks a required field
     FIELD_MISSING = error("config-field-missing");
-    /// A value that the API refuses.
+    /// the API server rejects a value
     VALUE_REFUSED = error("config-value-refused");
 }
 

@@ -9,9 +9,9 @@ use crate::render::input::role::Role;
 use crate::render::input::target::Target;
 
 rules! {
-    /// A field that is not rendered yet.
+    /// a field is not supported by the renderer yet
     pub NOT_RENDERED = error("config-field-not-rendered");
-    /// A config for Windows of a machine of the control plane.
+    /// a control plane machine has a config for Windows
     pub WINDOWS_CONTROL_PLANE = error("config-windows-control-plane");
 }
 

@@ -16,13 +16,13 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Value};
 
 rules! {
-    /// A text of which cloud-init gets another one, because CAPI writes it without quotes.
+    /// an unquoted text reaches cloud-init as a different value
     pub VALUE_CUT = warning("cloud-config-value-cut");
-    /// A text that breaks the document, because CAPI writes it without quotes.
+    /// an unquoted text breaks the cloud-config document
     pub DOCUMENT_BROKEN = warning("cloud-config-document-broken");
-    /// A content whose first line begins with a blank, which YAML takes for the indentation of the block.
+    /// the content starts with a blank, which YAML reads as indentation
     pub INDENTATION_LOST = warning("cloud-config-indentation-lost");
-    /// A text that cloud-init evaluates as a jinja template.
+    /// cloud-init evaluates a text as a jinja template
     pub JINJA = warning("cloud-config-jinja");
 }
 

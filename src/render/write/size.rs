@@ -9,7 +9,7 @@ use crate::render::input::request::Encoder;
 use crate::render::input::target::Target;
 
 rules! {
-    /// Bootstrap data that is larger than it may be.
+    /// the bootstrap data exceeds its size limit
     pub TOO_LARGE = error("bootstrap-data-too-large");
 }
 

@@ -1,9 +1,11 @@
 //! Findings as people read them, in the manner of rustc: message, place, the line with carets, what to do.
 
 mod excerpt;
+mod table;
 mod visible;
 
 use excerpt::Excerpt;
+pub use table::table;
 pub use visible::visible;
 
 use super::Sources;
@@ -125,7 +127,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn header(&mut self, finding: &Diagnostic) {
-        let severity = self.style.paint(Paint::Severity(finding.severity), finding.severity.as_str());
+        let severity = self.style.paint(Paint::Severity(finding.rule.severity), finding.rule.severity.as_str());
         let rule = self.style.paint(Paint::Bold, &format!("[{}]", finding.rule.id));
         self.text.push_str(&format!("{severity}{rule}: {}\n", visible(&finding.message)));
     }
@@ -170,7 +172,7 @@ impl<'a> Renderer<'a> {
         if source.is_none() && insertion.is_none() {
             return None;
         }
-        let mut excerpt = Excerpt::new(source, finding.severity);
+        let mut excerpt = Excerpt::new(source, finding.rule.severity);
         if let Some(span) = finding.place.span {
             // New lines say where they go by themselves: carets would only point at their neighbour.
             let shown_by_insertion = finding.label.is_empty() && insertion.is_some_and(|i| i.after_line == span.start.line);

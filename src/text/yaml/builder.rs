@@ -15,21 +15,21 @@ use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
 use crate::text::source::{Source, TextRange};
 
 rules! {
-    /// A key that stands twice in a mapping: the last one wins.
+    /// a mapping repeats a key, and the last value wins
     KEY_DUPLICATED = warning("yaml-key-duplicated");
-    /// A key that JSON cannot hold: a list, a mapping, or a number without a value.
+    /// a key is a list, a mapping, or a number without a value, which JSON cannot represent
     KEY_INVALID = error("yaml-key-invalid");
-    /// A `<<` whose value is no mapping.
+    /// the value of `<<` is not a mapping
     MERGE_INVALID = error("yaml-merge-invalid");
-    /// A `<<` after a key that it overrides, which other readers decide the other way.
+    /// a `<<` overrides a key before it, where other readers let the key win
     MERGE_OVERRIDING = warning("yaml-merge-overriding");
-    /// An alias without its anchor.
+    /// an alias refers to an undefined anchor
     ALIAS_UNDEFINED = error("yaml-alias-undefined");
-    /// An alias inside its own anchor.
+    /// an alias occurs inside its own anchor
     ALIAS_RECURSIVE = error("yaml-alias-recursive");
-    /// A number that JSON cannot hold: infinite, or none.
+    /// a number is infinite or not a number, which JSON cannot represent
     NUMBER_INFINITE = error("yaml-number-infinite");
-    /// A tag that does not fit its value.
+    /// a tag does not match its value
     TAG_MISMATCHED = error("yaml-tag-mismatched");
 }
 

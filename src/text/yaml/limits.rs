@@ -3,13 +3,13 @@
 use crate::diag::{Diagnostic, Report, rules};
 
 rules! {
-    /// A file that is larger than is read.
+    /// a file exceeds the size limit
     pub(super) SIZE_EXCEEDED = error("yaml-size-exceeded");
-    /// Lists and mappings nested deeper than is read.
+    /// lists and mappings exceed the nesting limit
     pub(super) DEPTH_EXCEEDED = error("yaml-depth-exceeded");
-    /// More values, written or multiplied by aliases, than are read.
+    /// a file exceeds the limit of values, aliases included
     NODES_EXCEEDED = error("yaml-nodes-exceeded");
-    /// More findings in one file than are shown.
+    /// a file has more findings than are shown
     FINDINGS_EXCEEDED = error("yaml-findings-exceeded");
 }
 

@@ -9,13 +9,13 @@ use crate::text::libyaml::{Fault, Mark, Problem};
 use crate::text::source::TextRange;
 
 rules! {
-    /// Text that is not YAML.
+    /// the text is not valid YAML
     SYNTAX = error("yaml-syntax");
-    /// An anchor whose name has more than letters, digits, `-` and `_`.
+    /// an anchor name contains other characters than letters, digits, `-` and `_`
     ANCHOR_INVALID = error("yaml-anchor-invalid");
-    /// A character that YAML does not allow.
+    /// a character is not allowed in YAML
     CHARACTER_REFUSED = error("yaml-character-refused");
-    /// U+0085, U+2028 or U+2029: a line break for Go's reader, a character of the text for others.
+    /// U+0085, U+2028 or U+2029 is a line break for Go's reader and an ordinary character for others
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
 }
 

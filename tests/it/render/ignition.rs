@@ -234,7 +234,7 @@ fn vectors_in_version_3_4() {
                 written += 1;
             }
             None => {
-                let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
+                let mut errors = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).peekable();
                 assert!(errors.peek().is_some() && errors.all(|finding| finding.rule.id.starts_with("ignition-")), "{}", case.name);
             }
         }

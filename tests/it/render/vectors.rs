@@ -73,7 +73,7 @@ fn check(case: &Case) -> Result<(), String> {
     let expected = std::fs::read(case.folder.join(&case.expected)).unwrap();
     let (rendered, findings) = rendered(case, Encoder::Capi);
     let data = rendered.map(|rendered| rendered.data.into_inner());
-    let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    let errors: Vec<_> = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
     let shown = || errors.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>().join("\n");
     if case.expected != "expected.error.txt" {
         return match data {

@@ -2,7 +2,7 @@
 
 use super::{definitions, names, scalars};
 use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
-use crate::contract::ProviderType;
+use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::components::{check_images, check_manager};
 use crate::emit::metadata::MetadataFile;
@@ -12,26 +12,26 @@ use crate::text::source::Source;
 use crate::text::yaml::Limits;
 
 rules! {
-    /// clusterctl refuses the components.
-    REFUSED = error("components-refused");
-    /// components pass only when their variables are replaced: `--raw` and `--describe` fail.
-    RAW_REFUSED = warning("components-raw-refused");
-    /// an object that clusterctl converts is of a version that it does not know.
+    /// clusterctl refuses the components
+    REFUSED = error("components-refused"), url(book::COMPONENTS_YAML);
+    /// clusterctl refuses the components with `--raw` and `--describe`, which replace no variables
+    RAW_REFUSED = warning("components-raw-refused"), url(book::COMPONENTS_YAML);
+    /// an object has an API version that clusterctl cannot convert
     VERSION_UNKNOWN = error("components-object-version-unknown");
-    /// a field that its type does not have vanishes in clusterctl's conversion.
+    /// clusterctl drops a field that the type of the object does not have
     FIELD_DROPPED = warning("components-field-dropped");
-    /// a webhook lacks a field that the API server demands; clusterctl writes null in its place.
+    /// a webhook lacks a required field, for which clusterctl writes null
     WEBHOOK_INCOMPLETE = error("components-webhook-incomplete");
 }
 
 /// Judges the components of the picked version.
 pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
     let (text, origins, mut report) = sampled(source);
-    let is_core = explained.provider.provider_type == ProviderType::CoreProvider;
+    let has_contract = explained.provider.provider_type.has_contract();
     if let Some(text) = text {
         let (objects, unreadable) = objects::read(&text, &Limits::default());
         report.extend(unreadable);
-        report.extend(check_objects(&objects, metadata, is_core));
+        report.extend(check_objects(&objects, metadata, has_contract));
     }
     let mut report = origins.restore(report);
     report.extend(scalars::check(source));
@@ -40,11 +40,11 @@ pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Sourc
     report
 }
 
-fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>, is_core: bool) -> Report {
+fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>, has_contract: bool) -> Report {
     let mut report = check_images(objects);
     report.extend(check_manager(objects));
     report.extend(names::check(objects));
-    report.extend(definitions::check(objects, metadata, is_core));
+    report.extend(definitions::check(objects, metadata, has_contract));
     for object in objects {
         report.extend(unknown_version(object));
         report.extend(dropped(object));

@@ -11,19 +11,19 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// clusterctl cannot read its configuration.
+    /// clusterctl cannot read its configuration
     UNREADABLE = error("configuration-unreadable");
-    /// an entry of `providers` is not valid, so that every command of clusterctl fails.
+    /// clusterctl rejects an entry of `providers`, and every command fails
     ENTRY_REFUSED = error("configuration-provider-refused");
-    /// the url of a provider uses a variable that is not set in the environment.
+    /// the url of a provider uses a variable that the environment does not set
     VARIABLE_UNSET = error("configuration-variable-unset");
-    /// clusterctl waits a minute in each call for the newest version of itself where there is no network.
+    /// clusterctl's version check waits a minute per call without a network
     VERSION_CHECK_ON = info("configuration-version-check-on");
-    /// an image gets a fixed tag, while its provider moves on with `latest`.
+    /// an image has a fixed tag, although its provider follows `latest`
     IMAGE_TAG_UNPINNED = warning("configuration-image-tag-unpinned");
-    /// a repository has no clusterctl.yaml, so that clusterctl does not find it.
+    /// the repository has no clusterctl.yaml, so clusterctl does not find it
     CONFIGURATION_MISSING = error("repository-configuration-missing");
-    /// a repository holds a provider that its clusterctl.yaml does not name.
+    /// the repository contains a provider that its clusterctl.yaml does not name
     ENTRY_MISSING = warning("repository-entry-missing");
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::contract::labels::{CONTRACT_PREFIX, CONTRACT_VERSIONS_SEPARATOR};
-use crate::contract::{ContractVersion, METADATA_FILE};
-use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
+use crate::contract::{ContractVersion, METADATA_FILE, book};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::definitions;
 use crate::emit::metadata::MetadataFile;
 use crate::objects::Object;
@@ -15,18 +15,18 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// a contract label of a CRD names a version that the CRD does not serve.
-    LABEL_VERSION_UNKNOWN = error("crd-contract-label-version-unknown");
-    /// clusterctl replaces variables in the description of a CRD.
-    SUBSTITUTED = warning("crd-text-substituted");
+    /// a contract label of a CRD names a version that the CRD does not serve
+    LABEL_VERSION_UNKNOWN = error("crd-contract-label-version-unknown"), url(book::CONTRACT_LABELS);
+    /// clusterctl substitutes variables in the description of a CRD
+    SUBSTITUTED = warning("crd-text-substituted"), url(book::VARIABLES);
 }
 
-/// Judges the CRDs among the objects; the core has no contract labels of its own.
-pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, is_core: bool) -> Report {
+/// Judges the CRDs among the objects; only kinds that the core looks up by contract need its labels.
+pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, has_contract: bool) -> Report {
     let crds: Vec<&Object> = objects.iter().filter(|object| object.kind() == "CustomResourceDefinition").collect();
     let mut report: Report = crds.iter().filter_map(|crd| definitions::name(crd)).collect();
     crds.iter().for_each(|crd| report.extend(unknown_versions(crd)));
-    report.extend(metadata.filter(|_| !is_core).and_then(|metadata| unlabelled(&crds, metadata)));
+    report.extend(metadata.filter(|_| has_contract).and_then(|metadata| unlabelled(&crds, metadata)));
     report
 }
 
@@ -64,8 +64,7 @@ fn unlabelled(crds: &[&Object], metadata: &MetadataFile) -> Option<Diagnostic> {
     (!crds.is_empty() && !fulfilled).then(|| {
         let key = format!("{CONTRACT_PREFIX}{contract}");
         let message = format!("{METADATA_FILE} promises contract {contract}, but no CRD carries the label {key}");
-        let mut finding = Diagnostic::of(&definitions::LABEL_MISSING, message).at(metadata.series_place(newest));
-        finding.severity = Severity::Warning;
+        let finding = Diagnostic::of(&definitions::LABEL_MISSING, message).at(metadata.series_place(newest));
         finding.help(format!("label the CRDs `{key}: VERSION`, or mend the series"))
     })
 }

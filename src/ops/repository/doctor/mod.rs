@@ -22,9 +22,9 @@ pub use configuration::unreadable;
 pub use text::text;
 
 rules! {
-    /// the repository of a provider is on the network, where doctor does not look.
+    /// the repository of a provider is remote, and doctor does not inspect it
     ON_NETWORK = info("repository-remote");
-    /// a file of a release is no text.
+    /// a file of a release is not UTF-8
     NOT_TEXT = error("repository-file-not-text");
 }
 

@@ -3,21 +3,22 @@
 use serde_json::Value;
 
 use crate::clusterctl::gets_namespace;
-use crate::diag::{Diagnostic, FieldPath, Report, Severity, rules};
+use crate::contract::book;
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
 use crate::emit::stamp::is_namespaced;
 use crate::objects::Object;
 
 rules! {
-    /// clusterctl gives an object of a cluster-wide kind a namespace, because it does not know the kind.
-    CLUSTER_WIDE_MOVED = warning("components-cluster-wide-moved");
-    /// a subject of a role binding is in another namespace; clusterctl moves it.
-    SUBJECT_FOREIGN = warning("components-subject-namespace-foreign");
-    /// a Certificate names no namespace, so that its DNS names stay when clusterctl moves it.
-    CERTIFICATE_NAMESPACE = warning("components-certificate-namespace-missing");
-    /// a DNS name of a Certificate is not that of a Service in its namespace.
-    CERTIFICATE_NAME = warning("components-certificate-name-foreign");
-    /// a cluster-wide role survives `clusterctl delete`, because its name does not begin with the namespace.
+    /// clusterctl adds a namespace to an object of a cluster-scoped kind that it does not know
+    CLUSTER_WIDE_MOVED = warning("components-cluster-wide-moved"), url(book::TARGET_NAMESPACE);
+    /// a role binding names a subject in another namespace, which clusterctl replaces
+    SUBJECT_FOREIGN = warning("components-subject-namespace-foreign"), url(book::TARGET_NAMESPACE);
+    /// a Certificate has no namespace, so clusterctl does not adapt its DNS names
+    CERTIFICATE_NAMESPACE = warning("components-certificate-namespace-missing"), url(book::TARGET_NAMESPACE);
+    /// a DNS name of a Certificate does not belong to a Service in its namespace
+    CERTIFICATE_NAME = warning("components-certificate-name-foreign"), url(book::TARGET_NAMESPACE);
+    /// `clusterctl delete` leaves a cluster-scoped role behind, because its name does not start with the namespace
     ROLE_LEFT_BEHIND = info("components-role-left-behind");
 }
 
@@ -57,8 +58,7 @@ fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {
     // Without a namespace the object was meant to follow.
     (!found.is_empty() && found != target).then(|| {
         let message = format!("{} is in namespace {found}, and clusterctl moves it into {target}", object.title());
-        let mut finding = Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&FieldPath::of_fields("metadata.namespace")));
-        finding.severity = Severity::Warning;
+        let finding = Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&FieldPath::of_fields("metadata.namespace")));
         finding.help(format!("write `namespace: {target}`, or install the object in another way"))
     })
 }

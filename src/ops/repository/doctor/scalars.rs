@@ -1,19 +1,20 @@
 //! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for something else, numbers beyond a
 //! double, variables without quotes.
 
+use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Limits, Node, Value};
 
 rules! {
-    /// a bare key such as `y` or `on` becomes `true` or `false`.
+    /// a bare key such as `y` or `on` becomes `true` or `false`
     KEY_CHANGED = warning("components-key-changed");
-    /// a whole number is beyond what a double holds exactly.
+    /// an integer exceeds the exact range of a double
     INTEGER_INEXACT = warning("components-integer-inexact");
-    /// a label is no text, so that clusterctl drops all labels of the object.
+    /// the value of a label is not a string, so clusterctl drops all labels of the object
     LABEL_NOT_TEXT = warning("components-label-not-text");
-    /// a variable stands without quotes where only text is allowed.
-    VARIABLE_UNQUOTED = warning("components-variable-unquoted");
+    /// a variable is unquoted where only a string is allowed
+    VARIABLE_UNQUOTED = warning("components-variable-unquoted"), url(book::VARIABLES);
 }
 
 /// Whole numbers beyond this are not exact as doubles.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::templates::substitution_finding;
 use crate::text::envsubst::{self, Template, Use};
@@ -9,15 +10,15 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// an operator of a variable does not mean what it means in a shell.
-    OPERATOR_OTHER = warning("template-operator-not-shells");
-    /// an operator makes a variable optional, and nothing says so.
-    OPTIONAL_BY_OPERATOR = warning("template-variable-optional");
-    /// a variable is used in defaults only, so that users are not told of it.
+    /// a variable operator has another meaning than in a shell
+    OPERATOR_OTHER = warning("template-operator-not-shells"), url(book::VARIABLES);
+    /// a variable operator silently makes the variable optional
+    OPTIONAL_BY_OPERATOR = warning("template-variable-optional"), url(book::VARIABLES);
+    /// a variable occurs only in defaults, so clusterctl does not list it
     NESTED_ONLY = info("template-variable-hidden");
-    /// the version of a Cluster stands without quotes and may be a number.
+    /// the version of a Cluster is unquoted and may be read as a number
     VERSION_UNQUOTED = error("template-version-unquoted");
-    /// several Clusters of a template use one class; clusterctl prints it for each.
+    /// several Clusters of a template share a ClusterClass, which clusterctl prints once for each
     CLASS_REPEATED = warning("template-class-repeated");
 }
 

@@ -3,26 +3,26 @@
 use semver::Version;
 
 use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusal};
-use crate::contract::{METADATA_FILE, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Severity, rules};
+use crate::contract::{METADATA_FILE, book, parse_semantic};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::emit::metadata::{self, MetadataFile};
 use crate::text::source::Source;
 
 rules! {
-    /// clusterctl finds no version of a provider.
+    /// clusterctl finds no version of a provider
     VERSION_MISSING = error("repository-version-missing");
-    /// the folder of a version is a link, which clusterctl passes over.
+    /// the folder of a version is a symbolic link, which clusterctl skips
     VERSION_LINKED = warning("repository-version-linked");
-    /// the folder of a version lacks the `v`; clusterctl finds it and then looks for it under another name.
+    /// the folder of a version lacks the leading `v`, so clusterctl lists it but cannot read it
     VERSION_UNPREFIXED = error("repository-version-unprefixed");
-    /// a file that clusterctl needs is not there.
+    /// a file that clusterctl needs does not exist
     FILE_MISSING = error("repository-file-missing");
-    /// clusterctl refuses a metadata.yaml.
-    METADATA_REFUSED = error("metadata-refused");
-    /// metadata.yaml names a series that has no release yet, so that `latest` gives a pre-release or nothing.
-    SERIES_AHEAD = warning("metadata-series-ahead");
-    /// the newest metadata.yaml does not name the series of an older version, which clusterctl then cannot upgrade.
-    NOT_CUMULATIVE = warning("metadata-not-cumulative");
+    /// clusterctl refuses metadata.yaml
+    METADATA_REFUSED = error("metadata-refused"), url(book::METADATA_YAML);
+    /// metadata.yaml names a series without a release, so `latest` selects a pre-release or nothing
+    SERIES_AHEAD = warning("metadata-series-ahead"), url(book::METADATA_YAML);
+    /// metadata.yaml omits the series of an older version, which clusterctl then cannot upgrade
+    NOT_CUMULATIVE = warning("metadata-not-cumulative"), url(book::METADATA_YAML);
 }
 
 /// Whether a version is a pre-release.
@@ -86,10 +86,7 @@ fn series_ahead(explained: &Explanation, version: &str, newest: &str, (major, mi
 pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &mut Report) -> Option<MetadataFile> {
     let (file, found) = metadata::parse(source);
     let refusal = metadata_refusal(&explained.provider.label(), source.text().as_bytes());
-    report.extend(match &refusal {
-        Some(_) => found,
-        None => found.into_findings().into_iter().map(milder).collect(),
-    });
+    report.extend(found);
     if let Some(refusal) = refusal.filter(|_| !report.has_errors()) {
         let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
         let finding = finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}"));
@@ -124,11 +121,6 @@ pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &
         report.push(finding.help("lay its release in, or list a series only from its first release on"));
     }
     Some(file)
-}
-
-/// What clusterctl takes is at most a warning.
-fn milder(finding: Diagnostic) -> Diagnostic {
-    Diagnostic { severity: finding.severity.max(Severity::Warning), ..finding }
 }
 
 fn is_of(series: &crate::contract::ReleaseSeries, version: &Version) -> bool {

@@ -31,13 +31,13 @@ use crate::render::input::profile::Profile;
 use crate::render::plan::node_plan::NodePlan;
 
 rules! {
-    /// A config of which no Ignition can be made.
+    /// no Ignition config can be produced
     pub CONFIG_REFUSED = error("ignition-config-refused");
-    /// An additional config that Ignition, or upstream's transpiler, refuses.
+    /// the additional config is rejected by Ignition or the Container Linux transpiler
     pub ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
-    /// What upstream's transpiler says of an additional config, and upstream throws away.
+    /// the Container Linux transpiler warns about the additional config, and upstream discards the warning
     pub ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
-    /// A field that Ignition does not have as it is meant, so that the node gets something else.
+    /// a field has no equivalent in Ignition, so the node gets something else
     pub FIELD_LOST = warning("ignition-field-lost");
 }
 

@@ -1,0 +1,83 @@
+//! `rules`: the registry of everything that can be found.
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::{Report, Rule};
+use crate::ops::rules;
+use crate::report::json;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["rules"],
+    operands: "",
+    summary: "every rule: severity, what a controller does about it, the defect that it finds",
+    family: None,
+    group: Group::Reference,
+    manner: Manner::Ours,
+    examples: &["rules", "rules -o json"],
+    action: Action::of::<Arguments>(),
+};
+
+/// How the rules are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args)]
+struct Arguments {
+    /// How to print the rules
+    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
+    output: Format,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RulesReport {
+    /// The rules, by id.
+    rules: Vec<Entry>,
+}
+
+/// One rule.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    /// The id, as `--deny`, `--allow` and findings name it.
+    rule: &'static str,
+    /// How much a finding of it weighs.
+    severity: json::Severity,
+    /// What a controller does: `refuse` (until the object is changed), `wait` (until what is missing is there), `tell`.
+    class: &'static str,
+    /// The defect, in one clause.
+    summary: &'static str,
+    /// The page on which the rule stands; null when there is none.
+    url: Option<&'static str>,
+}
+
+impl From<&'static Rule> for Entry {
+    fn from(rule: &'static Rule) -> Self {
+        let Rule { id, severity, summary, url, class } = rule;
+        Entry { rule: id, severity: (*severity).into(), class: class.as_str(), summary, url: *url }
+    }
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let all = rules::all();
+        match self.output {
+            Format::Text => context.out(&rules::table(&all)),
+            Format::Json => {
+                let body = RulesReport { rules: all.into_iter().map(Entry::from).collect() };
+                context.out(&json::render("Rules", body, &Report::new()));
+            }
+        }
+        Ok(Exit::Clean)
+    }
+}

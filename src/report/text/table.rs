@@ -1,0 +1,16 @@
+//! Rows with aligned columns, as the verbs that list things print them.
+
+/// The rows, each column as wide as its widest cell; the last one ends where its text does.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        format!("{}\n", cells.join("   ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
