@@ -29,6 +29,7 @@ mod own_objects;
 mod release;
 mod render;
 mod repository;
+mod rules;
 mod schema;
 mod shell;
 mod support;

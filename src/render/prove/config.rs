@@ -386,3 +386,24 @@ impl TakeOrEmpty for Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::input::pool::Pool;
+    use crate::render::input::target::targets;
+    use crate::text::source::Source;
+
+    /// No rule of our own schemas is beyond our CEL library, so this one has a schema of its own.
+    #[test]
+    fn rules_that_cannot_be_judged_are_told() {
+        let text = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {name: w}\nspec: {a: x}\n";
+        let (pool, _) = Pool::read(&[Source::new("w.yaml", text)]);
+        let spec = json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "self.?a.hasValue()"}]});
+        let schema = document::compiled(&json!({"type": "object", "properties": {"spec": spec}}));
+        let mut notes = Notes::default();
+        let judged = judge_rules(&targets(&pool)[0], &schema, &json!({"spec": {"a": "x"}}), &mut notes);
+        let found: Vec<_> = notes.report.findings().iter().map(|finding| (finding.rule.id, finding.place.path.to_string())).collect();
+        assert_eq!((judged, found), (Some(()), vec![("config-rule-not-judged", "spec".to_owned())]));
+    }
+}
