@@ -2,6 +2,7 @@
 //!
 //! "Book" is the Cluster API book; its contract pages are below `developer/providers/contracts/`.
 
+mod api_version;
 pub mod book;
 mod image;
 pub mod labels;
@@ -13,6 +14,7 @@ mod provider_type;
 mod version;
 mod version_number;
 
+pub use api_version::ApiVersion;
 pub use image::{Image, ImageFault};
 pub use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
 pub use plural::{crd_name, pluralize};

@@ -4,35 +4,22 @@
 use serde_json::Value;
 
 use super::rbac::Kind;
-use crate::contract::{ContractVersion, book, crd_name, labels};
+use crate::contract::{ApiVersion, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::{Misfit, Object};
 use crate::provider::Provider;
-use crate::schema::structural;
 
 rules! {
     /// `crds` in provider.yaml matches an object that is not a CRD
     NOT_A_CRD = error("provider-crd-other-kind");
     /// `crds` in provider.yaml matches a CRD of a group that `group` does not list
     FOREIGN_GROUP = error("provider-crd-foreign-group");
-    /// the name of a CRD differs from the one that Cluster API computes
-    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME);
     /// a contract label of a CRD contradicts `contracts` in provider.yaml
     LABEL_WRONG = error("crd-contract-label-wrong"), url(book::CONTRACT_LABELS);
-    /// no CRD carries the label of the contract that metadata.yaml promises
-    pub LABEL_MISSING = error("crd-contract-label-missing"), url(book::CONTRACT_LABELS);
-    /// no version of a CRD fulfils a contract
-    VERSION_MISSING = error("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
-    /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
-    NOT_STRUCTURAL = error("crd-not-structural");
-    /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
-    CA_BUNDLE = error("crd-ca-bundle-present");
+    /// no version of a CRD fulfils a contract, so core objects cannot refer to its kind
+    VERSION_MISSING = info("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
 }
-
-/// The group and kind of CRDs.
-pub const CRD_GROUP: &str = "apiextensions.k8s.io";
-/// The kind of CRDs.
-pub const CRD_KIND: &str = "CustomResourceDefinition";
 
 /// What a CRD says of its kind.
 pub fn kind_of(crd: &Value) -> Kind {
@@ -58,20 +45,12 @@ pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     if let Some(finding) = foreign_group(provider, crd, pattern) {
         return [finding].into_iter().collect();
     }
-    let mut report: Report = name(crd).into_iter().collect();
-    report.extend(contract_labels(provider, crd));
-    report.extend(conversion(crd));
-    report.extend(structure(crd));
-    report
+    contract_labels(provider, crd)
 }
 
 /// Checks a CRD in components that a tool already built.
 pub fn check_built(provider: &Provider, crd: &Object) -> Report {
-    let mut report: Report = name(crd).into_iter().collect();
-    report.extend(wanted_labels(provider, crd.value()).iter().filter_map(|(key, value)| wrong_label(crd, key, value)));
-    report.extend(conversion(crd));
-    report.extend(structure(crd));
-    report
+    wanted_labels(provider, crd.value()).iter().filter_map(|(key, value)| wrong_label(crd, key, value)).collect()
 }
 
 fn path(fields: &[&str]) -> FieldPath {
@@ -80,69 +59,37 @@ fn path(fields: &[&str]) -> FieldPath {
 
 fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<Diagnostic> {
     let wanted = provider.group.as_deref()?;
+    let groups: Vec<&str> = std::iter::once(wanted).chain(provider.groups.iter().map(String::as_str)).collect();
     let kind = kind_of(crd.value());
-    (kind.group != wanted).then(|| {
+    (!groups.contains(&kind.group.as_str())).then(|| {
         Diagnostic::of(&FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
             .at(pattern.clone())
-            .label(format!("`group` is {wanted}"))
+            .label(format!("the groups are {}", groups.join(", ")))
             .related(crd.place(&path(&["spec", "group"])), "")
-            .help(format!("write a pattern that takes the files of {wanted} only, such as `…/{wanted}_*.yaml`"))
-    })
-}
-
-/// The core computes the name instead of searching for it.
-pub fn name(crd: &Object) -> Option<Diagnostic> {
-    let kind = kind_of(crd.value());
-    let skipped = crd.value()["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
-    let expected = if skipped { format!("{}.{}", kind.plural, kind.group) } else { crd_name(&kind.group, &kind.kind) };
-    (crd.name() != expected).then(|| {
-        Diagnostic::of(&NAME_WRONG, format!("metadata.name is `{}`, but Cluster API looks for `{expected}`", crd.name()))
-            .at(crd.place(&path(&["metadata", "name"])))
             .help(format!(
-                "name it `{expected}` with that plural; for a kind that core objects never refer to, set the annotation `{}`",
-                labels::SKIP_CRD_NAME_CHECK
+                "add `{}` to `groups`, or write a pattern that takes other files only, such as `…/{wanted}_*.yaml`",
+                kind.group
             ))
     })
 }
 
-fn conversion(crd: &Object) -> Option<Diagnostic> {
-    let at = path(&["spec", "conversion", "webhook", "clientConfig", "caBundle"]);
-    let bundle = &crd.value()["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
-    (!bundle.is_null()).then(|| {
-        Diagnostic::of(&CA_BUNDLE, "spec.conversion.webhook.clientConfig.caBundle is set")
-            .at(crd.place(&at))
-            .help("remove the field; cert-manager injects the CA")
-            .note("from Kubernetes 1.31 on a CRD with a dummy bundle cannot be applied a second time")
-    })
-}
-
-/// What the API server would refuse about schemas, defaults and rules, or store as the condition NonStructuralSchema.
-fn structure(crd: &Object) -> Report {
-    structural::check(crd.value())
-        .into_iter()
-        .map(|violation| {
-            Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
-                .at(crd.place(&violation.path))
-                .help("mend the type that the CRD is generated from")
-                .note(format!("the API server says: {violation}"))
-                .upstream(violation.to_string())
-        })
-        .collect()
-}
-
-/// The versions that a CRD lists, oldest first as it lists them.
+/// The versions that a CRD serves, as it lists them.
 fn versions(crd: &Value) -> Vec<&str> {
-    crd["spec"]["versions"].as_array().into_iter().flatten().filter_map(|version| version["name"].as_str()).collect()
+    let listed = crd["spec"]["versions"].as_array().into_iter().flatten();
+    listed.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect()
 }
 
-/// The contract labels that provider.yaml gives a CRD: for each contract those of its versions that the CRD has.
+/// The contract labels that provider.yaml gives a CRD: for each contract those of its versions that the CRD serves, the newest last, which
+/// is the one that the core takes.
 fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
     let known = versions(crd);
     provider
         .contracts
         .iter()
         .map(|(contract, versions)| {
-            let fulfilled: Vec<&str> = versions.iter().map(String::as_str).filter(|version| known.contains(version)).collect();
+            let mut fulfilled: Vec<&str> = versions.iter().map(String::as_str).filter(|version| known.contains(version)).collect();
+            fulfilled.sort_by_key(|version| ApiVersion::parse(version));
+            fulfilled.dedup();
             (
                 format!("{}{contract}", labels::CONTRACT_PREFIX),
                 fulfilled.join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()),
@@ -173,7 +120,7 @@ fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diag
     );
     Diagnostic::of(&VERSION_MISSING, message)
         .at(crd.place(&path(&["spec", "versions"])))
-        .help("name under `contracts` the versions that the CRD has")
+        .help("name under `contracts` the versions that the CRD serves, if core objects refer to the kind")
 }
 
 /// A label that is there must say what provider.yaml says.
@@ -235,24 +182,6 @@ pub fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Checks that the labels of a finished components file fit the contract of its release series: the label of that contract is on at
-/// least one CRD of the provider (book: "Metadata YAML"; checklist CC-13).
-pub fn check_against_series(contract: &str, crds: &[&Object], series: &Place) -> Option<Diagnostic> {
-    let key = format!("{}{contract}", labels::CONTRACT_PREFIX);
-    let labelled = crds.iter().any(|crd| crd.value()["metadata"]["labels"].get(&key).is_some());
-    if crds.is_empty() || labelled {
-        return None;
-    }
-    let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
-    Some(
-        Diagnostic::of(&LABEL_MISSING, format!("the release series has contract {contract}, but no CRD carries the label {key}"))
-            .at(series.clone())
-            .help(format!(
-                "declare `{contract}` under `contracts` of provider.yaml, or mend the series (known contracts: {known})"
-            )),
-    )
-}
-
 /// Doubles what clusterctl's substitution would eat: `$$` and `${` in descriptions and patterns of a CRD come out of it as they went in.
 pub fn escape_for_substitution(crd: &mut Object) {
     crd.edit_texts(|text| {
@@ -308,22 +237,18 @@ mod tests {
         assert_eq!(crd.value()["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
     }
 
-    /// Book, "Labels and annotations": the annotation is for kinds that core objects never refer to. The name that the API server demands
-    /// (`<plural>.<group>`) stays due.
+    /// The core takes the last version of a label, and asks the API server for it.
     #[test]
-    fn naming_rule_is_waived_by_its_annotation_alone() {
-        let faulty = |called: &str, annotations: Value| {
-            let crd = json!({
-                "metadata": {"name": called, "annotations": annotations},
-                "spec": {"group": "foo.dev", "names": {"kind": "FooConfig", "plural": "foos"}},
-            });
-            name(&Object::made(crd)).is_some()
-        };
-        let skip = json!({"clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check": ""});
-        assert!(faulty("foos.foo.dev", json!({"other": ""})));
-        assert!(!faulty("foos.foo.dev", skip.clone()));
-        assert!(faulty("fooconfigs.foo.dev", skip));
-        assert!(!faulty("fooconfigs.foo.dev", json!({})));
+    fn labels_name_served_versions_the_newest_last() {
+        let provider: Provider = serde_json::from_value(json!({
+            "apiVersion": "windlass.dev/v1alpha1", "kind": "Provider", "name": "foo", "type": "BootstrapProvider", "namespace": "foo-system",
+            "contracts": {"v1beta2": ["v1", "v1beta1", "v1alpha1"]},
+        }))
+        .expect("a provider");
+        let versions = json!([{"name": "v1alpha1", "served": true}, {"name": "v1beta1", "served": false}, {"name": "v1", "served": true}]);
+        let mut crd = Object::made(json!({"metadata": {"name": "x"}, "spec": {"versions": versions}}));
+        label_contracts(&provider, &mut crd);
+        assert_eq!(crd.value()["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta2": "v1alpha1_v1"}));
     }
 
     #[test]

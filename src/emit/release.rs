@@ -7,9 +7,10 @@ use semver::Version;
 use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
 use super::sbom::{SBOM_FILE, Subject, sbom};
-use super::{definitions, metadata, templates};
+use super::{metadata, templates};
 use crate::contract::{METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::Object;
 use crate::provider::{Declared, Inputs};
 use crate::text::budget::Budget;
@@ -82,7 +83,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
             release.contract.clone_from(contract);
         }
         if let Some((contract, place)) = series.as_ref().filter(|_| declared.provider.provider_type.has_contract()) {
-            release.report.extend(definitions::check_against_series(contract, &components.crds(), place));
+            release.report.extend(crate::lint::definitions::promise(contract, components.crds(), place));
         }
         add_components(&mut release, declared, components);
         add_templates(&mut release, plan, declared);
@@ -170,7 +171,7 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
     let quoted = object.quoted_variables();
     let quoting = match &quoted {
         // Made from typed values, in which a variable can only stand in text.
-        None if object.is(definitions::CRD_GROUP, definitions::CRD_KIND) => VariableQuoting::Never,
+        None if object.is(CRD_GROUP, CRD_KIND) => VariableQuoting::Never,
         None => VariableQuoting::Always,
         Some(paths) => VariableQuoting::At(paths),
     };

@@ -163,7 +163,7 @@ fn check_class(source: &Source, class: &str) -> Report {
     let mut report = sampled.report.clone();
     report.extend(variables(source));
     let file = file_name(source.name());
-    let judge = |object: &Object| class_name(file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
+    let judge = |object: &Object| class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
     report.extend(sampled.judge(judge));
     report
 }
@@ -181,16 +181,21 @@ fn variables(source: &Source) -> Option<Diagnostic> {
     )
 }
 
-fn class_name(file: &str, object: &Object, class: &str) -> Option<Diagnostic> {
+fn class_name(sampled: &Sampled, file: &str, object: &Object, class: &str) -> Option<Diagnostic> {
     if object.kind() != "ClusterClass" {
         return None;
     }
     let path = FieldPath::of_fields("metadata.name");
-    let found = object.name();
+    // Of a name with variables the sample says nothing.
+    let written = sampled.written(object, &path).trim_matches(['"', '\'']);
+    let found = if written.contains("${") { written } else { object.name() };
     (found != class).then(|| {
         Diagnostic::of(&CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
             .at(object.place(&path))
-            .help(format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"))
+            .help(match found.is_empty() || found.contains("${") {
+                true => format!("call the class `{class}`"),
+                false => format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"),
+            })
             .note("clusterctl finds the file by the name that a topology gives")
     })
 }

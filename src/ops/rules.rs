@@ -15,6 +15,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::templates::RULES,
     crate::objects::misfit::RULES,
     crate::objects::read::RULES,
+    crate::lint::definitions::RULES,
     crate::ops::generate::RULES,
     crate::ops::release_build::RULES,
     crate::ops::release_bump::RULES,

@@ -46,6 +46,10 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub group: Option<String>,
+    /// Further API groups of its kinds, for a provider that has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1, max = 253)))]
+    pub groups: Vec<String>,
     /// Contract to the API versions that fulfil it, oldest first: the contract labels of the CRDs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<String, Vec<String>>,

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
-use crate::contract::{ProviderType, book};
+use crate::contract::{ApiVersion, ProviderType, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
+use crate::text::nearest::nearest;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
@@ -127,6 +128,7 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     let at = |path: &FieldPath| place(source, index, &root, path);
     let mut report = document::check(&value, schema, &SYNTAX, &root, source, index);
     report.extend(crds_value(&value, &at));
+    report.extend(type_value(&value, &at));
     report.extend(kind_wrong(&value, &at));
     if report.has_errors() {
         return (None, report);
@@ -145,11 +147,30 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     }
 }
 
-/// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say; [`crds_value`] judges it.
+/// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say; [`crds_value`] judges it, and
+/// [`type_value`] the type.
 fn schema() -> Schema {
     let mut json = document::structural_json::<Provider>();
     json["properties"]["crds"] = serde_json::json!({"x-kubernetes-preserve-unknown-fields": true});
+    json["properties"]["type"] = serde_json::json!({"type": "string"});
     document::compiled(&json)
+}
+
+/// The types are a closed list; a short form names the one that is meant.
+fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
+    let found = value.get("type")?.as_str()?;
+    let known = ProviderType::ALL.map(ProviderType::as_str);
+    if known.contains(&found) {
+        return None;
+    }
+    let is_short = |known: &&str| known.strip_suffix("Provider").is_some_and(|word| word.eq_ignore_ascii_case(found));
+    let meant = known.into_iter().find(is_short).or_else(|| nearest(found, known));
+    let finding = Diagnostic::of(SYNTAX.refused, format!("type is `{found}`, which is no type of provider"));
+    let finding = finding.at(at(&FieldPath::root().field("type")));
+    Some(match meant {
+        Some(meant) => finding.label(format!("did you mean `{meant}`?")).help(format!("write `type: {meant}`")),
+        None => finding.help(format!("write one of {}", known.map(|known| format!("`{known}`")).join(", "))),
+    })
 }
 
 fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
@@ -239,11 +260,11 @@ fn contracts(declared: &Declared) -> Report {
         report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));
     }
     for (contract, versions) in &provider.contracts {
-        if !is_version(contract) {
+        if ApiVersion::parse(contract).is_none() {
             let finding = Diagnostic::of(&CONTRACT_UNKNOWN, format!("`{contract}` under contracts is no contract version"));
             report.push(finding.at(declared.place(&path.field(contract.as_str()))).help("write `v1beta1` or `v1beta2`"));
         }
-        let bad = versions.iter().position(|version| !is_version(version));
+        let bad = versions.iter().position(|version| ApiVersion::parse(version).is_none());
         if versions.is_empty() || bad.is_some() {
             let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
             let finding = Diagnostic::of(SYNTAX.refused, format!("contracts.{contract} must list API versions"));
@@ -251,16 +272,6 @@ fn contracts(declared: &Declared) -> Report {
         }
     }
     report
-}
-
-/// Whether a text has the form of an API version: `v1`, `v1beta2`, `v2alpha1`.
-fn is_version(text: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let Some(rest) = text.strip_prefix('v') else { return false };
-    match rest.split_once("alpha").or_else(|| rest.split_once("beta")) {
-        Some((major, minor)) => digits(major) && digits(minor),
-        None => digits(rest),
-    }
 }
 
 /// clusterctl binds the name `cluster-api` and the core provider to each other.

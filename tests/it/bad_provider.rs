@@ -236,3 +236,64 @@ fn fields_of_the_wrong_type_in_own_objects_are_findings() {
         assert!(outcome.stderr.contains(&format!("--> {place}")) && outcome.stderr.contains(line), "{own}{}", outcome.stderr);
     }
 }
+
+#[test]
+fn a_short_type_names_the_one_that_is_meant() {
+    for (short, meant) in
+        [("Infrastructure", "InfrastructureProvider"), ("IPAM", "IPAMProvider"), ("BootstrapProvder", "BootstrapProvider")]
+    {
+        let provider = PROVIDER.replace("type: InfrastructureProvider", &format!("type: {short}"));
+        let folder = folder(&[("provider.yaml", &provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD)]);
+        let outcome = build(folder.path(), &["v0.1.0"]);
+        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("help: write `type: {meant}`")), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.matches("error[").count(), 1, "{}", outcome.stderr);
+    }
+}
+
+/// A CRD whose old version is not served, and a helper kind that core objects never refer to, as AWS and OpenStack have them: what builds
+/// without a finding has none for the doctor either.
+#[test]
+fn building_and_examining_judge_definitions_alike() {
+    let unserved =
+        "  versions:\n  - name: v1alpha1\n    served: false\n    storage: false\n    schema: {openAPIV3Schema: {type: object}}\n";
+    let crd = CRD.replace("  versions:\n", unserved);
+    let helper = CRD.replace("FooMachine", "FooServer").replace("foomachine", "fooserver").replace("name: v1\n", "name: v1alpha2\n");
+    let other = helper.replace("infrastructure.foo.dev", "controlplane.foo.dev").replace("name: v1alpha2", "name: v1");
+    let provider = PROVIDER
+        .replace("v1beta2: [v1]", "v1beta2: [v1, v1alpha1]")
+        .replace("contracts:", "groups: [controlplane.foo.dev]\ncontracts:")
+        .replace("[crd.yaml]", "[crd.yaml, helper.yaml, other.yaml]");
+    let files = [
+        ("provider.yaml", provider.as_str()),
+        ("metadata.yaml", METADATA),
+        ("crd.yaml", &crd),
+        ("helper.yaml", &helper),
+        ("other.yaml", &other),
+    ];
+    let folder = folder(&files);
+    let outcome = build(folder.path(), &["v0.1.0"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let components = std::fs::read_to_string(folder.path().join("out/infrastructure-components.yaml")).unwrap();
+    assert!(components.contains("cluster.x-k8s.io/v1beta2: v1\n"), "{components}");
+    let run = |arguments: &[&str]| {
+        let output = support::windlass(folder.path()).args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        )
+    };
+    assert_eq!(run(&["repository", "add", "out", "--to", "repository"]).0, Some(0));
+    let (code, examined) = run(&["repository", "doctor", "repository"]);
+    assert!(code == Some(0) && !examined.contains("crd-"), "{examined}");
+    // A label of a finished file that names the version that is not served: an error for both.
+    let labelled = components.replace("cluster.x-k8s.io/v1beta2: v1\n", "cluster.x-k8s.io/v1beta2: v1alpha2_v1\n");
+    std::fs::write(folder.path().join("built.yaml"), &labelled).unwrap();
+    std::fs::write(folder.path().join("repository/infrastructure-foo/v0.1.0/infrastructure-components.yaml"), &labelled).unwrap();
+    let built = PROVIDER.split("group:").next().unwrap().to_owned() + "namespace: foo-system\ncomponents: built.yaml\n";
+    std::fs::write(folder.path().join("provider.yaml"), built).unwrap();
+    for arguments in [&["release", "build", "v0.1.0", "--to", "again"][..], &["repository", "doctor", "repository"]] {
+        let (code, said) = run(arguments);
+        assert!(code == Some(1) && said.contains("error[crd-contract-label-version-unknown]"), "{arguments:?}: {said}");
+    }
+}

@@ -18,14 +18,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     ("admission", &["diag", "text", "api", "schema", "conversion"]),
     // 2 engines
-    ("emit", &["diag", "text", "objects", "contract", "provider", "schema", "api"]),
+    ("lint", &["diag", "text", "objects", "contract", "schema"]),
+    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("clusterctl", &["diag", "text", "objects", "contract"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text"]),
     // 3 verbs
     (
         "ops",
-        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "emit", "render", "report"],
+        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report"],
     ),
     // 4 shell
     ("shell", &["diag", "text", "clusterctl"]),

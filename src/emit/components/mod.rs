@@ -9,12 +9,13 @@ use serde_json::Value;
 
 pub use self::check::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING, check_images, check_manager};
 pub use self::image::ManagerImage;
-use super::definitions::{self, CRD_GROUP, CRD_KIND};
+use super::definitions;
 use super::names::Names;
 use super::rbac::{self, Kind};
 use super::{account, crds, manager, stamp, webhooks};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND, check as judge_crd};
 use crate::objects::references::references;
 use crate::objects::{self, Object, pods};
 use crate::provider::{Declared, Inputs};
@@ -127,6 +128,7 @@ impl Assembly<'_> {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report.extend(definitions::check_built(&self.declared.provider, object));
                 definitions::label_contracts(&self.declared.provider, object);
+                self.report.extend(judge_crd(object));
             }
         }
         objects
@@ -199,6 +201,7 @@ impl Assembly<'_> {
                 self.report.extend(report);
                 if usable {
                     definitions::label_contracts(provider, &mut crd);
+                    self.report.extend(judge_crd(&crd));
                     let completed = definitions::complete_names(&mut crd);
                     self.report.extend(crd.refused(completed));
                     definitions::escape_for_substitution(&mut crd);

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::contract::labels::{CONTRACT_PREFIX, CONTRACT_VERSIONS_SEPARATOR};
-use crate::contract::{ContractVersion, METADATA_FILE, book};
+use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::emit::definitions;
 use crate::emit::metadata::MetadataFile;
+use crate::lint::definitions;
 use crate::objects::Object;
 use crate::report::text::plural;
 use crate::text::envsubst;
@@ -15,8 +14,6 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Limits, Node};
 
 rules! {
-    /// a contract label of a CRD names a version that the CRD does not serve
-    LABEL_VERSION_UNKNOWN = error("crd-contract-label-version-unknown"), url(book::CONTRACT_LABELS);
     /// clusterctl substitutes variables in the description of a CRD
     SUBSTITUTED = warning("crd-text-substituted"), url(book::VARIABLES);
 }
@@ -24,49 +21,15 @@ rules! {
 /// Judges the CRDs among the objects; only kinds that the core looks up by contract need its labels.
 pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, has_contract: bool) -> Report {
     let crds: Vec<&Object> = objects.iter().filter(|object| object.kind() == "CustomResourceDefinition").collect();
-    let mut report: Report = crds.iter().filter_map(|crd| definitions::name(crd)).collect();
-    crds.iter().for_each(|crd| report.extend(unknown_versions(crd)));
-    report.extend(metadata.filter(|_| has_contract).and_then(|metadata| unlabelled(&crds, metadata)));
+    let mut report: Report = crds.iter().flat_map(|crd| definitions::check(crd)).collect();
+    let newest =
+        |metadata: &MetadataFile| metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor)).cloned();
+    let promised = metadata.filter(|_| has_contract).and_then(|metadata| Some((metadata, newest(metadata)?)));
+    report.extend(
+        promised
+            .and_then(|(metadata, series)| definitions::promise(&series.contract, crds.iter().copied(), &metadata.series_place(&series))),
+    );
     report
-}
-
-/// The labels of a CRD by which it says which of its versions fulfil which contract.
-fn contract_labels(crd: &Object) -> impl Iterator<Item = (&'static str, &str)> {
-    ContractVersion::ALL.into_iter().filter_map(|contract| Some((contract.as_str(), crd.label(&contract.label())?)))
-}
-
-fn unknown_versions(crd: &Object) -> Vec<Diagnostic> {
-    let versions = crd.items(&["spec", "versions"]).iter();
-    let known: BTreeSet<&str> =
-        versions.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect();
-    let finding = |contract: &str, version: &str| {
-        let key = format!("{CONTRACT_PREFIX}{contract}");
-        let served: Vec<&str> = known.iter().copied().collect();
-        Diagnostic::of(
-            &LABEL_VERSION_UNKNOWN,
-            format!("label {key} of {} names {version}, which the CRD does not serve", crd.title()),
-        )
-        .at(crd.place(&FieldPath::root().field("metadata").field("labels").key(key)))
-        .help(format!("name versions that it serves: {}", served.join(", ")))
-    };
-    contract_labels(crd)
-        .flat_map(|(contract, value)| value.split(CONTRACT_VERSIONS_SEPARATOR).map(move |version| (contract, version)))
-        .filter(|(_, version)| !known.contains(version))
-        .map(|(contract, version)| finding(contract, version))
-        .collect()
-}
-
-/// metadata.yaml promises a contract that no CRD fulfils.
-fn unlabelled(crds: &[&Object], metadata: &MetadataFile) -> Option<Diagnostic> {
-    let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor))?;
-    let contract = newest.contract.as_str();
-    let fulfilled = crds.iter().any(|crd| contract_labels(crd).any(|(known, _)| known == contract));
-    (!crds.is_empty() && !fulfilled).then(|| {
-        let key = format!("{CONTRACT_PREFIX}{contract}");
-        let message = format!("{METADATA_FILE} promises contract {contract}, but no CRD carries the label {key}");
-        let finding = Diagnostic::of(&definitions::LABEL_MISSING, message).at(metadata.series_place(newest));
-        finding.help(format!("label the CRDs `{key}: VERSION`, or mend the series"))
-    })
 }
 
 /// Variables and escapes in descriptions, where nobody meant any.
@@ -139,18 +102,5 @@ mod tests {
             found,
             [("clusterctl replaces variables in descriptions: NAME", 3), ("clusterctl makes one `$` of `$$` in descriptions, 1 time", 3)]
         );
-    }
-
-    #[test]
-    fn labels_name_versions_that_are_served() {
-        let value = serde_json::json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x", "labels": {
-            "cluster.x-k8s.io/v1beta2": "v1beta1_v1beta2"}}, "spec": {"versions": [{"name": "v1beta2", "served": true}, {"name": "v1beta1", "served": false}]}});
-        let messages: Vec<String> = unknown_versions(&Object::made(value)).into_iter().map(|finding| finding.message).collect();
-        assert_eq!(
-            messages,
-            ["label cluster.x-k8s.io/v1beta2 of CustomResourceDefinition/x names v1beta1, which the CRD does not serve"]
-        );
-        let none = serde_json::json!({"kind": "CustomResourceDefinition", "metadata": {"labels": {}}});
-        assert!(unknown_versions(&Object::made(none)).is_empty());
     }
 }
