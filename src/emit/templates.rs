@@ -163,7 +163,8 @@ fn check_class(source: &Source, class: &str) -> Report {
     let mut report = sampled.report.clone();
     report.extend(variables(source));
     let file = file_name(source.name());
-    let judge = |object: &Object| class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
+    let judge =
+        |object: &Object| class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
     report.extend(sampled.judge(judge));
     report
 }

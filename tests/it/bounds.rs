@@ -60,7 +60,11 @@ fn rules_of_foreign_crds_are_bounded() {
         }
         told.lines().filter(|line| line.starts_with("error")).count()
     };
-    let one = |rule: &str, expected: &str| assert_eq!(check(&[rule.to_owned()], &[expected, "crd.yaml"]), 1, "{rule}");
+    // As the API server has it: a rule that alone exceeds what a whole schema may cost is told for the schema too, and as a part of its cost.
+    let one = |rule: &str, expected: &str| {
+        let errors = check(&[rule.to_owned()], &[expected, "crd.yaml"]);
+        assert!(matches!(errors, 1 | 3), "{errors} errors for {rule}");
+    };
     let (dear, endless) = ("estimated rule cost exceeds budget by factor of", "cannot be judged: it takes more than 1000000 steps");
     one(r#""%.65536f".format([1.0]) == """#, endless);
     one("lists.range(1000000000).size() == 1", dear);

@@ -26,7 +26,7 @@ rules! {
     WEBHOOK_KIND_UNKNOWN = error("provider-webhook-kind-unknown");
     /// `manager.webhooks` in provider.yaml matches an object that is not a webhook configuration
     WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
-    /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager.
+    /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager
     ROLES_FOR_PEOPLE = info("provider-roles-for-people");
 }
 

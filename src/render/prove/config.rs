@@ -390,7 +390,7 @@ impl TakeOrEmpty for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::input::pool::Pool;
+    use crate::objects::Pool;
     use crate::render::input::target::targets;
     use crate::text::source::Source;
 

@@ -4,15 +4,6 @@ use super::syntax;
 use crate::diag::Report;
 use crate::text::source::Source;
 
-/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
-pub(crate) fn is_refused(c: char) -> bool {
-    match c {
-        '\t' | '\n' | '\r' | '\u{85}' => false,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
-        _ => false,
-    }
-}
-
 /// Finds the first character that Go's reader refuses, and the first that it takes for a line break while other readers do not.
 pub(super) fn judge(source: &Source, report: &mut Report) {
     let Found { refused, unusual_break } = find(source.text());
@@ -66,7 +57,7 @@ mod tests {
         for c in '\0'..=char::MAX {
             let found = find(&format!("{}{c}é", "x".repeat(CHUNK - 1)));
             let at = |is: bool| is.then_some(CHUNK - 1);
-            let expected = Found { refused: at(is_refused(c)), unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) };
+            let expected = Found { refused: at(syntax::is_refused(c)), unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) };
             assert_eq!(found, expected, "{c:?}");
         }
     }

@@ -20,10 +20,10 @@ mod tree;
 
 use std::ops::Range;
 
-pub(crate) use characters::is_refused;
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
 pub use origin::{DocumentValue, Origin, Values};
+pub(crate) use syntax::is_refused;
 pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;

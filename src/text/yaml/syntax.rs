@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::is_refused;
 use super::limits::DEPTH_EXCEEDED;
 use crate::diag::{Diagnostic, rules};
 use crate::text::libyaml::{Fault, Mark, Problem};
@@ -17,6 +16,15 @@ rules! {
     CHARACTER_REFUSED = error("yaml-character-refused");
     /// U+0085, U+2028 or U+2029 is a line break for Go's reader and an ordinary character for others
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
+}
+
+/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
+pub(crate) fn is_refused(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' | '\u{85}' => false,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
+    }
 }
 
 /// What to do about a bracket.
