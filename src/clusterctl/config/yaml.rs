@@ -1,7 +1,7 @@
 //! The configuration as YAML: what viper has of yaml.v3, whose reader [`yaml_v3`] is. `yes` is a text, `0755` is 493, a date is a time, a key
 //! must not stand twice. A port of yaml.v3's `decode.go` for a `map[string]interface {}`, with its messages.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::jiff;
 
@@ -175,8 +175,14 @@ impl<'d> Decoder<'d> {
     /// Tells each pair of equal keys, in the order of the first of them.
     fn has_repeated_keys(&mut self, entries: &[(NodeId, NodeId)]) -> bool {
         const MOST: usize = 1000;
-        let identity = |id: NodeId| (std::mem::discriminant(&self.node(id).content), self.document.text(id));
-        let mut lines: HashMap<_, Vec<u32>> = HashMap::new();
+        let kind = |content: &Content| match content {
+            Content::Scalar { .. } => 0,
+            Content::Sequence(_) => 1,
+            Content::Mapping(_) => 2,
+            Content::Alias(_) => 3,
+        };
+        let identity = |id: NodeId| (kind(&self.node(id).content), self.document.text(id));
+        let mut lines: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (key, _) in entries {
             lines.entry(identity(*key)).or_default().push(self.node(*key).line);
         }

@@ -1,6 +1,6 @@
 //! Running the trees: Go's `text/template/exec.go`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::functions::{CallFault, Function, Parameter};
@@ -69,7 +69,7 @@ impl fmt::Display for At<'_> {
 struct Variables<'t> {
     values: Vec<(&'t str, Held)>,
     /// The places of each name, innermost last.
-    places: HashMap<&'t str, Vec<usize>>,
+    places: BTreeMap<&'t str, Vec<usize>>,
 }
 
 impl<'t> Variables<'t> {
@@ -194,7 +194,7 @@ impl<'t> Run<'t> {
 
     /// Says whether there was anything to go over.
     fn range(&mut self, branch: &'t Branch, value: &Held) -> Result<bool, Leave> {
-        let shown = |value: &Value| sprint(&[value.clone()], MAX_OUTPUT).map(|text| String::from_utf8_lossy(&text).into_owned());
+        let shown = |value: &Value| sprint(std::slice::from_ref(value), MAX_OUTPUT).map(|text| String::from_utf8_lossy(&text).into_owned());
         match &value.value {
             Value::Nil => Ok(false),
             Value::Int(_) | Value::Byte(_) if branch.pipeline.variables.len() > 1 => {

@@ -1,6 +1,6 @@
 //! From tokens to trees: Go's `text/template/parse/parse.go`, with its messages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::functions::Function;
 use super::lexer::{Keyword, Kind, Lexer, Token};
@@ -25,7 +25,7 @@ struct Tree {
     tokens: [Token; 3],
     peeked: usize,
     variables: Vec<String>,
-    known: HashMap<String, usize>,
+    known: BTreeMap<String, usize>,
     action_line: usize,
     ranges: usize,
 }
@@ -38,7 +38,7 @@ impl Tree {
             tokens: [token(), token(), token()],
             peeked: 0,
             variables: Vec::new(),
-            known: HashMap::new(),
+            known: BTreeMap::new(),
             action_line: 0,
             ranges: 0,
         };
