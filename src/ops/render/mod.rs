@@ -7,6 +7,8 @@ pub(crate) mod secret;
 pub use extract::extract;
 pub use report::{MachineReport, machine_report};
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
@@ -74,7 +76,8 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         return rendering;
     }
     let of_role = |target: &Target<'_>| target.role.is_none() || request.role.is_none() || target.role == request.role;
-    let mut secrets = std::collections::BTreeSet::new();
+    let namesakes = namesakes(&all);
+    let mut secrets = BTreeSet::new();
     let mut reports = Vec::new();
     for target in all.iter().filter(|target| of_role(target) && is_named(target, selection)) {
         let mut notes = Notes::default();
@@ -86,7 +89,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         secrets.extend(notes.secrets);
         notes.stand_ins.sort_by_key(StandIn::rank);
         reports.push(notes.report);
-        let is_namesake = all.iter().any(|other| is_namesake(target, other));
+        let is_namesake = namesakes.contains(target.config.name());
         rendering.machines.push(Machine { target: *target, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
     }
     match (selection, rendering.machines.len()) {
@@ -99,33 +102,52 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         }
         _ => {}
     }
-    reports.into_iter().for_each(|report| rendering.report.extend(without_known(report, &rendering.report)));
+    rendering.report.extend(each_once(reports));
     rendering.secrets = secrets.into_iter().collect();
     rendering
 }
 
-/// The findings that are not known yet: two machines of one config share its faults.
-fn without_known(report: Report, known: &Report) -> Report {
-    report.into_findings().into_iter().filter(|finding| !known.findings().contains(finding)).collect()
+/// All findings, each once: two machines of one config share its faults.
+fn each_once(reports: Vec<Report>) -> Report {
+    let mut known: BTreeMap<(&str, Option<usize>, String), Vec<usize>> = BTreeMap::new();
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for finding in reports.into_iter().flat_map(Report::into_findings) {
+        let start = finding.place.span.map(|span| span.start.offset);
+        let alike = known.entry((finding.rule.id, start, finding.message.clone())).or_default();
+        if alike.iter().all(|at| findings[*at] != finding) {
+            alike.push(findings.len());
+            findings.push(finding);
+        }
+    }
+    findings.into_iter().collect()
 }
 
 fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
     match selection {
         Selection::Named(name) => {
             let (config, name) = (target.config, name.split(':').next().unwrap_or_default());
-            name == config.name() || name.split_once('/') == Some((config.namespace(), config.name()))
+            name == config.name() || name.split_once('/') == Some((config.namespace_or_default(), config.name()))
         }
         _ => true,
     }
 }
 
-fn is_namesake(one: &Target<'_>, other: &Target<'_>) -> bool {
-    one.config.name() == other.config.name() && one.config.namespace() != other.config.namespace()
+/// The names that configs of several namespaces have.
+fn namesakes<'a>(all: &[Target<'a>]) -> BTreeSet<&'a str> {
+    let mut namespaces: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for config in all.iter().map(|target| target.config) {
+        let first = *namespaces.entry(config.name()).or_insert(config.namespace_or_default());
+        if first != config.namespace_or_default() {
+            found.insert(config.name());
+        }
+    }
+    found
 }
 
 /// The finding for two machines that would be written to one file.
 pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diagnostic> {
-    let mut known = std::collections::BTreeMap::new();
+    let mut known = BTreeMap::new();
     machines.iter().find_map(|(machine, rendered)| {
         let other = known.insert(machine.file_name(rendered), *machine)?;
         let (config, name) = (machine.target.config, machine.file_name(rendered));
@@ -163,7 +185,7 @@ impl Machine<'_> {
     /// The name by which it is selected: that of its object, after the namespace where names repeat.
     pub fn name(&self) -> String {
         let config = self.target.config;
-        if self.is_namesake { format!("{}/{}", config.namespace(), config.name()) } else { config.name().to_owned() }
+        if self.is_namesake { format!("{}/{}", config.namespace_or_default(), config.name()) } else { config.name().to_owned() }
     }
 
     /// The line that says what was rendered.
@@ -174,5 +196,27 @@ impl Machine<'_> {
             _ => format!("{} as CAPI {} writes it", rendered.format, request.profile.version()),
         };
         format!("{title}: {}, {format}, {bytes} bytes", self.role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::source::Source;
+
+    /// What names no namespace is in `default`, as kubectl has it.
+    #[test]
+    fn namesakes_are_told_apart_by_their_namespaces() {
+        let config = |metadata: &str| {
+            format!("---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{{metadata}}}\n")
+        };
+        let text =
+            [config("name: a"), config("name: a, namespace: other"), config("name: b"), config("name: b, namespace: default")].concat();
+        let (pool, _) = Pool::read(&[Source::new("i.yaml", text)]);
+        let names = |selection: &Selection| -> Vec<String> {
+            run(&pool, &Request::default(), selection).machines.iter().map(Machine::name).collect()
+        };
+        assert_eq!(names(&Selection::All), ["default/a", "other/a", "b", "b"]);
+        assert_eq!(names(&Selection::Named("default/a".to_owned())), ["default/a"]);
     }
 }

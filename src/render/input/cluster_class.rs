@@ -6,9 +6,8 @@ use super::cluster::Reference;
 use super::target::Target;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::objects::Object;
-use crate::objects::Pool;
 use crate::objects::fields::text as text_at;
+use crate::objects::{Object, Pool};
 
 rules! {
     /// a ClusterClass patch is not applied to a template

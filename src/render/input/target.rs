@@ -4,8 +4,7 @@ use super::role::Role;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::contract::labels;
 use crate::diag::FieldPath;
-use crate::objects::Object;
-use crate::objects::Pool;
+use crate::objects::{Object, Pool};
 
 /// The API group of KubeadmControlPlane.
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";

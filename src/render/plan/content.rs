@@ -6,8 +6,7 @@ use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, rules};
-use crate::objects::Object;
-use crate::objects::Pool;
+use crate::objects::{Object, Pool};
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
