@@ -121,7 +121,9 @@ fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -> Option<T>
 fn epoch(context: &Context<'_>) -> Result<i64, Failure> {
     let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else { return Ok(FIXED_EPOCH) };
     let fault = || Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`"), "set it to seconds since 1970, or unset it");
-    text.parse().map_err(|_| fault())
+    let epoch = text.parse().map_err(|_| fault())?;
+    jiff::Timestamp::from_second(epoch).map_err(|_| fault())?;
+    Ok(epoch)
 }
 
 /// A release that was built in memory, on its way to the folder.
@@ -187,14 +189,24 @@ impl Building<'_> {
             self.loaded.sources.add(crate::text::source::Source::new(name, source));
         }
         let differing = comparison.report.findings().len();
+        let foreign = comparison.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
         self.release.report.extend(comparison.report);
         self.show(context, differing == 0, To::Stdout);
         let build = context.command(&format!("release build {} --to {to} --force", self.arguments.release));
+        let (stale, total) = (differing - foreign, self.release.files.len());
         if differing == 0 {
             context.talk(&format!("{to} is what {} gives", self.loaded.shown));
-        } else {
-            let (total, verb) = (self.release.files.len(), if differing == 1 { "differs" } else { "differ" });
-            context.talk(&format!("{to} is not what {} gives: {differing} of {total} files {verb}; run `{build}`", self.loaded.shown));
+        }
+        if stale > 0 {
+            let verb = if stale == 1 { "differs" } else { "differ" };
+            context.talk(&format!("{to} is not what {} gives: {stale} of {total} files {verb}; run `{build}`", self.loaded.shown));
+        }
+        if foreign > 0 {
+            let (count, them) = (plural(foreign, "file"), if foreign == 1 { "it" } else { "them" });
+            context.talk(&format!(
+                "{to} also holds {count} that {} does not give: remove {them}, `--force` does not",
+                self.loaded.shown
+            ));
         }
         Ok(Exit::failing(differing > 0))
     }

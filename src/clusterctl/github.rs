@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use base64::Engine;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::Refusal;
 use super::network::{Network, NetworkFault, Request, Token, escaped};
@@ -20,6 +21,30 @@ const PER_PAGE: usize = 100;
 const MOST_PAGES: usize = 50;
 /// The variable that holds the token; in the environment `GITHUB_TOKEN`.
 pub(super) const TOKEN_VARIABLE: &str = "github-token";
+
+/// A release, in an answer of the API.
+#[derive(Deserialize)]
+struct Release {
+    #[serde(default)]
+    tag_name: String,
+    #[serde(default)]
+    assets: Vec<Asset>,
+}
+
+/// A file of a release, in an answer of the API.
+#[derive(Deserialize)]
+struct Asset {
+    name: String,
+    id: u64,
+}
+
+/// A file of a branch, in an answer of the API.
+#[derive(Deserialize)]
+struct Content {
+    content: Option<String>,
+    #[serde(default)]
+    encoding: String,
+}
 
 /// A GitHub repository.
 pub(super) struct GitHub<'w> {
@@ -44,13 +69,13 @@ impl<'w> GitHub<'w> {
     pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
         let mut versions = Vec::new();
         for page in 1..=MOST_PAGES {
-            let answer = self
+            let releases: Vec<Release> = self
                 .json(&format!("releases?per_page={PER_PAGE}&page={page}"))
                 .map_err(|fault| refusal(&fault, "failed to get the list of releases".to_owned()))?;
-            let releases = answer.as_array().map(Vec::as_slice).unwrap_or_default();
-            let tags = releases.iter().filter_map(|release| release["tag_name"].as_str());
-            versions.extend(tags.filter(|tag| parse_semantic(tag).is_ok()).map(str::to_owned));
-            if releases.len() < PER_PAGE {
+            let count = releases.len();
+            let tags = releases.into_iter().map(|release| release.tag_name);
+            versions.extend(tags.filter(|tag| parse_semantic(tag).is_ok()));
+            if count < PER_PAGE {
                 break;
             }
         }
@@ -80,13 +105,13 @@ impl<'w> GitHub<'w> {
     pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Refusal> {
         let shown = go::quote(&format!("/{}/{}/blob/{branch}/{path}", self.owner, self.repository));
         let parts: Vec<String> = path.split('/').map(escaped).collect();
-        let answer = self
+        let answer: Content = self
             .json(&format!("contents/{}?ref={}", parts.join("/"), escaped(branch)))
             .map_err(|fault| refusal(&fault, format!("failed to get {shown}")))?;
-        let Some(content) = answer["content"].as_str() else {
+        let Some(content) = answer.content else {
             return Err(Refusal::new(format!("{shown} does not return a valid file content")));
         };
-        if answer["encoding"] != "base64" {
+        if answer.encoding != "base64" {
             return Err(Refusal::new(format!("invalid encoding detected for {shown}. Only base64 encoding supported")));
         }
         let packed: String = content.split_ascii_whitespace().collect();
@@ -99,23 +124,25 @@ impl<'w> GitHub<'w> {
         if let Some(known) = self.releases.borrow().get(tag) {
             return Ok(Some(known.clone()));
         }
-        let release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
+        let release: Release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
             Ok(release) => release,
             Err(NetworkFault::Status(404)) => return Ok(None),
             Err(fault) => return Err(refusal(&fault, format!("failed to read release {}", go::quote(tag)))),
         };
-        let assets = release["assets"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let named = assets.iter().filter_map(|asset| Some((asset["name"].as_str()?.to_owned(), asset["id"].as_u64()?)));
-        let assets: BTreeMap<String, u64> = named.collect();
+        let assets: BTreeMap<String, u64> = release.assets.into_iter().map(|asset| (asset.name, asset.id)).collect();
         self.releases.borrow_mut().insert(tag.to_owned(), assets.clone());
         Ok(Some(assets))
     }
 
-    fn json(&self, path: &str) -> Result<Value, NetworkFault> {
+    /// An answer of the API. Only the fields that are read are kept: an answer of many megabytes is mostly others.
+    fn json<T: DeserializeOwned>(&self, path: &str) -> Result<T, NetworkFault> {
         let url = self.url(path);
         let request = Request { accept: Some("application/vnd.github+json"), token: self.token(), ..Request::new(&url) };
         let bytes = self.network.get(&request)?;
-        serde_json::from_slice(&bytes).map_err(|error| NetworkFault::Failed(format!("the answer is no JSON: {error}")))
+        serde_json::from_slice(&bytes).map_err(|error| match error.is_data() {
+            true => NetworkFault::Failed(format!("the answer is not what GitHub's API gives: {error}")),
+            false => NetworkFault::Failed(format!("the answer is no JSON: {error}")),
+        })
     }
 
     fn url(&self, path: &str) -> String {

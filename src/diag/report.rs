@@ -1,5 +1,7 @@
 //! All findings of one run.
 
+use std::collections::BTreeMap;
+
 use super::{Diagnostic, Severity};
 
 /// How many findings there are of each weight.
@@ -66,9 +68,13 @@ impl Report {
     /// Orders the findings: files in the order given in `files`, then document, position, rule id. Findings of files that are not
     /// listed come last, by name.
     pub fn sort(&mut self, files: &[&str]) {
+        let mut ranks = BTreeMap::new();
+        files.iter().enumerate().for_each(|(rank, file)| {
+            ranks.entry(*file).or_insert(rank);
+        });
         self.findings.sort_by_cached_key(|finding| {
             let file = finding.place.file.as_deref().unwrap_or_default();
-            let rank = files.iter().position(|known| *known == file).unwrap_or(files.len());
+            let rank = ranks.get(file).copied().unwrap_or(files.len());
             (rank, file.to_owned(), finding.place.document, finding.place.span.map(|s| s.start), finding.rule)
         });
     }

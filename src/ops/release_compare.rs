@@ -9,7 +9,7 @@ rules! {
     /// a file that provider.yaml produces does not exist
     ABSENT = error("release-file-absent");
     /// a file exists that provider.yaml does not produce
-    FOREIGN = error("release-file-foreign");
+    pub FOREIGN = error("release-file-foreign");
 }
 
 /// The result of a comparison.

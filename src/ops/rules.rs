@@ -48,7 +48,6 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::prove::supported::RULES,
     crate::render::write::ignition::RULES,
     crate::render::write::quirks::RULES,
-    crate::render::write::size::RULES,
     crate::text::source::RULES,
     crate::text::yaml::builder::RULES,
     crate::text::yaml::limits::RULES,

@@ -47,6 +47,11 @@ pub enum WorldError {
         /// What is there.
         difference: Difference,
     },
+    /// A process was killed while it moved files into a folder, so that some are old and some new.
+    Unfinished {
+        /// The folder.
+        path: String,
+    },
     /// Ctrl-C while files were written; nothing is left behind.
     Interrupted,
 }
@@ -75,6 +80,7 @@ impl WorldError {
             WorldError::Missing { similar: Some(similar), .. } => Some(format!("did you mean {similar}?")),
             WorldError::Occupied { .. } => Some("choose another folder or pass `--force`".to_owned()),
             WorldError::TooLarge { .. } => Some("name the files one by one".to_owned()),
+            WorldError::Unfinished { .. } => Some("run the command that wrote it again, with `--force`".to_owned()),
             _ => None,
         }
     }
@@ -88,6 +94,7 @@ impl fmt::Display for WorldError {
             WorldError::Unwritable { path, reason } => write!(f, "{path}: cannot be written: {reason}"),
             WorldError::TooLarge { path, bound } => write!(f, "{path}: {bound}"),
             WorldError::Occupied { path, verb, difference } => f.write_str(&difference.refusal(path, verb)),
+            WorldError::Unfinished { path } => write!(f, "{path}: some of its files are old and some new, because a run was killed"),
             WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),
         }
     }

@@ -3,12 +3,9 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
-#[cfg(unix)]
-use std::sync::atomic::{AtomicBool, Ordering};
-#[cfg(unix)]
-use std::sync::{Arc, OnceLock};
 
 use super::input::{self, Limits};
+use super::staging::{self, Staging};
 use super::{Difference, WorldError};
 use crate::text::tree::Tree;
 
@@ -154,11 +151,17 @@ fn relative(path: &str, folder: &str) -> String {
 /// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused (`release build`).
 ///
 /// A new folder appears as a whole, by one rename. Into a folder that is there each file is first written beside, so that a full disk
-/// leaves everything as it was, and then renamed.
+/// leaves everything as it was, and then renamed; when the process is killed between two renames, nobody reads the folder until the next
+/// run has done the others.
 ///
 /// # Errors
 /// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise what the operating system refuses.
 pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb: &str) -> Result<Outcome, WorldError> {
+    let target = Path::new(folder);
+    match mode {
+        Mode::Check => refuse_unfinished(folder)?,
+        _ => staging::finish(target, &|from, path| move_in(target, from, path)).map_err(|error| WorldError::writing(folder, &error))?,
+    }
     let difference = compare(folder, tree)?;
     if difference.is_empty() {
         return Ok(Outcome::Unchanged);
@@ -171,39 +174,69 @@ pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb:
         Mode::Create | Mode::Force => {}
     }
     let stale: Vec<&String> = difference.modified.iter().chain(&difference.missing).collect();
-    place(Path::new(folder), tree, &stale, privacy).map_err(|error| WorldError::writing(folder, &error))?;
+    place(target, tree, &stale, privacy, &mut || {}).map_err(|error| WorldError::writing(folder, &error))?;
     Ok(if difference.foreign.is_empty() { Outcome::Written } else { Outcome::WrittenBeside(difference.foreign) })
 }
 
-/// Stages the named files of a tree beside their target and moves them in.
-fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy) -> io::Result<()> {
+/// Refuses a folder that a killed process has left neither old nor new, at any depth.
+///
+/// # Errors
+/// [`WorldError::Unfinished`], or the folder cannot be read.
+pub fn refuse_unfinished(folder: &str) -> Result<(), WorldError> {
+    if !is_folder(Path::new(folder)) {
+        return Ok(());
+    }
+    input::walk(folder, Limits { files: usize::MAX, ..Limits::default() }, &mut |_| false, &mut Vec::new())
+}
+
+/// Stages the named files of a tree beside their target and moves them in. `step` is called before each change that a reader could see.
+fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy, step: &mut dyn FnMut()) -> io::Result<()> {
     let is_new = !target.exists();
     // Beside a new folder, so that one rename is enough; inside one that is there, which may be the root of a file system.
     let beside = if is_new { parent(target) } else { target.to_owned() };
-    fs::create_dir_all(&beside)?;
-    let staging = Staging::new(&beside)?;
+    let mut staging = Staging::new(&beside)?;
     for path in paths {
         if !stays_inside(path) {
             return Err(io::Error::other(format!("the path `{path}` leaves the folder")));
         }
+        step();
         let bytes = tree.get(path).expect("internal error: the path comes from this tree");
         write_new(&staging.path().join(path), bytes, privacy)?;
         staging.check()?;
     }
     if is_new {
-        fs::rename(staging.path(), target)?;
-        return Ok(());
+        step();
+        return fs::rename(staging.path(), target);
     }
     for path in paths {
-        if let Some(link) = link_on_the_way(target, path) {
-            return Err(io::Error::other(format!("`{}` is a link, which leads out of the folder", link.display())));
+        if target.join(path).is_dir() {
+            return Err(io::Error::other(format!("`{path}` is a folder")));
         }
-        fs::create_dir_all(parent(&target.join(path)))?;
+        make_way(target, path)?;
     }
+    step();
+    staging.commit()?;
     for path in paths {
+        step();
         fs::rename(staging.path().join(path), target.join(path))?;
     }
+    step();
+    staging.finished();
     Ok(())
+}
+
+/// Makes the folders of a path below the target.
+fn make_way(target: &Path, path: &str) -> io::Result<()> {
+    if let Some(link) = link_on_the_way(target, path) {
+        return Err(io::Error::other(format!("`{}` is a link, which leads out of the folder", link.display())));
+    }
+    fs::create_dir_all(parent(&target.join(path)))
+}
+
+/// Moves a file that was left to its place.
+fn move_in(target: &Path, from: &Path, path: &Path) -> io::Result<()> {
+    make_way(target, &input::with_slashes(&path.to_string_lossy()))?;
+    fs::rename(from, target.join(path))
 }
 
 /// The first folder of a path below the target that is a link.
@@ -248,9 +281,7 @@ pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
 
 /// `permissions` come last, so that nobody reads a file that is not finished.
 fn replace(target: &Path, bytes: &[u8], privacy: Privacy, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let folder = parent(target);
-    fs::create_dir_all(&folder)?;
-    let staging = Staging::new(&folder)?;
+    let staging = Staging::new(&parent(target))?;
     let beside = staging.path().join("file");
     write_new(&beside, bytes, privacy)?;
     if let Some(permissions) = permissions {
@@ -295,99 +326,6 @@ fn parent(path: &Path) -> PathBuf {
         Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
         Some(parent) => parent.to_owned(),
         None => path.to_owned(),
-    }
-}
-
-/// A hidden folder for files that are not finished; it goes away with this value, also after a failure or Ctrl-C.
-struct Staging {
-    path: PathBuf,
-    interrupt: &'static Interrupt,
-}
-
-impl Staging {
-    fn new(beside: &Path) -> io::Result<Self> {
-        let interrupt = Interrupt::watch()?;
-        interrupt.set_idle(false);
-        // The process id makes the name unique among running processes; the number is for leftovers of a killed one.
-        for number in 0..u32::MAX {
-            let path = beside.join(format!(".windlass-{}-{number}.partial", std::process::id()));
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(Staging { path, interrupt }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    interrupt.set_idle(true);
-                    return Err(error);
-                }
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Fails once Ctrl-C was pressed.
-    fn check(&self) -> io::Result<()> {
-        if self.interrupt.is_pressed() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // It is gone already when it was renamed as a whole; and nothing can be done when it cannot be removed.
-        let _ = fs::remove_dir_all(&self.path);
-        self.interrupt.set_idle(true);
-    }
-}
-
-/// Ctrl-C and SIGTERM while files are staged: a flag, so that the staged files can be removed. At any other time they end the process.
-#[cfg(unix)]
-struct Interrupt {
-    /// No files are staged: the signal does what it always does.
-    idle: Arc<AtomicBool>,
-    /// The signal came while files were staged.
-    pressed: Arc<AtomicBool>,
-}
-
-#[cfg(unix)]
-impl Interrupt {
-    fn watch() -> io::Result<&'static Interrupt> {
-        static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
-        if let Some(interrupt) = INTERRUPT.get() {
-            return Ok(interrupt);
-        }
-        let interrupt = Interrupt { idle: Arc::new(AtomicBool::new(true)), pressed: Arc::default() };
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.idle))?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.pressed))?;
-        }
-        Ok(INTERRUPT.get_or_init(|| interrupt))
-    }
-
-    fn set_idle(&self, idle: bool) {
-        self.idle.store(idle, Ordering::SeqCst);
-    }
-
-    fn is_pressed(&self) -> bool {
-        self.pressed.load(Ordering::SeqCst)
-    }
-}
-
-/// Elsewhere the process just ends, and the hidden folder stays until somebody removes it.
-#[cfg(not(unix))]
-struct Interrupt;
-
-#[cfg(not(unix))]
-impl Interrupt {
-    fn watch() -> io::Result<&'static Interrupt> {
-        Ok(&Interrupt)
-    }
-
-    fn set_idle(&self, _: bool) {}
-
-    fn is_pressed(&self) -> bool {
-        false
     }
 }
 
@@ -504,5 +442,78 @@ mod tests {
             change_file(base.path().join("dangling").to_str().unwrap(), b"x"),
             Err(WorldError::Unwritable { .. })
         ));
+    }
+
+    /// A killed process leaves the old release, the new one, or a folder that is refused until the next run has brought it to its end.
+    #[cfg(unix)]
+    #[test]
+    fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
+        const STEP: &str = "WINDLASS_TEST_KILLED_AT";
+        const FOLDER: &str = "WINDLASS_TEST_FOLDER";
+        let old = tree(&[("a", "1"), ("keep", "mine"), ("sub/b", "1"), ("sub/c", "1")]);
+        let new = tree(&[("a", "2"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
+        let whole = tree(&[("a", "2"), ("keep", "mine"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
+        if let (Ok(step), Ok(folder)) = (std::env::var(STEP), std::env::var(FOLDER)) {
+            let mut left: usize = step.parse().unwrap();
+            let stale: Vec<&String> = new.iter().map(|(path, _)| path).collect();
+            let kill = || {
+                if left == 0 {
+                    let status = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+                    panic!("still here: {status:?}");
+                }
+                left -= 1;
+            };
+            place(Path::new(&folder), &new, &stale, Privacy::Public, &mut { kill }).unwrap();
+            return;
+        }
+        let (mut steps, mut refused) = (0, 0);
+        loop {
+            let base = tempfile::tempdir().unwrap();
+            write(base.path(), &old, Mode::Create).unwrap();
+            let name = "shell::files::tests::a_forced_write_that_is_killed_at_any_step_is_old_or_new";
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            let output = child.args([name, "--exact"]).env(STEP, steps.to_string()).env(FOLDER, base.path()).output().unwrap();
+            match read_tree(base.path().to_str().unwrap(), Limits::default()) {
+                Ok(found) => assert!(found == old || found == whole, "{steps}: {found:?}"),
+                Err(WorldError::Unfinished { .. }) => refused += 1,
+                Err(other) => panic!("{steps}: {other}"),
+            }
+            write(base.path(), &new, Mode::Force).unwrap();
+            assert_eq!(
+                (read(base.path()), entries(base.path())),
+                (whole.clone(), ["a", "keep", "new", "sub"].map(str::to_owned).to_vec())
+            );
+            if output.status.success() {
+                break;
+            }
+            steps += 1;
+        }
+        assert_eq!((steps, refused), (10, 5), "four files are staged, committed, moved, and all is cleared");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn leftovers_of_ended_processes_go_and_those_of_others_stay() {
+        let base = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let (gone, alive) = (
+            format!(".windlass-{}-0.partial", ended.id()),
+            format!(".windlass-{}-0.partial", std::os::unix::process::parent_id()),
+        );
+        for name in [&gone, &alive] {
+            fs::create_dir(base.path().join(name)).unwrap();
+            fs::write(base.path().join(name).join("user-data"), "token").unwrap();
+        }
+        write(&base.path().join("out"), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(entries(base.path()), [alive.as_str(), "out"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_no_folders_that_were_made_for_it() {
+        let base = tempfile::tempdir().unwrap();
+        let failed = write(&base.path().join("x/y/out"), &tree(&[("a", "1"), ("../b", "1")]), Mode::Create);
+        assert!(failed.is_err());
+        assert!(entries(base.path()).is_empty());
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::WorldError;
+use super::staging::is_commit;
 use crate::diag::{Diagnostic, Report};
 use crate::text::nearest::nearest;
 use crate::text::source::{INPUT_NOT_UTF8, Source};
@@ -29,9 +30,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 64 MiB a file, 512 MiB in all, 100,000 files, 64 folders deep: far above every known release, far below a machine's memory.
+    /// 64 MiB a file, 128 MiB in all, 100,000 files, 64 folders deep: far above every known release, far below a machine's memory.
     fn default() -> Self {
-        Limits { file_bytes: 64 << 20, total_bytes: 512 << 20, files: 100_000, depth: 64 }
+        Limits { file_bytes: 64 << 20, total_bytes: 128 << 20, files: 100_000, depth: 64 }
     }
 }
 
@@ -55,19 +56,39 @@ pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Resul
     let mut inputs = Inputs::default();
     let mut total = 0;
     let mut stdin = Some(stdin);
-    for argument in arguments {
+    let files = |argument: &String| if argument == "-" { Ok(Vec::new()) } else { files_of(argument, limits) };
+    let named = arguments.iter().map(files).collect::<Result<Vec<_>, _>>()?;
+    refuse_too_much(named.iter().flatten(), limits)?;
+    for (argument, names) in arguments.iter().zip(named) {
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
             let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes))?;
             inputs.add(STDIN_NAME, bytes, &mut total, limits)?;
             continue;
         }
-        for name in files_of(argument, limits)? {
+        for name in names {
             let bytes = read_file(Path::new(&name), &name, limits.file_bytes)?;
             inputs.add(&name, bytes, &mut total, limits)?;
         }
     }
     Ok(inputs)
+}
+
+/// Refuses files that are too large together, before any of them is read.
+fn refuse_too_much<'a>(names: impl Iterator<Item = &'a String>, limits: Limits) -> Result<(), WorldError> {
+    let mut total = 0_u64;
+    for name in names {
+        total = total.saturating_add(fs::metadata(name).map_or(0, |metadata| metadata.len()));
+        if total > limits.total_bytes {
+            return Err(too_much(name, limits));
+        }
+    }
+    Ok(())
+}
+
+fn too_much(name: &str, limits: Limits) -> WorldError {
+    let bound = format!("with it, the input is larger than {} MiB", limits.total_bytes >> 20);
+    WorldError::TooLarge { path: name.to_owned(), bound }
 }
 
 /// Reads one text file that a command line or a document names; `shown` is the name that findings will use.
@@ -86,8 +107,7 @@ impl Inputs {
     fn add(&mut self, name: &str, bytes: Vec<u8>, total: &mut u64, limits: Limits) -> Result<(), WorldError> {
         *total += bytes.len() as u64;
         if *total > limits.total_bytes {
-            let bound = format!("with it, the input is larger than {} MiB", limits.total_bytes >> 20);
-            return Err(WorldError::TooLarge { path: name.to_owned(), bound });
+            return Err(too_much(name, limits));
         }
         match String::from_utf8(bytes) {
             Ok(text) => self.sources.push(Source::new(name, text)),
@@ -128,6 +148,9 @@ pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> 
         for entry in entries {
             let entry = entry.map_err(|error| WorldError::reading(&folder, &error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
+            if is_commit(&name) {
+                return Err(WorldError::Unfinished { path: folder });
+            }
             if name.starts_with('.') {
                 continue;
             }
@@ -172,10 +195,29 @@ pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, World
     read_bounded(stdin, STDIN_NAME, limits.file_bytes)
 }
 
-/// Reads a file up to a bound.
+/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is refused, for nobody knows whether it ever ends;
+/// what the user names below `/dev` is meant: `/dev/stdin`, a shell's `<(…)`.
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
-    let file = fs::File::open(path).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
+    let is_stream = path.starts_with("/dev") || path.starts_with("/proc/self/fd");
+    let file = open(path, is_stream).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
+    let kind = file.metadata().map_err(|error| WorldError::reading(shown, &error))?.file_type();
+    if !is_stream && !kind.is_file() && !kind.is_dir() {
+        return Err(WorldError::Unreadable { path: shown.to_owned(), reason: "it is a pipe or a device, not a file".to_owned() });
+    }
     read_bounded(file, shown, bound)
+}
+
+/// Opens a file; a pipe without anybody at its other end would wait for ever, unless it is opened so.
+#[cfg(unix)]
+fn open(path: &Path, may_wait: bool) -> std::io::Result<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = if may_wait { rustix::fs::OFlags::empty() } else { rustix::fs::OFlags::NONBLOCK };
+    fs::File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path, _: bool) -> std::io::Result<fs::File> {
+    fs::File::open(path)
 }
 
 fn read_bounded(from: impl Read, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {

@@ -12,6 +12,7 @@ pub mod glob;
 pub mod input;
 pub mod lock;
 pub mod network;
+mod staging;
 pub mod stdio;
 
 pub use difference::Difference;

@@ -79,3 +79,55 @@ fn rules_of_foreign_crds_are_bounded() {
     let total = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of";
     assert_eq!(check(&many, &[total]), 5);
 }
+
+/// Text of standard output and standard error.
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_in_place_of_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let release = path("repository/infrastructure-harbour/v0.1.0");
+    std::fs::create_dir_all(&release).unwrap();
+    std::fs::write(release.join("metadata.yaml"), "").unwrap();
+    for pipe in [path("pipe.yaml"), release.join("infrastructure-components.yaml")] {
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    }
+    for arguments in [
+        &["render", "pipe.yaml"][..],
+        &["vars", "pipe.yaml"],
+        &["generate", "yaml", "--from", "pipe.yaml"],
+        &["repository", "doctor", "repository"],
+    ] {
+        let output = bounded(folder.path(), arguments);
+        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(text(&output).contains("pipe"), "{arguments:?}: {}", text(&output));
+    }
+}
+
+#[test]
+fn inputs_are_counted_before_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::File::create(folder.path().join("a.yaml")).unwrap().set_len(30 << 20).unwrap();
+    let mut arguments = vec!["render", "--all"];
+    arguments.extend(vec!["a.yaml"; 60]);
+    let output = bounded(folder.path(), &arguments);
+    assert!(text(&output).contains("a.yaml: with it, the input is larger than 128 MiB"), "{}", text(&output));
+}
+
+#[test]
+fn contents_of_files_are_counted_before_they_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData:\n  k: {}\n", "x".repeat(20 << 20));
+    std::fs::write(folder.path().join("s.yaml"), secret).unwrap();
+    let files: String = (0..200).map(|n| format!("  - {{path: /f{n}, contentFrom: {{secret: {{name: s, key: k}}}}}}\n")).collect();
+    let config =
+        format!("apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  files:\n{files}");
+    std::fs::write(folder.path().join("w.yaml"), config).unwrap();
+    let output = bounded(folder.path(), &["render", "w.yaml", "s.yaml"]);
+    let expected = "error[bootstrap-data-too-large]: with spec.files[1] the files of KubeadmConfig/w have more than 32 MiB";
+    assert!(text(&output).contains(expected), "{}", text(&output));
+}

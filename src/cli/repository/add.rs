@@ -33,6 +33,9 @@ pub(in crate::cli) const ADD: Verb = Verb {
     action: Action::of::<Add>(),
 };
 
+/// How every file that gzip writes begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 #[derive(Args)]
 struct Add {
     /// Folders of releases, bundles, and files that together are one release
@@ -110,6 +113,9 @@ impl Add {
                 continue;
             }
             let bytes = files::read_file(argument, Limits { file_bytes: bundle::MOST_BYTES, ..Limits::default() })?;
+            if bytes.starts_with(&GZIP) {
+                return Err(Failure::usage(format!("{argument} is compressed"), format!("run `gunzip {argument}`, and add the tar")));
+            }
             if bundle::is_tar(&bytes) {
                 given.unpack(&bytes, argument);
                 continue;

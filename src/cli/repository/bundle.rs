@@ -25,6 +25,9 @@ pub(in crate::cli) const BUNDLE: Verb = Verb {
     action: Action::of::<Bundle>(),
 };
 
+/// The endings of compressed tars.
+const COMPRESSED: [&str; 6] = [".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip"];
+
 #[derive(Args)]
 struct Bundle {
     /// The repository
@@ -43,6 +46,10 @@ struct Bundle {
 
 impl Run for Bundle {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        if let Some(ending) = COMPRESSED.iter().find(|ending| self.write_to.ends_with(*ending)) {
+            let message = format!("a bundle is a tar that is not compressed, and `{}` ends in {ending}", self.write_to);
+            return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
+        }
         let tree = files::read_tree(&self.repository, Limits::default())?;
         let (packed, report) = bundle::pack(&tree, self.repository.trim_end_matches('/'));
         let sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();

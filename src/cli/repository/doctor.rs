@@ -86,6 +86,7 @@ impl Doctor {
     fn named(&self, context: &Context<'_>) -> Result<Named, Failure> {
         match (&self.repository, &context.global.config) {
             (Some(shown), None) if files::is_folder(Path::new(shown)) => {
+                files::refuse_unfinished(shown)?;
                 let absolute = std::path::absolute(shown).map_err(|error| WorldError::reading(shown, &error))?;
                 let config = format!("{}/{CONFIGURATION_FILE}", shown.trim_end_matches('/'));
                 let is_there = files::is_file(Path::new(&config));

@@ -28,9 +28,14 @@ rules! {
     pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
     /// content declared as a template does not parse or fails
     pub TEMPLATE_REFUSED = error("config-template-refused");
+    /// the bootstrap data exceeds its size limit
+    pub TOO_LARGE = error("bootstrap-data-too-large");
     /// a password has a form that the software on the node does not accept
     pub PASSWORD_UNFIT = error("config-password-unfit");
 }
+
+/// The most bytes of all files of a machine, before anything is made of them. What a Secret holds is a thirtieth of it.
+const MOST_BYTES: usize = 32 << 20;
 
 /// The most characters of a password that cloudbase-init takes.
 const LONGEST_WINDOWS_PASSWORD: usize = 20;
@@ -67,8 +72,20 @@ struct Content {
 impl Contents<'_> {
     /// The files with their contents. All that is missing is reported.
     pub fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
-        let files: Vec<_> = files.into_iter().enumerate().map(|(index, file)| self.file(index, file, notes)).collect();
-        files.into_iter().collect()
+        let (mut planned, mut total, mut is_whole) = (Vec::with_capacity(files.len()), 0_usize, true);
+        for (index, file) in files.into_iter().enumerate() {
+            let file = self.file(index, file, notes);
+            total += file.as_ref().map_or(0, |file| file.content.expose().len());
+            if total > MOST_BYTES {
+                let path = self.spec_path.field("files").index(index);
+                let message = format!("with {path} the files of {} have more than {} MiB", self.config.title(), MOST_BYTES >> 20);
+                let finding = Diagnostic::of(&TOO_LARGE, message).at(self.config.place(&path));
+                return notes.refuse(finding.help("let the machine fetch large files itself"));
+            }
+            is_whole &= file.is_some();
+            planned.extend(file);
+        }
+        is_whole.then_some(planned)
     }
 
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {

@@ -3,15 +3,11 @@
 use super::gzip;
 use super::rendered::Rendered;
 use crate::api::boot::{Compression, Format};
-use crate::diag::{Diagnostic, rules};
+use crate::diag::Diagnostic;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
 use crate::render::input::target::Target;
-
-rules! {
-    /// the bootstrap data exceeds its size limit
-    pub TOO_LARGE = error("bootstrap-data-too-large");
-}
+use crate::render::plan::content::TOO_LARGE;
 
 /// The most that a Secret holds.
 const SECRET_LIMIT: usize = 1_048_576;

@@ -1,6 +1,6 @@
 //! The lines of a file that a finding speaks of, with what is marked in them and what would be added.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::UnicodeWidthChar;
 
@@ -93,6 +93,8 @@ impl<'a> Excerpt<'a> {
         let width = style.width.saturating_sub(gutter + 3).max(LEAST_WIDTH);
         let mut previous: Option<u32> = None;
         let mut pending = self.insertion.as_ref();
+        let mut marks: BTreeMap<u32, Vec<&Mark>> = BTreeMap::new();
+        self.marks.iter().for_each(|mark| marks.entry(mark.line).or_default().push(mark));
         for line in self.lines() {
             if previous.is_some_and(|previous| previous + 1 < line) {
                 out.push_str("...\n");
@@ -100,7 +102,7 @@ impl<'a> Excerpt<'a> {
             if pending.is_some_and(|(after, _)| *after < line) {
                 added(pending.take(), style, gutter, out);
             }
-            self.render_line(line, style, gutter, width, out);
+            self.render_line(line, marks.get(&line).map(Vec::as_slice).unwrap_or_default(), style, gutter, width, out);
             if pending.is_some_and(|(after, _)| *after == line) {
                 added(pending.take(), style, gutter, out);
             }
@@ -110,9 +112,9 @@ impl<'a> Excerpt<'a> {
     }
 
     /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
-    fn render_line(&self, number: u32, style: Style, gutter: usize, width: usize, out: &mut String) {
+    fn render_line(&self, number: u32, marks: &[&Mark], style: Style, gutter: usize, width: usize, out: &mut String) {
         let Some(text) = self.line(number) else { return };
-        let mut marks: Vec<&Mark> = self.marks.iter().filter(|mark| mark.line == number).collect();
+        let mut marks = marks.to_vec();
         marks.sort_by_key(|mark| mark.from);
         let mut shown: Option<Window> = None;
         let row = |out: &mut String, window: &Window| {
