@@ -7,14 +7,10 @@ pub(crate) mod secret;
 pub use extract::extract;
 pub use report::{MachineReport, machine_report};
 
-<<<<<<< HEAD
 use std::collections::{BTreeMap, BTreeSet};
-=======
-use std::collections::BTreeMap;
->>>>>>> 0412bc9 (What is read and written is bounded: pipes are refused, inputs and contents counted before they are held, a killed write is old or brought to its end, leftovers go; findings are sorted and shown in linear time)
 
 use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, FieldPath, Position, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
 rules! {
@@ -106,16 +102,11 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         }
         _ => {}
     }
-<<<<<<< HEAD
     rendering.report.extend(each_once(reports));
-=======
-    rendering.report.extend(without_repeated(reports.into_iter().flatten()));
->>>>>>> 0412bc9 (What is read and written is bounded: pipes are refused, inputs and contents counted before they are held, a killed write is old or brought to its end, leftovers go; findings are sorted and shown in linear time)
     rendering.secrets = secrets.into_iter().collect();
     rendering
 }
 
-<<<<<<< HEAD
 /// All findings, each once: two machines of one config share its faults.
 fn each_once(reports: Vec<Report>) -> Report {
     let mut known: BTreeMap<(&str, Option<usize>, String), Vec<usize>> = BTreeMap::new();
@@ -129,21 +120,6 @@ fn each_once(reports: Vec<Report>) -> Report {
         }
     }
     findings.into_iter().collect()
-=======
-/// Each finding once: two machines of one config share its faults.
-fn without_repeated(findings: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
-    let mut kept: Vec<Diagnostic> = Vec::new();
-    // Findings of one text at one place are few.
-    let mut known: BTreeMap<(String, Option<Position>), Vec<usize>> = BTreeMap::new();
-    for finding in findings {
-        let same = known.entry((finding.message.clone(), finding.place.span.map(|span| span.start))).or_default();
-        if !same.iter().any(|at| kept[*at] == finding) {
-            same.push(kept.len());
-            kept.push(finding);
-        }
-    }
-    kept
->>>>>>> 0412bc9 (What is read and written is bounded: pipes are refused, inputs and contents counted before they are held, a killed write is old or brought to its end, leftovers go; findings are sorted and shown in linear time)
 }
 
 fn is_named(target: &Target<'_>, selection: &Selection) -> bool {

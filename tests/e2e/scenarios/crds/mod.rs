@@ -199,7 +199,7 @@ impl<'a> Check<'a> {
         let body =
             |body: String| if expected.starts_with("status") { body.replace(": status.", ": ").replace(": status ", ":  ") } else { body };
         let verdict = self.schema.judge(&object, None);
-        let ours: BTreeSet<_> = verdict.violations.into_iter().map(|found| (found.field, self.spelt(body(found.body)))).collect();
+        let ours: BTreeSet<_> = verdict.violations.iter().map(|found| (found.field.clone(), self.spelt(body(found.body())))).collect();
         if ours != causes || !verdict.not_evaluable.is_empty() {
             return fault(format!("our words differ:\n    server {causes:?}\n    ours   {ours:?} {:?}", verdict.not_evaluable));
         }
