@@ -281,7 +281,7 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
         }
     }
     if !rendering.secrets.is_empty() {
-        context.talk(&format!("note: the data holds {}", rendering.secrets.join(", ")));
+        context.stdio.err(&format!("note: the data holds {}\n", visible(&rendering.secrets.join(", "))));
     }
     if rendering.machines.len() > 1 {
         let size = |machine: &&Machine<'_>| machine.rendered.as_ref().map_or(0, |rendered| rendered.data.expose().len());
