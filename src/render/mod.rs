@@ -6,7 +6,7 @@
 //!    machines' surroundings say: cluster, role, version.
 //! 2. [`prove`]: a config is judged as its API would judge it, and brought to v1beta2.
 //! 3. [`plan`]: what the node gets, whatever the format.
-//! 4. [`write`]: the plan as cloud-config or Ignition, as a named CAPI release writes it, and what is lost or too large in that form.
+//! 4. [`write`](mod@write): the plan as cloud-config or Ignition, as a named CAPI release writes it, and what is lost or too large in that form.
 //!
 //! [`machine`] is the whole way. Which CAPI release is matched is a row of the table in [`input::profile`].
 
