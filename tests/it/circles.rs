@@ -213,7 +213,7 @@ fn arrows_lead_to_the_file_that_declares() {
         source("a/mod.rs", "pub mod x;\npub use x::{X, make};\npub struct Own;", &["a"]),
         source("a/x.rs", "use super::Own;\npub fn make() { crate::b::run() }", &["a", "x"]),
         source("b.rs", "use crate::{a::{self, X}, c};\nfn run() { a::make(); }", &["b"]),
-        source("c.rs", "use std::fmt;\nfn f() -> fmt::Result { todo!() }", &["c"]),
+        source("c.rs", "use std::fmt;\nfn f() -> fmt::Result { Ok(()) }", &["c"]),
     ];
     let house = House { modules: modules.into_iter().collect() };
     assert_eq!(house.circles(), [BTreeSet::from(["a/x.rs", "b.rs"])]);

@@ -204,10 +204,8 @@ fn completions_say_what_each_verb_does() {
     }
 }
 
-/// Not a test of its own: [`a_panic_is_our_bug`] runs it in a process that may die.
-#[test]
-#[ignore = "ends the process; run by another test"]
-fn panics_as_the_program_would() {
+/// What the test does in the process that dies.
+fn panic_as_the_program_would() -> ! {
     let code = windlass::cli::report_panics(|| {
         assert!(std::panic::catch_unwind(|| panic!("internal error: a cloud fell")).is_err(), "what is caught is no bug");
         panic!("internal error: the sky fell")
@@ -217,8 +215,13 @@ fn panics_as_the_program_would() {
 
 #[test]
 fn a_panic_is_our_bug() {
+    const CHILD: &str = "WINDLASS_TEST_PANIC";
+    // The test starts itself again, and that process is the one that dies.
+    if std::env::var_os(CHILD).is_some() {
+        panic_as_the_program_would();
+    }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let output = command.args(["--ignored", "--exact", "--nocapture", "cli::panics_as_the_program_would"]).output().unwrap();
+    let output = command.args(["--exact", "--nocapture", "cli::a_panic_is_our_bug"]).env(CHILD, "1").output().unwrap();
     assert_eq!(output.status.code(), Some(101));
     let text = stderr(&output);
     assert!(text.contains("has a bug: the sky fell (tests/it/cli.rs:") && !text.contains("cloud"), "{text}");
