@@ -23,6 +23,18 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
+/// Whether a program that a test needs can be run. One that is missing is said; where everything is required it is a failure.
+pub(crate) fn runs(command: &[&str]) -> bool {
+    let silent = |command: &mut Command| command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = silent(Command::new(command[0]).args(&command[1..])).is_ok_and(|status| status.success());
+    let required = std::env::var("WINDLASS_REQUIRE_SHARED").is_ok_and(|value| value == "1");
+    assert!(found || !required, "this does not run here: {command:?}");
+    if !found {
+        eprintln!("SKIPPED: this does not run here: {command:?}");
+    }
+    found
+}
+
 /// All files below a folder, in order.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

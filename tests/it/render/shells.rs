@@ -3,11 +3,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use windlass::render::write::cloud_config::run_items;
 use windlass::render::{self, Notes, Pool, Request};
 use windlass::text::source::Source;
+
+use crate::support::runs;
 
 /// The shells that `/bin/sh` is on the systems that people boot: Debian and Ubuntu, Red Hat and SUSE, Alpine.
 const SHELLS: [&[&str]; 4] = [&["dash"], &["bash"], &["bash", "--posix"], &["busybox", "sh"]];
@@ -28,18 +30,9 @@ struct Outcome {
     console: Vec<String>,
 }
 
-/// The shells that are there. One that is missing is said; where everything is required it is a failure.
+/// The shells that are there.
 fn shells() -> Vec<&'static [&'static str]> {
-    let is_there = |shell: &&&[&str]| {
-        let found = Command::new(shell[0]).args(&shell[1..]).args(["-c", "exit 0"]).stderr(Stdio::null()).status().is_ok();
-        let required = std::env::var("WINDLASS_REQUIRE_SHARED").is_ok_and(|value| value == "1");
-        assert!(found || !required, "shell not found: {}", shell[0]);
-        if !found {
-            eprintln!("SKIPPED: shell not found: {}", shell[0]);
-        }
-        found
-    };
-    SHELLS.iter().filter(is_there).copied().collect()
+    SHELLS.iter().filter(|shell| runs(&[*shell, &["-c", "exit 0"][..]].concat())).copied().collect()
 }
 
 /// The script that cloud-init makes of `runcmd`: one item below the other.
