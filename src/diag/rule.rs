@@ -103,7 +103,7 @@ impl fmt::Display for Rule {
 
 /// Declares the rules of a file: a static for each, and `RULES` with all of them, which the registry lists.
 ///
-/// ```ignore
+/// ```text
 /// rules! {
 ///     /// a mapping repeats a key, and the last value wins
 ///     pub(super) KEY_DUPLICATED = warning("yaml-key-duplicated");
