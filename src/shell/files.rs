@@ -491,22 +491,48 @@ mod tests {
         assert_eq!((steps, refused), (10, 5), "four files are staged, committed, moved, and all is cleared");
     }
 
+    /// The number in the name says nothing: another container counts its processes on its own, and a later process may have ours.
     #[cfg(unix)]
     #[test]
-    fn leftovers_of_ended_processes_go_and_those_of_others_stay() {
+    fn leftovers_that_nobody_holds_go_and_those_of_others_stay() {
         let base = tempfile::tempdir().unwrap();
-        let mut ended = std::process::Command::new("true").spawn().unwrap();
-        ended.wait().unwrap();
-        let (gone, alive) = (
-            format!(".windlass-{}-0.partial", ended.id()),
-            format!(".windlass-{}-0.partial", std::os::unix::process::parent_id()),
-        );
-        for name in [&gone, &alive] {
+        let own = std::process::id();
+        let (gone, held, foreign) = (format!(".windlass-{own}-0.partial"), ".windlass-4000000000-7.partial", ".windlass-1-x.partial");
+        for name in [gone.as_str(), held, foreign] {
             fs::create_dir(base.path().join(name)).unwrap();
             fs::write(base.path().join(name).join("user-data"), "token").unwrap();
         }
+        let lock = fs::File::open(base.path().join(held)).unwrap();
+        lock.lock().unwrap();
         write(&base.path().join("out"), &tree(&[("a", "1")]), Mode::Create).unwrap();
-        assert_eq!(entries(base.path()), [alive.as_str(), "out"]);
+        assert_eq!(entries(base.path()), [foreign, held, "out"]);
+        drop(lock);
+        write(&base.path().join("second"), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(entries(base.path()), [foreign, "out", "second"]);
+    }
+
+    /// A run waits for one that moves its files in, and leaves nothing to be finished a second time.
+    #[cfg(unix)]
+    #[test]
+    fn what_another_run_moves_in_is_waited_for() {
+        let base = tempfile::tempdir().unwrap();
+        let (target, old) = (base.path().join("out"), tree(&[("a", "1")]));
+        write(&target, &old, Mode::Create).unwrap();
+        let committed = target.join(".windlass-4000000000-0.commit");
+        fs::create_dir(&committed).unwrap();
+        fs::write(committed.join("a"), "2").unwrap();
+        let lock = fs::File::open(&committed).unwrap();
+        lock.lock().unwrap();
+        let second = std::thread::spawn({
+            let target = target.clone();
+            move || write(&target, &tree(&[("a", "3")]), Mode::Force)
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "1", "it waits");
+        fs::remove_dir_all(&committed).unwrap();
+        drop(lock);
+        second.join().unwrap().unwrap();
+        assert_eq!(read(&target), tree(&[("a", "3")]));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //!
 //! A process that is killed leaves that folder behind. Unfinished (`.partial`) it is nothing, and the next run removes it. Finished
 //! (`.commit`) it is what the target was to become: the next run that writes there brings it to its end, and until then nobody reads the
-//! target, which is neither old nor new.
+//! target, which is neither old nor new. Whoever works in such a folder holds a lock on it, which ends with the process; the number of the
+//! process would say nothing, because containers that share a volume count on their own.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
@@ -20,6 +21,8 @@ const COMMIT: &str = "commit";
 pub(super) struct Staging {
     path: PathBuf,
     is_committed: bool,
+    /// The lock, where a folder can be locked.
+    held: Option<File>,
     /// The folders that had to be made for it, the outermost first.
     made: Vec<PathBuf>,
     interrupt: &'static Interrupt,
@@ -30,20 +33,29 @@ impl Staging {
     pub(super) fn new(beside: &Path) -> io::Result<Self> {
         let interrupt = Interrupt::watch()?;
         interrupt.set_idle(false);
-        let mut staging = Staging { path: PathBuf::new(), is_committed: false, made: Vec::new(), interrupt };
+        let mut staging = Staging { path: PathBuf::new(), is_committed: false, held: None, made: Vec::new(), interrupt };
         staging.make_folders(beside)?;
-        leftovers(beside, PARTIAL).iter().filter(|(_, process)| is_gone(*process)).for_each(|(path, _)| drop(fs::remove_dir_all(path)));
-        // The process id makes the name unique among running processes; the number is for several in one, and for leftovers.
+        for path in leftovers(beside, PARTIAL) {
+            if let Hold::Taken(_lock) = hold(&path)? {
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+        // The number is for several in one process, and for leftovers.
         for number in 0..u32::MAX {
             let path = beside.join(format!("{PREFIX}{}-{number}.{PARTIAL}", std::process::id()));
             match fs::create_dir(&path) {
-                Ok(()) => {
-                    staging.path = path;
-                    return Ok(staging);
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
+            staging.held = match hold(&path)? {
+                Hold::Taken(lock) => Some(lock),
+                Hold::Impossible => None,
+                // Before it was locked somebody took it for a leftover.
+                Hold::Busy => continue,
+            };
+            staging.path = path;
+            return Ok(staging);
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
@@ -98,55 +110,93 @@ impl Drop for Staging {
 
 /// Whether a name is that of files which somebody has finished and not yet moved to their places.
 pub(super) fn is_commit(name: &str) -> bool {
-    parsed(name, COMMIT).is_some()
+    is_named(name, COMMIT)
 }
 
-/// Brings to its end what killed processes have finished in a folder. `move_in` moves one file, which is named relative to the folder.
+/// Brings to its end what killed processes have finished in a folder, and waits for one that is at it. `move_in` moves one file, which is
+/// named relative to the folder.
 pub(super) fn finish(folder: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
-    for (path, _) in leftovers(folder, COMMIT).iter().filter(|(_, process)| is_gone(*process)) {
-        let mut folders = vec![path.clone()];
-        while let Some(inner) = folders.pop() {
-            for entry in fs::read_dir(&inner)? {
-                let (entry, kind) = entry.and_then(|entry| entry.file_type().map(|kind| (entry.path(), kind)))?;
-                if kind.is_dir() {
-                    folders.push(entry);
-                } else if kind.is_file() {
-                    move_in(&entry, entry.strip_prefix(path).map_err(io::Error::other)?)?;
-                }
-            }
+    for path in leftovers(folder, COMMIT) {
+        let _lock = match hold(&path)? {
+            Hold::Taken(lock) => lock,
+            Hold::Busy => match wait_for(&path)? {
+                Some(lock) => lock,
+                None => continue,
+            },
+            Hold::Impossible => continue,
+        };
+        if path.exists() {
+            finish_one(&path, move_in)?;
         }
-        fs::remove_dir_all(path)?;
     }
     Ok(())
 }
 
-/// What processes left in a folder, with their numbers.
-fn leftovers(folder: &Path, kind: &str) -> Vec<(PathBuf, u32)> {
+fn finish_one(committed: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+    let mut folders = vec![committed.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(&inner)? {
+            let (entry, kind) = entry.and_then(|entry| entry.file_type().map(|kind| (entry.path(), kind)))?;
+            if kind.is_dir() {
+                folders.push(entry);
+            } else if kind.is_file() {
+                move_in(&entry, entry.strip_prefix(committed).map_err(io::Error::other)?)?;
+            }
+        }
+    }
+    fs::remove_dir_all(committed)
+}
+
+/// The staging folders of a kind in a folder, of running processes too.
+fn leftovers(folder: &Path, kind: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let left = entries.filter_map(|entry| {
-        let process = parsed(entry.file_name().to_str()?, kind)?;
-        entry.file_type().ok()?.is_dir().then(|| (entry.path(), process))
+    let left = entries.filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| is_named(name, kind)) && entry.file_type().is_ok_and(|found| found.is_dir())
     });
-    left.collect()
+    left.map(|entry| entry.path()).collect()
 }
 
-fn parsed(name: &str, kind: &str) -> Option<u32> {
-    let (process, number) = name.strip_prefix(PREFIX)?.strip_suffix(kind)?.strip_suffix('.')?.split_once('-')?;
-    number.bytes().all(|digit| digit.is_ascii_digit()).then(|| process.parse().ok()).flatten()
+fn is_named(name: &str, kind: &str) -> bool {
+    let numbers = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(kind)?.strip_suffix('.')?.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
-/// Whether a process has ended. A leftover of our own number is that of another one, which had it before us.
+/// What came of locking a staging folder.
+enum Hold {
+    /// It is ours until the file is closed.
+    Taken(File),
+    /// Another one works in it, or it is gone.
+    Busy,
+    /// Folders cannot be locked here: nobody can tell whose it is.
+    Impossible,
+}
+
 #[cfg(unix)]
-fn is_gone(process: u32) -> bool {
-    use rustix::process::{Pid, test_kill_process};
-    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return true };
-    test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH)
+fn hold(folder: &Path) -> io::Result<Hold> {
+    let file = match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Hold::Busy),
+        opened => opened?,
+    };
+    Ok(match file.try_lock() {
+        Ok(()) if folder.exists() => Hold::Taken(file),
+        Ok(()) | Err(TryLockError::WouldBlock) => Hold::Busy,
+        Err(TryLockError::Error(_)) => Hold::Impossible,
+    })
 }
 
-/// Nobody can tell here.
 #[cfg(not(unix))]
-fn is_gone(_: u32) -> bool {
-    false
+fn hold(_: &Path) -> io::Result<Hold> {
+    Ok(Hold::Impossible)
+}
+
+/// Waits until whoever works in a folder is done with it; `None` when the folder is gone.
+fn wait_for(folder: &Path) -> io::Result<Option<File>> {
+    match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(file) => file.lock().map(|()| Some(file)),
+    }
 }
 
 /// Ctrl-C and SIGTERM while files are staged: a flag, so that the staged files can be removed. At any other time they end the process.
