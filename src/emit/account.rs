@@ -58,9 +58,10 @@ pub(super) fn of_manager(
 /// The ServiceAccounts that the bindings among some objects name, each once.
 fn bound(objects: &[Object]) -> Vec<Bound<'_>> {
     let mut found: Vec<Bound<'_>> = Vec::new();
+    let mut known = BTreeSet::new();
     for binding in objects.iter().filter(|object| matches!(object.kind(), "RoleBinding" | "ClusterRoleBinding")) {
         for reference in references(binding.value()).0.into_iter().filter(|reference| reference.kind == ACCOUNT) {
-            if found.iter().all(|known| known.name != reference.name) {
+            if known.insert(reference.name.to_owned()) {
                 found.push(Bound { name: reference.name, binding, path: reference.path });
             }
         }

@@ -1,5 +1,7 @@
 //! References between objects by name: one table, from kind and path to the kind that is named.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::misfit::{Misfit, Shape};
@@ -116,15 +118,11 @@ const WITH_NAMESPACE: [&str; 2] = ["service", "subjects"];
 
 /// The references of an object, and the fields on their ways that have another type than Kubernetes gives them, each once.
 pub fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
-    let (mut found, mut misfits) = (Vec::new(), Vec::new());
+    let (mut found, mut misfits, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut follow = |path: &str, to: To| {
         let Selection { found: names, misfits: faults } = select(object, path, Shape::Text);
         found.extend(names.into_iter().filter_map(|(path, name)| reference(object, path, name, to)));
-        for fault in faults {
-            if misfits.iter().all(|known: &Misfit| known.path != fault.path) {
-                misfits.push(fault);
-            }
-        }
+        misfits.extend(faults.into_iter().filter(|fault: &Misfit| known.insert(fault.path.clone())));
     };
     let (group, kind) = (fields::group_version(object).0, fields::kind(object));
     for (_, _, path, to) in OBJECTS.iter().filter(|(known_group, known, ..)| *known == kind && *known_group == group) {

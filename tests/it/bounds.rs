@@ -131,3 +131,40 @@ fn contents_of_files_are_counted_before_they_are_copied() {
     let expected = "error[bootstrap-data-too-large]: with spec.files[1] the files of KubeadmConfig/w have more than 32 MiB";
     assert!(text(&output).contains(expected), "{}", text(&output));
 }
+
+/// A provider of own objects and role files, with a release of it.
+fn build_of(objects: &str, roles: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
+    write("o.yaml", objects);
+    write("roles.yaml", roles);
+    write(
+        "metadata.yaml",
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta2}]\n",
+    );
+    write(
+        "provider.yaml",
+        "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: RuntimeExtensionProvider\nnamespace: foo-system\nobjects: [o.yaml]\n\
+         rbac: {roles: [roles.yaml]}\nmanager: {image: ghcr.io/foo/m}\n",
+    );
+    bounded(folder.path(), &["release", "build", "v0.1.0", "--to", "out", "-o", "json"])
+}
+
+#[test]
+fn each_faulty_field_is_told_once_however_many_there_are() {
+    const MANY: usize = 12_000;
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [";
+    let output = build_of(&format!("{pod}{}]}}\n", vec!["x"; MANY].join(", ")), "");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["findings"].as_array().unwrap().len(), MANY, "{:#}", report["findings"][0]);
+}
+
+#[test]
+fn many_roles_are_bound_in_time() {
+    let role = |n: usize| format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r{n}}}\nrules: []\n");
+    let roles: Vec<String> = (0..15_000).map(role).collect();
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    let output = build_of(object, &roles.join("---\n"));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &report["objects"]), (Some(0), &30_004.into()), "{}", text(&output));
+}

@@ -17,7 +17,7 @@ use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND, check as judge_crd};
 use crate::objects::references::references;
-use crate::objects::{self, Object, pods};
+use crate::objects::{self, Object, fields, pods};
 use crate::provider::{Declared, Inputs};
 use crate::text::yaml::Limits;
 
@@ -247,13 +247,14 @@ impl Assembly<'_> {
         if !from_files.iter().any(|object| rbac::is_aggregated(object.value())) && provider.provider_type != ProviderType::CoreProvider {
             made.extend(rbac::aggregated_role(&self.names, kinds));
         }
+        let bound = bound_roles(from_files);
         let bindings: Vec<Value> = made
             .iter()
             .chain(from_files.iter().map(Object::value))
-            .filter(|role| !is_bound(role, from_files) && !rbac::is_for_people(role))
+            .filter(|role| !is_bound(role, &bound) && !rbac::is_for_people(role))
             .filter_map(|role| rbac::binding(&self.names, role))
             .collect();
-        self.report.extend(left_to_people(from_files));
+        self.report.extend(left_to_people(from_files, &bound));
         made.into_iter().chain(bindings).map(Object::made).collect()
     }
 
@@ -305,8 +306,8 @@ fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
 }
 
 /// Roles for people that no file binds stay unbound, which is told once.
-fn left_to_people(from_files: &[Object]) -> Option<Diagnostic> {
-    let is_left = |role: &&Object| rbac::is_for_people(role.value()) && !is_bound(role.value(), from_files);
+fn left_to_people(from_files: &[Object], bound: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
+    let is_left = |role: &&Object| rbac::is_for_people(role.value()) && !is_bound(role.value(), bound);
     let left: Vec<&Object> = from_files.iter().filter(is_left).collect();
     let (first, others) = left.split_first()?;
     let titles: Vec<String> = left.iter().map(|role| role.title()).collect();
@@ -320,10 +321,11 @@ fn left_to_people(from_files: &[Object]) -> Option<Diagnostic> {
     Some(others.iter().fold(finding, |finding, role| finding.related(role.place(&name), "")))
 }
 
-/// Whether one of the bindings that files brought refers to the role.
-fn is_bound(role: &Value, from_files: &[Object]) -> bool {
-    from_files.iter().any(|object| {
-        let reference = &object.value()["roleRef"];
-        reference["kind"] == role["kind"] && reference["name"] == role["metadata"]["name"]
-    })
+/// Kind and name of the roles to which the bindings among some objects refer.
+fn bound_roles(objects: &[Object]) -> BTreeSet<(&str, &str)> {
+    objects.iter().map(|object| (object.text(&["roleRef", "kind"]), object.text(&["roleRef", "name"]))).collect()
+}
+
+fn is_bound(role: &Value, bound: &BTreeSet<(&str, &str)>) -> bool {
+    bound.contains(&(fields::kind(role), fields::name(role)))
 }
