@@ -3,6 +3,7 @@
 use super::{Context, Exit, Failure};
 use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
+use crate::report::text::visible_lines;
 use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
 use crate::shell::environment::Environment;
@@ -85,14 +86,14 @@ pub(super) fn run(
     let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
         Ok(Ok(verbosity)) => verbosity,
         Ok(Err(line)) => {
-            context.stdio.err(&format!("{line}\n"));
+            context.stdio.err(&format!("{}\n", visible_lines(&line)));
             return Ok(Exit::Findings);
         }
         Err(_) => context.global.verbosity,
     };
     let mut log = Log::default();
     let result = config.and_then(|config| verb(world, config, &mut log));
-    log.at(verbosity).for_each(|line| context.stdio.err(&format!("{line}\n")));
+    log.at(verbosity).for_each(|line| context.stdio.err(&format!("{}\n", visible_lines(line))));
     match result {
         Ok(text) => print(context, write_to, &text),
         Err(refusal) => Ok(refuse(context, &refusal)),
@@ -101,7 +102,7 @@ pub(super) fn run(
 
 /// Says clusterctl's sentence, and below it what we add.
 pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
-    context.stdio.err(&format!("Error: {}\n", refusal.message()));
+    context.stdio.err(&format!("Error: {}\n", visible_lines(refusal.message())));
     let hints = if context.stdio.stderr.is_terminal() { refusal.hints() } else { &[] };
     for note in refusal.notes().iter().chain(hints) {
         let note = context.pasteable(note);

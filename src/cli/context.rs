@@ -118,12 +118,23 @@ pub enum To {
 }
 
 impl Context<'_> {
-    /// Writes what was asked for to standard output, as it is.
+    /// Writes a list or a table for people to standard output. It may hold names out of documents; its line ends are ours.
+    pub fn tell(&mut self, text: &str) {
+        self.stdio.out(&text::visible_lines(text));
+    }
+
+    /// Writes paths to standard output, each on a line of its own whatever characters it has.
+    pub fn paths(&mut self, paths: impl IntoIterator<Item = String>) {
+        let lines: String = paths.into_iter().map(|path| format!("{}\n", text::visible(&path))).collect();
+        self.stdio.out(&lines);
+    }
+
+    /// Writes data that was asked for to standard output, as it is.
     pub fn out(&mut self, text: &str) {
         self.stdio.out(text);
     }
 
-    /// Writes what was asked for to standard output, as it is.
+    /// Writes data that was asked for to standard output, as it is.
     pub fn out_bytes(&mut self, bytes: &[u8]) {
         self.stdio.out_bytes(bytes);
     }

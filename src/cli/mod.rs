@@ -35,8 +35,9 @@ use clap::error::ErrorKind;
 pub use bug::report_panics;
 pub use context::{Context, Exit, Failure, Global};
 
-use crate::report::text::Style;
+use crate::report::text::{Style, visible_lines};
 use crate::shell::environment::Environment;
+use crate::shell::input::shown_name;
 use crate::shell::stdio::Stdio;
 use dispatch::Request;
 use flags::Colour;
@@ -53,7 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, mut stdio: Stdio, envi
     let exit = match arguments {
         Ok(arguments) => invocation.answer(&arguments),
         Err(argument) => {
-            let message = format!("the argument `{}` is not UTF-8", argument.to_string_lossy());
+            let message = format!("the argument `{}` is not UTF-8", shown_name(&argument));
             invocation.fail(&Failure::usage(message, "rename the file"))
         }
     };
@@ -90,7 +91,7 @@ impl Invocation<'_> {
                 Exit::Clean
             }
             Request::Refuse { stderr, exit } => {
-                self.stdio.err(&stderr);
+                self.stdio.err(&visible_lines(&stderr));
                 exit
             }
             Request::Fail(failure) => self.fail(&failure),
@@ -146,8 +147,8 @@ impl Invocation<'_> {
         let (text, exit) = match failure {
             Failure::World(error) => (style.failure(&error.to_string(), error.help().as_deref()), Exit::World),
             Failure::Usage { message, help } => (style.failure(message, Some(help)), Exit::World),
-            Failure::Clusterctl(message) => (format!("Error: {message}\n"), Exit::Findings),
-            Failure::ClusterctlUsage(message) => (format!("Error: {message}\n\n"), Exit::Findings),
+            Failure::Clusterctl(message) => (format!("Error: {}\n", visible_lines(message)), Exit::Findings),
+            Failure::ClusterctlUsage(message) => (format!("Error: {}\n\n", visible_lines(message)), Exit::Findings),
         };
         self.stdio.err(&text);
         exit

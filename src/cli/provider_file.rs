@@ -7,11 +7,13 @@ use clap::Args;
 
 use super::Failure;
 use crate::diag::Report;
-use crate::provider::{self, Declared, Inputs, Matched, Wanted};
+use crate::provider::{self, Declared, Inputs, Matched, Strayed, Wanted};
 use crate::report::Sources;
+use crate::shell::WorldError;
+use crate::shell::confine::Confine;
 use crate::shell::files::is_file;
 use crate::shell::glob::{ExpandError, Globs};
-use crate::shell::input::read_source;
+use crate::shell::input::{ENDINGS, read_source};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -30,6 +32,11 @@ pub(super) struct ProviderFlag {
     /// Without it ./provider.yaml is taken. The paths in the file are relative to it.
     #[arg(long, value_name = "FILE|builtin")]
     provider: Option<String>,
+    /// Read files that lie outside the folder of provider.yaml, or are hidden
+    ///
+    /// Without it a provider.yaml of somebody else reads nothing of this machine. Links count as what they lead to.
+    #[arg(long, hide_short_help = true)]
+    allow_outside: bool,
 }
 
 /// A `provider.yaml` and everything it names.
@@ -55,8 +62,8 @@ impl ProviderFlag {
     pub(super) fn load(&self) -> Result<Loaded, Failure> {
         match self.provider.as_deref() {
             Some(BUILTIN) => Ok(builtin()),
-            Some(file) => from_file(file),
-            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT),
+            Some(file) => from_file(file, self.allow_outside),
+            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside),
             None => Err(Failure::usage(
                 "no provider.yaml in this folder, so it is not clear whose release is meant",
                 "go to the folder of provider.yaml, or pass `--provider FILE`; `--provider builtin` is windlass's own provider",
@@ -75,14 +82,20 @@ fn sources(providers: &[Declared], inputs: &Inputs) -> Sources {
     providers.iter().map(|declared| declared.source.clone()).chain(inputs.sources().cloned()).collect()
 }
 
-fn from_file(file: &str) -> Result<Loaded, Failure> {
+/// Whether findings may show lines of a file: it is by its name what a provider.yaml is for, and belongs to its folder.
+fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
+    strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+fn from_file(file: &str, allow_outside: bool) -> Result<Loaded, Failure> {
     let (source, mut report) = read_source(Path::new(file), file)?;
     let (providers, found) = provider::parse(&source);
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
+    let confine = Confine::new(&or_here(base)).map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
     let mut inputs = Inputs::new();
     let budget = Budget::default();
-    let mut search = Search { base, globs: Globs::new(&budget), files: BTreeMap::new() };
+    let mut search = Search { base, confine, allow_outside, globs: Globs::new(&budget), files: BTreeMap::new(), unshown: Vec::new() };
     let mut seen = BTreeSet::new();
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
     for (pattern, wanted) in wanted.filter(|one| seen.insert(*one)) {
@@ -92,14 +105,21 @@ fn from_file(file: &str) -> Result<Loaded, Failure> {
     }
     let mut sources = sources(&providers, &inputs);
     sources.add(source);
+    search.unshown.iter().for_each(|name| sources.forget_text(name));
     Ok(Loaded { shown: file.to_owned(), providers, inputs, report, sources })
 }
 
 /// The search for the files that a `provider.yaml` names. A file is read once, whatever the number of patterns that mean it.
 struct Search<'a> {
     base: &'a Path,
+    /// Where files must lie.
+    confine: Confine,
+    /// Whether they may lie anywhere.
+    allow_outside: bool,
     globs: Globs<'a>,
     files: BTreeMap<String, Source>,
+    /// The files whose lines no finding shows.
+    unshown: Vec<String>,
 }
 
 impl Search<'_> {
@@ -116,25 +136,31 @@ impl Search<'_> {
             Err(ExpandError::World(error)) => return Err(error.into()),
         };
         let mut report = Report::new();
-        let mut files: Vec<Source> = Vec::new();
+        let (mut files, mut strayed) = (Vec::new(), Vec::new());
         for found in expansion.files {
-            files.push(self.read(found, &mut report)?);
+            match self.confine.strayed(&self.base.join(&found)) {
+                Some(why) if !self.allow_outside => strayed.push((found, why)),
+                why => files.push(self.read(found, why, &mut report)?),
+            }
         }
         let unmatched = match wanted {
             Wanted::Files => expansion.unmatched,
-            Wanted::TemplateFolder if files.is_empty() => vec![pattern.to_owned()],
+            Wanted::TemplateFolder if files.is_empty() && strayed.is_empty() => vec![pattern.to_owned()],
             Wanted::TemplateFolder => Vec::new(),
         };
-        Ok((Matched { files, unmatched, fault: None }, report))
+        Ok((Matched { files, unmatched, fault: None, strayed }, report))
     }
 
-    fn read(&mut self, found: String, report: &mut Report) -> Result<Source, Failure> {
+    fn read(&mut self, found: String, strayed: Option<Strayed>, report: &mut Report) -> Result<Source, Failure> {
         if let Some(source) = self.files.get(&found) {
             return Ok(source.clone());
         }
         let path = self.base.join(&found);
         let (source, faults) = read_source(&path, &path.to_string_lossy())?;
         report.extend(faults);
+        if !may_be_shown(&found, strayed) {
+            self.unshown.push(source.name().to_string());
+        }
         self.files.insert(found, source.clone());
         Ok(source)
     }

@@ -161,8 +161,7 @@ impl Building<'_> {
         let outcome = files::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
         self.show(context, true, To::Stderr);
         if self.arguments.output == Format::Text {
-            let paths: String = self.release.files.paths().map(|path| format!("{}/{path}\n", to.trim_end_matches('/'))).collect();
-            context.out(&paths);
+            context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))));
         }
         let counts =
             [plural(self.release.files.len(), "file"), plural(self.release.objects, "object"), plural(self.release.images.len(), "image")];
@@ -279,7 +278,7 @@ impl Bump {
                 context.talk(&format!("{} lists series {series} now", self.metadata));
             }
         }
-        context.out(&format!("{}\n", self.metadata));
+        context.paths([self.metadata.clone()]);
         Ok(())
     }
 }

@@ -214,9 +214,7 @@ impl Arguments {
             }
         };
         self.write(folder, &tree)?;
-        for path in tree.paths() {
-            context.out(&format!("{}\n", below(folder, path)));
-        }
+        context.paths(tree.paths().map(|path| below(folder, path)));
         Ok(Exit::Clean)
     }
 

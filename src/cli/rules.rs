@@ -72,7 +72,7 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let all = rules::all();
         match self.output {
-            Format::Text => context.out(&rules::table(&all)),
+            Format::Text => context.tell(&rules::table(&all)),
             Format::Json => {
                 let body = RulesReport { rules: all.into_iter().map(Entry::from).collect() };
                 context.out(&json::render("Rules", body, &Report::new()));

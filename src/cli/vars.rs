@@ -61,7 +61,7 @@ impl Run for Arguments {
             Format::Json => context.formatted(&json::render("Vars", VarsReport { variables }, &report), &sources),
             Format::Text => {
                 let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
-                context.out(&vars::text(&variables));
+                context.tell(&vars::text(&variables));
                 context.findings(&report, &sources, To::Stderr);
                 context.summary(&done, &report, "", To::Stderr);
             }

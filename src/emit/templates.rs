@@ -8,12 +8,15 @@ use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{self, Object, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
+use crate::text::go;
 use crate::text::source::Source;
 use crate::text::yaml::Limits;
 
 rules! {
     /// a file resembles a template, but clusterctl does not look for its name
     NAME_UNKNOWN = warning("template-name-unknown"), url(book::TEMPLATES);
+    /// the name of a template file contains a control character
+    NAME_CONTROL = error("template-name-control");
     /// the variables of a template cannot be substituted
     SUBSTITUTION = error("template-substitution-broken"), url(book::VARIABLES);
     /// a template contains a Namespace, which clusterctl renames to the target namespace
@@ -37,6 +40,10 @@ pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str
     let mut taken = Vec::new();
     for source in sources {
         let file = file_name(source.name());
+        if file.chars().any(char::is_control) {
+            let finding = Diagnostic::of(&NAME_CONTROL, format!("the name {} has a control character", go::quote(file))).at(source.place());
+            report.push(finding.help("rename the file: such a name ends lines in logs, and gives commands to terminals and CI systems"));
+        }
         if template_flavor(file).is_some() || cluster_class_name(file).is_some() {
             taken.push((file, source));
         } else if let Some(finding) = unknown_name(source, file) {

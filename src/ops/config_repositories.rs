@@ -1,6 +1,7 @@
 //! `config repositories`: the providers that clusterctl knows, and where they are.
 
 use crate::clusterctl::{self, Config, Refusal};
+use crate::report::text::visible_lines;
 use crate::text::go;
 
 /// How the list is printed.
@@ -33,7 +34,7 @@ impl Output {
 pub fn run(config: &Config<'_>, output: Output) -> Result<String, Refusal> {
     let providers = config.providers()?;
     match output {
-        Output::Text => Ok(clusterctl::providers_table(&providers)),
+        Output::Text => Ok(visible_lines(&clusterctl::providers_table(&providers)).into_owned()),
         Output::Yaml => clusterctl::providers_yaml(&providers),
     }
 }

@@ -1,6 +1,7 @@
 //! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its variables.
 
 use crate::clusterctl::{self, ClusterOptions, Config, Log, Refusal, World};
+use crate::report::text::visible_lines;
 
 /// Runs the verb; gives what is printed.
 ///
@@ -8,5 +9,9 @@ use crate::clusterctl::{self, ClusterOptions, Config, Log, Refusal, World};
 /// In clusterctl's words.
 pub fn run(world: World<'_>, config: Config<'_>, options: &ClusterOptions, log: &mut Log) -> Result<String, Refusal> {
     let template = clusterctl::generate_cluster(config, options, log)?;
-    if options.list_variables { Ok(template.list_variables(options, world.environment)) } else { template.to_yaml() }
+    if options.list_variables {
+        Ok(visible_lines(&template.list_variables(options, world.environment)).into_owned())
+    } else {
+        template.to_yaml()
+    }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::diag::{Report, Span};
 use crate::emit::templates::substitution_finding;
+use crate::report::text::visible;
 use crate::text::envsubst::{self, Template};
 use crate::text::go;
 use crate::text::source::Source;
@@ -119,7 +120,7 @@ pub fn text(variables: &[Variable]) -> String {
     for variable in variables {
         text.push_str(&format!("{:width$}   {}\n", variable.name, variable.remark()));
         for used in &variable.uses {
-            text.push_str(&format!("  {}:{}:{}{}\n", used.file, used.line, used.column, used.remark(variable)));
+            text.push_str(&format!("  {}:{}:{}{}\n", visible(&used.file), used.line, used.column, used.remark(variable)));
         }
     }
     text

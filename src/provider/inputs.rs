@@ -14,6 +14,15 @@ pub enum Wanted {
     TemplateFolder,
 }
 
+/// Why a file that `provider.yaml` names is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strayed {
+    /// It does not lie below the folder of `provider.yaml`.
+    Outside,
+    /// It is hidden, or lies in a hidden folder: `.git/config` holds a token on a CI machine.
+    Hidden,
+}
+
 /// What a pattern stood for when the shell looked.
 #[derive(Debug, Clone, Default)]
 pub struct Matched {
@@ -23,6 +32,8 @@ pub struct Matched {
     pub unmatched: Vec<String>,
     /// Why the pattern is none, if it is none.
     pub fault: Option<String>,
+    /// Files that it names and that are not read, as the pattern spells them.
+    pub strayed: Vec<(String, Strayed)>,
 }
 
 /// The files behind each pattern of a `provider.yaml`.

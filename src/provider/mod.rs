@@ -8,7 +8,7 @@ mod inputs;
 pub(crate) mod parse;
 
 pub use builtin::builtin;
-pub use inputs::{Inputs, Matched, Wanted};
+pub use inputs::{Inputs, Matched, Strayed, Wanted};
 pub use parse::{BUILTIN_CRDS, Declared, json_schema, missing_files, parse};
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
+use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
 use crate::contract::{ApiVersion, ProviderType, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::schema::Schema;
@@ -38,6 +38,8 @@ rules! {
     DUPLICATED = error("provider-duplicated");
     /// a path in provider.yaml matches no file
     FILE_MISSING = error("provider-file-missing");
+    /// a path in provider.yaml leads out of its folder, or to a hidden file
+    FILE_OUTSIDE = error("provider-file-outside");
 }
 const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
@@ -309,6 +311,14 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
         if let Some(fault) = &matched.fault {
             let finding = Diagnostic::of(&FILE_MISSING, format!("the pattern `{pattern}` {fault}")).at(place.clone());
             report.push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
+        }
+        for (path, strayed) in &matched.strayed {
+            let (what, help) = match strayed {
+                Strayed::Outside => ("does not lie below the folder of provider.yaml", "copy it there"),
+                Strayed::Hidden => ("is hidden, or lies in a hidden folder", "give it another name"),
+            };
+            let finding = Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, and is not read")).at(place.clone());
+            report.push(finding.help(format!("{help}, or pass `--allow-outside` if you know all that provider.yaml names")));
         }
         for unmatched in &matched.unmatched {
             let (what, help) = match wanted {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::text::visible;
 use crate::diag::{Diagnostic, Report, Severity};
 
 /// One line a finding: `::error file=…,line=…,col=…,title=RULE::MESSAGE`.
@@ -27,8 +28,10 @@ fn command(finding: &Diagnostic) -> String {
     line
 }
 
+/// GitHub's own escapes, and no other control character: the log is shown on terminals too.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let escaped = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    visible(&escaped).into_owned()
 }
 
 fn property(text: &str) -> String {
@@ -55,6 +58,9 @@ mod tests {
     fn githubs_own_characters_are_escaped() {
         let odd = Diagnostic::of(const { &Rule::info("x-y", "") }, "100 %\r\n::error::").at(Place::file("C:a,b%.yaml"));
         assert_eq!(render(&[odd].into_iter().collect()), "::notice file=C%3Aa%2Cb%25.yaml,title=x-y::100 %25%0D%0A::error::\n");
+        let hostile = Diagnostic::of(const { &Rule::info("x-y", "") }, "\x1b[2Jm\u{9b}").at(Place::file("a\n::stop-commands::x\x1b.yaml"));
+        let expected = "::notice file=a%0A%3A%3Astop-commands%3A%3Ax␛.yaml,title=x-y::␛[2Jm\u{fffd}\n";
+        assert_eq!(render(&[hostile].into_iter().collect()), expected);
         let placeless = Diagnostic::of(const { &Rule::warning("x-y", "") }, "m");
         assert_eq!(render(&[placeless].into_iter().collect()), "::warning title=x-y::m\n");
     }

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::text;
 use crate::diag::{self, Diagnostic, Place, Report};
 
 /// The version of the shape.
@@ -149,9 +150,18 @@ pub struct Summary {
 pub fn render<T: Serialize>(kind: &'static str, body: T, report: &Report) -> String {
     let findings = report.findings().iter().map(Finding::from).collect();
     let envelope = Envelope { api_version: API_VERSION, kind, tool: Tool::THIS, body, findings, summary: Summary::from(report.summary()) };
-    let mut text = serde_json::to_string_pretty(&envelope).expect("internal error: a report has only text keys");
-    text.push('\n');
-    text
+    let text = serde_json::to_string_pretty(&envelope).expect("internal error: a report has only text keys");
+    escaped(&text) + "\n"
+}
+
+/// The same JSON, in which nothing is a command to a terminal or a CI system: serde_json leaves characters beyond ASCII as they are.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if c != '\n' && text::is_unsafe(c) { escaped.push_str(&format!("\\u{:04x}", u32::from(c))) } else { escaped.push(c) }
+    }
+    // Only in texts of JSON does `##` stand before a bracket or a letter.
+    escaped.replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[")
 }
 
 /// The JSON Schema of one entry of `findings`.
@@ -270,6 +280,18 @@ mod tests {
         assert_eq!(report["findings"], json!([expected]));
         assert_eq!(report["summary"], json!({"errors": 0, "warnings": 1, "infos": 0, "waived": 0}));
         assert_eq!(report["tool"], json!({"name": "windlass", "version": env!("CARGO_PKG_VERSION")}));
+    }
+
+    #[test]
+    fn nothing_in_it_reaches_a_terminal_as_a_command() {
+        let message = "a\x1b[2J\x7f\u{9b}2J\u{202e}é##[x]\t\n";
+        let text = render(
+            "Render",
+            Body { machines: Vec::new() },
+            &[Diagnostic::of(const { &Rule::error("a-b", "") }, message)].into_iter().collect(),
+        );
+        assert!(text.contains(r#""a\u001b[2J\u007f\u009b2J\u202eé#\u0023[x]\t\n""#), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["findings"][0]["message"], message);
     }
 
     #[test]

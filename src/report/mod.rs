@@ -12,7 +12,7 @@ use crate::text::source::Source;
 
 /// The texts that findings point into, by the name that findings show. A finding whose file is not here is shown without an excerpt.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(BTreeMap<Arc<str>, Source>);
+pub struct Sources(BTreeMap<Arc<str>, Option<Source>>);
 
 impl Sources {
     /// No texts: findings are shown without excerpts.
@@ -22,7 +22,12 @@ impl Sources {
 
     /// Adds a text.
     pub fn add(&mut self, source: Source) {
-        self.0.insert(source.name().clone(), source);
+        self.0.insert(source.name().clone(), Some(source));
+    }
+
+    /// Keeps the name of a text alone: findings in it are shown without an excerpt.
+    pub fn forget_text(&mut self, name: &str) {
+        self.0.entry(name.into()).and_modify(|source| *source = None);
     }
 
     /// The names of all texts, sorted.
@@ -32,7 +37,7 @@ impl Sources {
 
     /// The text of that name.
     pub fn get(&self, name: &str) -> Option<&Source> {
-        self.0.get(name)
+        self.0.get(name)?.as_ref()
     }
 }
 

@@ -39,7 +39,7 @@ impl Files for Disk {
                 kind if kind.is_symlink() => EntryKind::Link,
                 _ => EntryKind::File,
             };
-            Some(Entry { name: entry.file_name().into_string().ok()?, kind })
+            Some(Entry { name: input::shown_name(&entry.file_name()), kind })
         });
         let mut entries: Vec<Entry> = named.collect();
         entries.sort_unstable();

@@ -69,7 +69,8 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
     input::walk(folder, limits, &mut |_| true, &mut paths)?;
     let mut tree = Tree::new();
     let mut total = 0;
-    for path in paths {
+    for found in paths {
+        let path = found.text()?;
         let bytes = input::read_file(Path::new(&path), &path, limits.file_bytes)?;
         total += bytes.len() as u64;
         if total > limits.total_bytes {
@@ -131,7 +132,8 @@ fn foreign(folder: &str, tree: &Tree) -> Result<Vec<String>, WorldError> {
         Err(_) if !paths.is_empty() => {}
         other => other?,
     }
-    let mut foreign: Vec<String> = paths.iter().map(|path| relative(path, folder)).filter(|path| tree.get(path).is_none()).collect();
+    let mut foreign: Vec<String> =
+        paths.iter().map(|found| relative(&found.shown, folder)).filter(|path| tree.get(path).is_none()).collect();
     foreign.sort_unstable();
     foreign.truncate(Difference::MOST_FOREIGN);
     Ok(foreign)

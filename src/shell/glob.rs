@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::WorldError;
+use super::input::{not_utf8_name, shown_name};
 use crate::text::budget::{Budget, Exceeded};
 
 /// How many patterns the braces of one may stand for.
@@ -61,7 +62,7 @@ impl std::fmt::Display for PatternError {
 #[derive(Debug)]
 pub struct Globs<'b> {
     budget: &'b Budget,
-    listings: BTreeMap<PathBuf, Vec<String>>,
+    listings: BTreeMap<PathBuf, Listing>,
 }
 
 impl<'b> Globs<'b> {
@@ -101,7 +102,10 @@ impl<'b> Globs<'b> {
             for prefix in &prefixes {
                 if name.contains('*') {
                     let entries = self.listing(resolved(base, prefix)).map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded)))?;
-                    let matching = entries.iter().filter(|entry| matches(name, entry));
+                    if let Some(odd) = entries.odd.iter().find(|entry| matches(name, entry)) {
+                        return Err(not_utf8_name(resolved(base, prefix).join(odd).to_string_lossy().into_owned()));
+                    }
+                    let matching = entries.names.iter().filter(|entry| matches(name, entry));
                     next.extend(matching.map(|entry| format!("{prefix}{entry}{separator}")));
                 } else {
                     next.push(format!("{prefix}{name}{separator}"));
@@ -118,15 +122,15 @@ impl<'b> Globs<'b> {
     }
 
     /// The names in a folder, none when there is no such folder. The error is `None` when the budget is spent.
-    fn listing(&mut self, folder: PathBuf) -> Result<&[String], Option<WorldError>> {
+    fn listing(&mut self, folder: PathBuf) -> Result<&Listing, Option<WorldError>> {
         if !self.listings.contains_key(&folder) {
             self.budget.charge(QUESTION).map_err(|_| None)?;
             let names = names_in(&folder)?;
             self.listings.insert(folder.clone(), names);
         }
-        let names = &self.listings[&folder];
-        self.budget.charge(1 + names.len()).map_err(|_| None)?;
-        Ok(names)
+        let listing = &self.listings[&folder];
+        self.budget.charge(1 + listing.names.len()).map_err(|_| None)?;
+        Ok(listing)
     }
 }
 
@@ -134,10 +138,27 @@ fn resolved(base: &Path, path: &str) -> PathBuf {
     if path.is_empty() { base.to_owned() } else { base.join(path) }
 }
 
-fn names_in(folder: &Path) -> Result<Vec<String>, WorldError> {
+/// The names in a folder.
+#[derive(Debug, Default)]
+struct Listing {
+    names: Vec<String>,
+    /// Those that are not UTF-8, with such bytes escaped.
+    odd: Vec<String>,
+}
+
+fn names_in(folder: &Path) -> Result<Listing, WorldError> {
     match fs::read_dir(folder) {
-        Ok(entries) => Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()),
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Ok(entries) => {
+            let mut listing = Listing::default();
+            for entry in entries.filter_map(Result::ok) {
+                match entry.file_name().into_string() {
+                    Ok(name) => listing.names.push(name),
+                    Err(name) => listing.odd.push(shown_name(&name)),
+                }
+            }
+            Ok(listing)
+        }
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(Listing::default()),
         Err(error) => Err(WorldError::reading(folder.display().to_string(), &error)),
     }
 }

@@ -1,8 +1,9 @@
 //! Reads the `FILE…` of a command line: files, folders, and `-` for standard input.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::WorldError;
 use super::staging::is_commit;
@@ -14,7 +15,7 @@ use crate::text::source::{INPUT_NOT_UTF8, Source};
 pub const STDIN_NAME: &str = "<stdin>";
 
 /// The file name endings that are taken from a folder.
-const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
+pub const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
 
 /// How much is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,28 +60,28 @@ pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Resul
     let files = |argument: &String| if argument == "-" { Ok(Vec::new()) } else { files_of(argument, limits) };
     let named = arguments.iter().map(files).collect::<Result<Vec<_>, _>>()?;
     refuse_too_much(named.iter().flatten(), limits)?;
-    for (argument, names) in arguments.iter().zip(named) {
+    for (argument, files) in arguments.iter().zip(named) {
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
             let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes))?;
             inputs.add(STDIN_NAME, bytes, &mut total, limits)?;
             continue;
         }
-        for name in names {
-            let bytes = read_file(Path::new(&name), &name, limits.file_bytes)?;
-            inputs.add(&name, bytes, &mut total, limits)?;
+        for Found { path, shown } in files {
+            let bytes = read_file(&path, &shown, limits.file_bytes)?;
+            inputs.add(&shown, bytes, &mut total, limits)?;
         }
     }
     Ok(inputs)
 }
 
 /// Refuses files that are too large together, before any of them is read.
-fn refuse_too_much<'a>(names: impl Iterator<Item = &'a String>, limits: Limits) -> Result<(), WorldError> {
+fn refuse_too_much<'a>(files: impl Iterator<Item = &'a Found>, limits: Limits) -> Result<(), WorldError> {
     let mut total = 0_u64;
-    for name in names {
-        total = total.saturating_add(fs::metadata(name).map_or(0, |metadata| metadata.len()));
+    for file in files {
+        total = total.saturating_add(fs::metadata(&file.path).map_or(0, |metadata| metadata.len()));
         if total > limits.total_bytes {
-            return Err(too_much(name, limits));
+            return Err(too_much(&file.shown, limits));
         }
     }
     Ok(())
@@ -127,49 +128,84 @@ fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
 }
 
 /// The files that one argument stands for.
-fn files_of(argument: &str, limits: Limits) -> Result<Vec<String>, WorldError> {
+fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
     let metadata = fs::metadata(argument).map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
     if !metadata.is_dir() {
-        return Ok(vec![with_slashes(argument)]);
+        return Ok(vec![Found { path: PathBuf::from(argument), shown: with_slashes(argument) }]);
     }
     let mut found = Vec::new();
     walk(argument, limits, &mut |name| ENDINGS.iter().any(|ending| name.ends_with(ending)), &mut found)?;
     Ok(found)
 }
 
+/// A file below a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// The path as findings show it.
+    pub(super) shown: String,
+}
+
+impl Found {
+    /// The path as text.
+    ///
+    /// # Errors
+    /// It is not UTF-8, so that no document and no release can name the file.
+    pub(super) fn text(self) -> Result<String, WorldError> {
+        if self.path.to_str().is_some() { Ok(self.shown) } else { Err(not_utf8_name(self.shown)) }
+    }
+}
+
+/// The refusal of a file whose name is not UTF-8.
+pub(super) fn not_utf8_name(shown: String) -> WorldError {
+    WorldError::Unreadable { path: shown, reason: "its name is not UTF-8".to_owned() }
+}
+
+/// A name of the operating system as text: bytes that are not UTF-8 as `\xff`.
+pub fn shown_name(name: &OsStr) -> String {
+    let mut shown = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        shown.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| shown.push_str(&format!("\\x{byte:02x}")));
+    }
+    shown
+}
+
 /// Regular files below a folder whose name `takes`, in byte order; no hidden ones, no links.
-pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> bool, found: &mut Vec<String>) -> Result<(), WorldError> {
+pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> bool, found: &mut Vec<Found>) -> Result<(), WorldError> {
     let root = with_slashes(folder);
     let root = if root.len() > 1 { root.trim_end_matches('/').to_owned() } else { root };
     let first = found.len();
-    let mut folders = vec![(root, 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| WorldError::reading(&folder, &error))?;
+    let mut folders = vec![(Found { path: PathBuf::from(&root), shown: root }, 0)];
+    while let Some((Found { path, shown: folder }, depth)) = folders.pop() {
+        let entries = fs::read_dir(&path).map_err(|error| WorldError::reading(&folder, &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| WorldError::reading(&folder, &error))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = shown_name(&entry.file_name());
             if is_commit(&name) {
                 return Err(WorldError::Unfinished { path: folder });
             }
             if name.starts_with('.') {
                 continue;
             }
-            let path = joined(&folder, &name);
-            let kind = entry.file_type().map_err(|error| WorldError::reading(&path, &error))?;
+            let shown = joined(&folder, &name);
+            let kind = entry.file_type().map_err(|error| WorldError::reading(&shown, &error))?;
+            let below = Found { path: path.join(entry.file_name()), shown };
             if kind.is_dir() && depth == limits.depth {
                 let bound = format!("more than {} folders deep", limits.depth);
-                return Err(WorldError::TooLarge { path, bound });
+                return Err(WorldError::TooLarge { path: below.shown, bound });
             } else if kind.is_dir() {
-                folders.push((path, depth + 1));
+                folders.push((below, depth + 1));
             } else if kind.is_file() && takes(&name) {
                 if found.len() == limits.files {
                     return Err(WorldError::TooLarge { path: folder, bound: format!("more than {} files", limits.files) });
                 }
-                found.push(path);
+                found.push(below);
             }
         }
     }
-    found[first..].sort_unstable();
+    found[first..].sort_unstable_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     Ok(())
 }
 

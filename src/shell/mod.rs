@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is where files, streams and the environment are touched")]
 
 pub mod clusterctl_files;
+pub mod confine;
 mod difference;
 pub mod environment;
 mod error;

@@ -41,18 +41,6 @@ fn differences(ours: &Value, theirs: &Value, path: &str, found: &mut BTreeSet<St
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
-        if path.is_dir() {
-            copy(&path, &to.join(name));
-        } else {
-            std::fs::write(to.join(name), std::fs::read(path).unwrap()).unwrap();
-        }
-    }
-}
-
 fn build(folder: &Path, version: &str) -> String {
     let output = support::windlass(folder).args(["release", "build", version, "--to", "out"]).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -97,7 +85,7 @@ fn kubeadm_provider_comes_out_as_published() {
     let provider = include_str!("kubeadm/provider.yaml");
     assert!(provider.lines().count() <= 40);
     let folder = tempfile::tempdir().unwrap();
-    copy(&sources, &folder.path().join("config"));
+    support::copy(&sources, &folder.path().join("config"));
     std::fs::write(folder.path().join("provider.yaml"), provider).unwrap();
     std::fs::write(folder.path().join("metadata.yaml"), std::fs::read(published.join("metadata.yaml")).unwrap()).unwrap();
     build(folder.path(), "v1.12.0");

@@ -34,5 +34,6 @@ mod schema;
 mod shell;
 mod support;
 mod tidy;
+mod untrusted;
 mod vars;
 mod yaml;

@@ -122,6 +122,17 @@ fn raised_by_made_inputs() -> BTreeSet<String> {
     raised
 }
 
+/// A provider with a template whose name gives a command to GitHub.
+fn raised_by_made_providers() -> BTreeSet<String> {
+    let (base, _) = cases(&std::fs::read_to_string(root().join("tests/it/rules/provider.txt")).unwrap());
+    let mut case = Case { rules: vec!["template-name-control".to_owned()], ..base };
+    case.edit("provider.yaml: crds: [crd.yaml] => crds: [crd.yaml]\\ntemplates: [templates]");
+    case.raised(|folder| {
+        std::fs::create_dir(folder.join("templates")).unwrap();
+        std::fs::write(folder.join("templates/cluster-template-a\n::stop-commands::x\n.yaml"), "a: 1\n").unwrap();
+    })
+}
+
 /// Repositories and bundles that hold what they should not.
 fn raised_by_made_repositories() -> BTreeSet<String> {
     let (base, _) = cases(&std::fs::read_to_string(root().join("tests/it/rules/repository.txt")).unwrap());
@@ -131,7 +142,10 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     };
     let components = "bootstrap-foo/v0.1.0/bootstrap-components.yaml";
     let broken = |folder: &Path| std::fs::write(folder.join(components), b"\xff").unwrap();
-    let mut raised = check("repository-file-not-text", "repository doctor .", &broken);
+    let mut raised = check("release-asset-name-control", "repository add bootstrap-foo/v0.1.0 --to other", &|folder| {
+        std::fs::write(folder.join("bootstrap-foo/v0.1.0/a\n::stop-commands::x\n.yaml"), "").unwrap();
+    });
+    raised.extend(check("repository-file-not-text", "repository doctor .", &broken));
     raised.extend(check("release-asset-not-text", "repository add bootstrap-foo/v0.1.0 --to other", &broken));
     #[cfg(unix)]
     raised.extend(check("repository-version-linked", "repository doctor .", &|folder| {
@@ -165,6 +179,7 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
 fn every_rule_is_raised() {
     let mut raised = raised_by_the_table();
     raised.extend(raised_by_made_inputs());
+    raised.extend(raised_by_made_providers());
     raised.extend(raised_by_made_repositories());
     raised.extend(WITHOUT_INPUT.iter().map(|(rule, _)| (*rule).to_owned()));
     let registry: BTreeSet<String> = windlass::ops::rules::all().into_iter().map(|rule| rule.id.to_owned()).collect();

@@ -49,6 +49,19 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Copies a folder with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else {
+            std::fs::write(to.join(name), std::fs::read(path).unwrap()).unwrap();
+        }
+    }
+}
+
 /// The project's root folder.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -29,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report"],
     ),
     // 4 shell
-    ("shell", &["diag", "text", "clusterctl"]),
+    ("shell", &["diag", "text", "provider", "clusterctl"]),
     (
         "cli",
         &["diag", "text", "objects", "contract", "provider", "clusterctl", "emit", "api", "render", "report", "ops", "shell"],

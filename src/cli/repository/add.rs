@@ -14,7 +14,7 @@ use crate::ops::release_build;
 use crate::ops::repository::bundle;
 use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Placement};
 use crate::report::Sources;
-use crate::report::text::plural;
+use crate::report::text::{plural, visible};
 use crate::shell::WorldError;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
@@ -205,7 +205,7 @@ impl Add {
         let config = format!("{absolute}/{CONFIGURATION_FILE}");
         let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
         context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
-        context.out(&format!("clusterctl init --config {config} {}\n", repository::init_arguments(providers)));
+        context.tell(&format!("clusterctl init --config {} {}\n", visible(&config), repository::init_arguments(providers)));
     }
 
     /// Whether the repository holds one of the providers that init adds by itself.

@@ -67,7 +67,7 @@ impl Run for Bundle {
         context.talk(&format!("{}: {contents}, {images}, sha256 {}{unchanged}", self.write_to, bundle::sha256(&packed.bytes)));
         let add = context.command(&format!("repository add {} --to REPOSITORY", self.write_to));
         context.talk(&format!("next: copy it and the images of its images.txt to the site, and run `{add}` there"));
-        context.out(&format!("{}\n", self.write_to));
+        context.paths([self.write_to.clone()]);
         Ok(Exit::Clean)
     }
 }

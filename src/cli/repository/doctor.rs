@@ -66,7 +66,7 @@ impl Run for Doctor {
         let sources: Sources = examination.sources.into_iter().collect();
         let is_text = self.output.format == Format::Text;
         if is_text {
-            context.out(&doctor::text(&providers));
+            context.tell(&doctor::text(&providers));
         }
         context.report(self.output.format, "RepositoryDoctor", DoctorReport { providers }, &report, &sources, To::Stdout);
         context.summary(&done, &report, "", if is_text { To::Stdout } else { To::Stderr });

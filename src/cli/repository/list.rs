@@ -68,7 +68,7 @@ impl Run for List {
                     self.repository
                 ));
             }
-            Format::Text => context.out(&repository::table(&listed)),
+            Format::Text => context.tell(&repository::table(&listed)),
         }
         Ok(Exit::Clean)
     }

@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
 use crate::objects::{self, Object, pods};
+use crate::text::go;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml::Limits;
@@ -24,6 +25,8 @@ rules! {
     VERSION_UNKNOWN = error("release-version-unknown");
     /// a file of a release is not UTF-8
     NOT_TEXT = error("release-asset-not-text");
+    /// the name of a file of a release contains a control character
+    NAME_CONTROL = error("release-asset-name-control");
 }
 
 /// A provider of a release.
@@ -46,7 +49,7 @@ pub struct Assets {
 /// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
 /// that the user named.
 pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<Assets>, Report) {
-    let mut report = Report::new();
+    let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
     let components = components_files(files);
     if components.is_empty() {
         let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
@@ -76,6 +79,14 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<As
         }
     }
     (found, report)
+}
+
+/// A name that would end lines in logs, and give commands to terminals and CI systems.
+fn control_character(path: &str, shown: &str) -> Option<Diagnostic> {
+    path.chars().any(char::is_control).then(|| {
+        let finding = Diagnostic::of(&NAME_CONTROL, format!("the file name {} has a control character", go::quote(path)));
+        finding.at(Place::file(format!("{}/{path}", shown.trim_end_matches('/')))).help("rename the file, or leave it out")
+    })
 }
 
 fn components_files(files: &Tree) -> Vec<(ProviderType, String)> {

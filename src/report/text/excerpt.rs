@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::UnicodeWidthChar;
 
-use super::{Paint, Style, visible};
+use super::{Paint, Style, visible, visible_lines};
 use crate::diag::{Severity, Span};
 use crate::text::source::Source;
 
@@ -113,7 +113,7 @@ impl<'a> Excerpt<'a> {
 
     /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
     fn render_line(&self, number: u32, marks: &[&Mark], style: Style, gutter: usize, width: usize, out: &mut String) {
-        let Some(text) = self.line(number) else { return };
+        let Some(text) = self.line(number).map(visible_lines) else { return };
         let mut marks = marks.to_vec();
         marks.sort_by_key(|mark| mark.from);
         let mut shown: Option<Window> = None;
@@ -125,7 +125,7 @@ impl<'a> Excerpt<'a> {
             let window = match shown.take().filter(|window| window.holds(mark.from)) {
                 Some(window) => window,
                 None => {
-                    let window = Window::new(text, mark.from, width);
+                    let window = Window::new(&text, mark.from, width);
                     row(out, &window);
                     window
                 }
@@ -139,7 +139,7 @@ impl<'a> Excerpt<'a> {
             shown = Some(window);
         }
         if marks.is_empty() {
-            row(out, &Window::new(text, 0, width));
+            row(out, &Window::new(&text, 0, width));
         }
     }
 }

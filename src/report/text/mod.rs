@@ -6,7 +6,7 @@ mod visible;
 
 use excerpt::Excerpt;
 pub use table::table;
-pub use visible::visible;
+pub use visible::{is_unsafe, visible, visible_lines};
 
 use super::Sources;
 use crate::diag::{Diagnostic, Place, Related, Report, Severity, Summary};

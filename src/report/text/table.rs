@@ -1,9 +1,12 @@
 //! Rows with aligned columns, as the verbs that list things print them.
 
+use super::visible;
+
 /// The rows, each column as wide as its widest cell; the last one ends where its text does.
 pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| visible(cell).into_owned())).collect();
     let mut widths = [0; N];
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }

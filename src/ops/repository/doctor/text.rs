@@ -2,6 +2,7 @@
 
 use super::{Examined, ExaminedFile};
 use crate::contract::METADATA_FILE;
+use crate::report::text::visible;
 
 /// One block for each provider: where it is, what is there, what clusterctl takes.
 pub fn text(providers: &[Examined]) -> String {
@@ -10,11 +11,11 @@ pub fn text(providers: &[Examined]) -> String {
 
 fn block(provider: &Examined) -> String {
     let place = match (&provider.file, provider.line, provider.column) {
-        (Some(file), Some(line), Some(column)) => format!(" ({file}:{line}:{column})"),
+        (Some(file), Some(line), Some(column)) => format!(" ({}:{line}:{column})", visible(file)),
         _ => String::new(),
     };
-    let mut text = format!("{}   {}{place}\n", provider.provider, provider.url);
-    let mut row = |title: &str, what: &str| text.push_str(&format!("  {title:<12} {what}\n"));
+    let mut text = format!("{}   {}{place}\n", visible(&provider.provider), visible(&provider.url));
+    let mut row = |title: &str, what: &str| text.push_str(&format!("  {title:<12} {}\n", visible(what)));
     if !(provider.found.is_empty() && provider.skipped.is_empty()) {
         row("found", &found(provider));
     }
