@@ -12,6 +12,7 @@ use serde_json::Value;
 use windlass::render::write::cloud_config::encode;
 use windlass::render::write::ignition::v3;
 use windlass::render::{self, Encoder, FeatureGates, Notes, Pool, Request};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 const WORKER: &str = include_str!("../examples/worker.yaml");
@@ -49,12 +50,12 @@ fn machines(criterion: &mut Criterion) {
         let source = Source::new("input.yaml", text);
         group.bench_function(format!("{name}, whole path"), |bench| {
             bench.iter(|| {
-                let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)));
+                let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)), &Budget::default());
                 let targets = render::targets(&pool);
                 render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().unwrap()
             });
         });
-        let (pool, _) = Pool::read(std::slice::from_ref(&source));
+        let (pool, _) = Pool::read(std::slice::from_ref(&source), &Budget::default());
         group.bench_function(format!("{name}, from objects"), |bench| {
             bench
                 .iter(|| render::render(black_box(&pool), &render::targets(&pool)[0], &request, &mut Notes::default()).rendered().unwrap());
@@ -70,7 +71,7 @@ fn machines(criterion: &mut Criterion) {
         }
     }
     let source = Source::new("worker.yaml", WORKER.replace("spec:\n", "spec:\n  format: ignition\n"));
-    let (pool, _) = Pool::read(std::slice::from_ref(&source));
+    let (pool, _) = Pool::read(std::slice::from_ref(&source), &Budget::default());
     let request = Request { feature_gates: FeatureGates { ignition: true, machine_pool: true }, ..Request::new() };
     let targets = render::targets(&pool);
     assert!(render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().is_some());

@@ -5,9 +5,10 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Map, Value, json};
+use windlass::text::budget::Budget;
 use windlass::text::goyaml;
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
 
 /// A schema as controller-gen writes it: descriptions that are folded or blocks, enums, patterns, lists, and `width` fields a level.
 fn schema(depth: usize, width: usize) -> Value {
@@ -52,17 +53,17 @@ fn yaml(criterion: &mut Criterion) {
     let whole = Value::from(many.clone());
     let source = Source::new("crds.yaml", text.as_str());
     let small = Source::new("crd.yaml", one.as_str());
-    let parsed = parse(&source, &Limits::default());
+    let parsed = parse(&source, &Budget::default());
     assert!(parsed.report.is_empty() && parsed.documents.len() == many.len());
 
     let mut group = criterion.benchmark_group("yaml");
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("read 1.4 MB, all cores", |bench| bench.iter(|| parse(black_box(&source), &Limits::default())));
+    group.bench_function("read 1.4 MB, all cores", |bench| bench.iter(|| parse(black_box(&source), &Budget::default())));
     group.bench_function("to JSON", |bench| bench.iter(|| parsed.documents.iter().map(|d| d.root.to_json()).collect::<Vec<_>>()));
     group.bench_function("write 1.4 MB, all cores", |bench| bench.iter(|| goyaml::documents_to_string(black_box(&many)).unwrap()));
     group.bench_function("write 1.4 MB, one core", |bench| bench.iter(|| goyaml::to_string(black_box(&whole)).unwrap()));
     group.throughput(Throughput::Bytes(one.len() as u64));
-    group.bench_function("read one CRD, one core", |bench| bench.iter(|| parse(black_box(&small), &Limits::default())));
+    group.bench_function("read one CRD, one core", |bench| bench.iter(|| parse(black_box(&small), &Budget::default())));
     group.finish();
 }
 

@@ -8,7 +8,7 @@ use windlass::contract::ProviderType;
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::tree::Tree;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
 
 const ENDINGS: [&str; 5] = ["yaml", "json", "toml", "env", "ini"];
 
@@ -43,6 +43,6 @@ fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
 });
 
 fn reads_back(yaml: &str) {
-    let report = parse(&Source::new("printed", yaml), &Limits::default()).report;
+    let report = parse(&Source::new("printed", yaml), &Budget::default()).report;
     assert!(!report.has_errors(), "{report:?}\n{yaml}");
 }

@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use windlass::text::goyaml;
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
+use windlass::text::budget::Budget;
 
 fuzz_target!(|text: &str| {
     let Some(value) = read(text) else { return };
@@ -20,7 +21,7 @@ fuzz_target!(|text: &str| {
 
 /// The first document of a text without findings.
 fn read(text: &str) -> Option<Value> {
-    let parsed = parse(&Source::new("fuzz.yaml", text), &Limits::default());
+    let parsed = parse(&Source::new("fuzz.yaml", text), &Budget::default());
     let document = parsed.documents.into_iter().next().filter(|_| parsed.report.is_empty());
     document.map(|document| document.root.into_json())
 }

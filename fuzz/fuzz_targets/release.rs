@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use windlass::ops::release_build::{self, FIXED_EPOCH, version};
 use windlass::provider::{self, Inputs, Matched, Wanted};
 use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass::text::yaml;
+use windlass::text::budget::Budget;
 
 /// A provider.yaml that reads every part, for inputs whose own does not parse.
 const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1
@@ -31,7 +32,7 @@ fuzz_target!(|input: (&str, &str, &str, &str, &str, &str, &str)| {
 
 /// Builds the release; the texts stand behind the patterns of the file in turn.
 fn build(provider: &str, texts: &[&str]) {
-    let (providers, report) = provider::parse(&Source::new("provider.yaml", provider));
+    let (providers, report) = provider::parse(&Source::new("provider.yaml", provider), &Budget::default());
     let mut inputs = Inputs::new();
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
     for ((pattern, kind), text) in wanted.zip(texts.iter().cycle()) {
@@ -50,6 +51,6 @@ fn build(provider: &str, texts: &[&str]) {
     }
     for (name, bytes) in first.files.iter().filter(|(name, _)| name.ends_with("-components.yaml")) {
         let text = std::str::from_utf8(bytes).expect("components are text");
-        assert!(!yaml::parse(&Source::new(name.as_str(), text), &Limits::default()).report.has_errors(), "{text}");
+        assert!(!yaml::parse(&Source::new(name.as_str(), text), &Budget::default()).report.has_errors(), "{text}");
     }
 }

@@ -9,7 +9,8 @@ use windlass::render::write::gzip;
 use windlass::render::write::ignition::v3;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Request};
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
+use windlass::text::budget::Budget;
 
 const RELEASES: [&str; 6] = ["v1.10", "v1.11", "v1.12", "v1.13", "v1.14", "main"];
 
@@ -20,7 +21,7 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
     let feature_gates = FeatureGates { ignition: true, machine_pool: true };
     let ignition = newest.then_some(IgnitionVersion::V3_4);
     let request = Request { profile, encoder: Some(encoder), ignition, feature_gates, ..Request::new() };
-    let (pool, _) = Pool::read(&[Source::new("input", text)]);
+    let (pool, _) = Pool::read(&[Source::new("input", text)], &Budget::default());
     for target in render::targets(&pool) {
         let mut notes = Notes::default();
         let Some(rendered) = render::render(&pool, &target, &request, &mut notes).rendered() else {
@@ -34,7 +35,7 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
         } else if rendered.encoder == Encoder::Typed {
             let data = rendered.data.into_inner();
             let data = String::from_utf8(gzip::decompress(&data, 64 << 20).unwrap_or(data)).expect("typed writes text");
-            let parsed = parse(&Source::new("user-data", data), &Limits::default());
+            let parsed = parse(&Source::new("user-data", data), &Budget::default());
             assert!(!parsed.report.has_errors(), "{:?}", parsed.report);
         }
     }

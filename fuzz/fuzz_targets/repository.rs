@@ -32,7 +32,7 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
     if let (Some(merged), _) = merge(Some(&source), &[]) {
         assert!(merged.starts_with(configuration.trim_end()), "what people wrote stays");
     }
-    if let (Some(packed), _) = bundle::pack(&tree, "r") {
+    if let (Some(packed), _) = bundle::pack(&tree, "r", &Budget::default()) {
         let (unpacked, report) = bundle::unpack(&packed.bytes, "b");
         assert!(!report.has_errors(), "{report:?}");
         assert_eq!(unpacked.releases[0].2, tree.subtree(folder));
@@ -49,8 +49,7 @@ fn examine(tree: &Tree, configuration: &str) {
     if Config::load(world, "/c.yaml").is_ok() {
         let mut files = tree.clone();
         files.insert("c.yaml", configuration.as_bytes());
-        let budget = Budget::default();
-    let world = World { files: &files, ..world };
+        let world = World { files: &files, ..world };
         let config = Config::load(world, "/c.yaml").expect("it was read before");
         let found =
             doctor::examine(doctor::Subject { config: &config, source: Some(&source), repository: Some((".", "/")), files: &files });

@@ -3,12 +3,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use windlass::diag::Span;
+use windlass::text::budget::Budget;
 use windlass::text::source::{Source, TextRange};
-use windlass::text::yaml::{Limits, Node, Value, parse};
+use windlass::text::yaml::{Limits, Node, Value, parse_within};
 
 fuzz_target!(|text: &str| {
     let limits = Limits { depth: 30, nodes: 5000, bytes: 1 << 20, findings: 20 };
-    let parsed = parse(&Source::new("fuzz.yaml", text), &limits);
+    let parsed = parse_within(&Source::new("fuzz.yaml", text), &limits, &Budget::default());
     assert!(parsed.report.findings().len() <= limits.findings + 2);
     for finding in parsed.report.findings() {
         assert!(finding.help.is_some());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -89,12 +90,12 @@ fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
 
 fn from_file(file: &str, allow_outside: bool) -> Result<Loaded, Failure> {
     let (source, mut report) = read_source(Path::new(file), file)?;
-    let (providers, found) = provider::parse(&source);
+    let budget = Arc::new(Budget::default());
+    let (providers, found) = provider::parse(&source, &budget);
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
     let confine = Confine::new(&or_here(base)).map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
-    let mut inputs = Inputs::new();
-    let budget = Budget::default();
+    let mut inputs = Inputs::within(Arc::clone(&budget));
     let mut search = Search { base, confine, allow_outside, globs: Globs::new(&budget), files: BTreeMap::new(), unshown: Vec::new() };
     let mut seen = BTreeSet::new();
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());

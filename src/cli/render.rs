@@ -20,6 +20,7 @@ use crate::report::text::{plural, visible};
 use crate::report::{Sources, json};
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -117,8 +118,8 @@ impl Run for Arguments {
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         let shown: Sources = inputs.sources.iter().cloned().collect();
         let mut report = inputs.report;
-        let (texts, origins) = self.substituted(context, inputs.sources, &mut report)?;
-        let (pool, unreadable) = Pool::read(&texts);
+        let (texts, origins) = self.substituted(context, inputs.sources, &request.budget, &mut report)?;
+        let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
         let unusable = report.has_errors() && pool.objects().is_empty();
         let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
@@ -158,7 +159,13 @@ impl Arguments {
     }
 
     /// The texts with their variables replaced, when the input is a template.
-    fn substituted(&self, context: &Context<'_>, sources: Vec<Source>, report: &mut Report) -> Result<(Vec<Source>, Origins), Failure> {
+    fn substituted(
+        &self,
+        context: &Context<'_>,
+        sources: Vec<Source>,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Result<(Vec<Source>, Origins), Failure> {
         if !self.template {
             return Ok((sources, Origins::default()));
         }
@@ -170,7 +177,7 @@ impl Arguments {
             given.insert(name, value);
         }
         let value = |name: &str| given.get(name).copied().or_else(|| context.environment.get(name)).map(str::to_owned);
-        let (texts, origins, found) = Origins::substitute(sources, &value);
+        let (texts, origins, found) = Origins::substitute(sources, &value, budget);
         report.extend(found);
         Ok((texts, origins))
     }

@@ -59,7 +59,7 @@ pub(super) fn process(
     };
     let label = provider.label();
     let overrides = config.image_overrides();
-    let objects = documents::objects(text)?;
+    let objects = documents::objects(shown, text, config.world().budget)?;
     let objects = fix_images(objects, &label, &overrides).map_err(|refusal| refusal.within("failed to apply image overrides"))?;
     let images = objects.iter().flat_map(images).collect();
     let default = default_namespace(&objects).map_err(|refusal| refusal.within("failed to detect default target namespace"))?;

@@ -7,10 +7,11 @@ use serde_json::{Number, Value};
 use super::Refusal;
 use crate::diag::{Diagnostic, Severity};
 use crate::objects::fields;
+use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::goyaml;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits};
+use crate::text::yaml;
 
 /// Pieces up to this size altogether are read on one core.
 const SMALL: usize = 64 << 10;
@@ -18,15 +19,21 @@ const SMALL: usize = 64 << 10;
 /// Integers beyond this are not exact as doubles.
 const EXACT: i64 = 1 << 53;
 
-/// The objects of a YAML text. Empty documents are left out.
+/// The objects of the file `shown`, whose text this is. Empty documents are left out.
 ///
 /// # Errors
-/// For the first piece that is no mapping, or no YAML.
-pub(super) fn objects(text: &[u8]) -> Result<Vec<Value>, Refusal> {
+/// For the first piece that is no mapping, or no YAML; behind it nothing is read.
+pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<Value>, Refusal> {
     let step = |refusal: Refusal| refusal.within("failed to parse yaml");
     let (pieces, fault) = pieces(text);
-    let parsed: Vec<Result<Value, Refusal>> =
-        if text.len() < SMALL { pieces.iter().map(|p| first(p)).collect() } else { pieces.par_iter().map(|p| first(p)).collect() };
+    // What aliases multiply is read one after the other, so that no more of it is held than there is room for.
+    let one_by_one = text.len() < SMALL || yaml::has_anchors(text);
+    let parsed = if one_by_one { in_turn(&pieces, budget) } else { pieces.par_iter().map(|piece| first(piece, budget)).collect() };
+    if let Some(spent) = budget.exceeded() {
+        return Err(step(
+            Refusal::new(format!("{shown}: {spent}")).note(format!("split {shown}, or write out what its aliases multiply")),
+        ));
+    }
     let mut objects = Vec::with_capacity(parsed.len());
     for (piece, value) in pieces.iter().zip(parsed) {
         let fault = match value {
@@ -45,6 +52,18 @@ pub(super) fn objects(text: &[u8]) -> Result<Vec<Value>, Refusal> {
         return Err(step(fault.within(format!("failed to unmarshal the {ordinal} yaml document: {}", quote(piece)))));
     }
     fault.map_or(Ok(objects), |fault| Err(step(fault.within("failed to read yaml"))))
+}
+
+/// The first documents of pieces, up to the first that is refused.
+fn in_turn(pieces: &[Vec<u8>], budget: &Budget) -> Vec<Result<Value, Refusal>> {
+    let mut parsed = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        parsed.push(first(piece, budget));
+        if !matches!(parsed.last(), Some(Ok(Value::Object(_) | Value::Null))) {
+            break;
+        }
+    }
+    parsed
 }
 
 /// Objects as YAML, with one line end behind the last; a single line end when there are none.
@@ -69,9 +88,9 @@ pub(super) fn to_yaml(objects: &[Value]) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// When it is no YAML.
-pub(super) fn first(text: &[u8]) -> Result<Value, Refusal> {
+pub(super) fn first(text: &[u8], budget: &Budget) -> Result<Value, Refusal> {
     let text = std::str::from_utf8(text).map_err(|error| Refusal::new(invalid_utf8(text, error.valid_up_to())))?;
-    let read = yaml::values(&Source::new("", text), &Limits::default());
+    let read = yaml::values(&Source::new("", text), budget);
     let is_fault =
         |finding: &&Diagnostic| finding.rule.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
     if let Some(fault) = read.report.findings().iter().filter(is_fault).min_by_key(|fault| phase(fault)) {
@@ -181,6 +200,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::budget::Resource;
 
     #[test]
     fn pieces_end_at_separators() {
@@ -198,13 +218,24 @@ mod tests {
 
     #[test]
     fn objects_come_from_all_pieces() {
+        let objects = |text: &[u8]| objects("t.yaml", text, &Budget::default());
         assert_eq!(objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(), [json!({"a": 1}), json!({"b": true})]);
         assert_eq!(objects(b"").unwrap(), Vec::<Value>::new());
     }
 
     #[test]
+    fn nothing_is_read_behind_what_is_refused() {
+        let budget = Budget::default();
+        objects("t.yaml", b"a: &a 1\n---\n- x\n---\nb: [1, 2, 3]\n", &budget).unwrap_err();
+        assert_eq!(budget.used_of(Resource::Values), 2 + 1 + 2, "those of the first two documents");
+        let budget = Budget::default().with(Resource::Values, 3);
+        let refusal = objects("t.yaml", b"a: 1\n---\nb: 2\n", &budget).unwrap_err();
+        assert_eq!(refusal.message(), "failed to parse yaml: t.yaml: more than 3 values of YAML in one run");
+    }
+
+    #[test]
     fn refusals_count_objects() {
-        let refused = |text: &str| objects(text.as_bytes()).unwrap_err().message().to_owned();
+        let refused = |text: &str| objects("t.yaml", text.as_bytes(), &Budget::default()).unwrap_err().message().to_owned();
         assert_eq!(
             refused("a: 1\n---\n---\n- x\n"),
             "failed to parse yaml: failed to unmarshal the 2nd yaml document: \"---\\n- x\\n\": error unmarshaling JSON: while decoding JSON: json: \
@@ -217,7 +248,7 @@ mod tests {
     #[test]
     fn bytes_are_quoted_as_go_quotes_them() {
         assert_eq!(quote(b"a: \xc3\n\"\xff"), "\"a: \\xc3\\n\\\"\\xff\"");
-        assert_eq!(first(b"a: \xc3\n").unwrap_err().message(), "yaml: invalid trailing UTF-8 octet");
-        assert_eq!(first(b"a: \xff\n").unwrap_err().message(), "yaml: invalid leading UTF-8 octet");
+        assert_eq!(first(b"a: \xc3\n", &Budget::default()).unwrap_err().message(), "yaml: invalid trailing UTF-8 octet");
+        assert_eq!(first(b"a: \xff\n", &Budget::default()).unwrap_err().message(), "yaml: invalid leading UTF-8 octet");
     }
 }

@@ -8,6 +8,7 @@ use super::{Config, Refusal, metadata, namespaces, typed};
 use crate::diag::FieldPath;
 use crate::objects::fields;
 use crate::objects::substituted::SAMPLE;
+use crate::text::budget::Budget;
 use crate::text::envsubst;
 
 /// Whether clusterctl gives objects of a kind a namespace. It decides by the kind alone.
@@ -42,8 +43,8 @@ pub fn components_refusal(config: &Config<'_>, provider: &Provider, version: &st
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.
-pub fn metadata_refusal(label: &str, bytes: &[u8]) -> Option<Refusal> {
-    metadata::decode(bytes).and_then(|metadata| metadata.check(label)).err()
+pub fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Option<Refusal> {
+    metadata::decode(bytes, budget).and_then(|metadata| metadata.check(label)).err()
 }
 
 #[cfg(test)]

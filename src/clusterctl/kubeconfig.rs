@@ -42,7 +42,8 @@ impl Kubeconfig {
                 Err(fault) => return Err(step(Refusal::new(format!("stat {file}: {}", fault.reason())))),
             };
             let shown = go::quote(&file);
-            let root = documents::first(&bytes).map_err(|fault| step(fault.within(format!("error loading config file {shown}"))))?;
+            let root =
+                documents::first(&bytes, world.budget).map_err(|fault| step(fault.within(format!("error loading config file {shown}"))))?;
             config.add(&root, &mut current);
         }
         if config.context.is_empty() {

@@ -7,6 +7,7 @@ use super::typed::SCHEME;
 use super::{Refusal, documents};
 use crate::contract::METADATA_API_VERSION;
 use crate::objects::fields;
+use crate::text::budget::Budget;
 use crate::text::go;
 
 pub(super) use crate::contract::METADATA_FILE;
@@ -47,8 +48,8 @@ impl Series {
 ///
 /// # Errors
 /// In the words of Kubernetes' decoder.
-pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, Refusal> {
-    let root = documents::first(bytes)?;
+pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal> {
+    let root = documents::first(bytes, budget)?;
     if !matches!(root, Value::Object(_) | Value::Null) {
         let kind = go::json_kind(&root);
         return Err(Refusal::new(format!(
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     fn decoded(text: &str) -> Result<Vec<(i32, i32, String)>, String> {
-        let metadata = decode(text.as_bytes()).map_err(|refusal| refusal.message().to_owned())?;
+        let metadata = decode(text.as_bytes(), &Budget::default()).map_err(|refusal| refusal.message().to_owned())?;
         metadata.check("infrastructure-foo").map_err(|refusal| refusal.message().to_owned())?;
         Ok(metadata.series.into_iter().map(|s| (s.major, s.minor, s.contract)).collect())
     }

@@ -55,7 +55,7 @@ pub struct World<'w> {
     pub environment: &'w dyn Fn(&str) -> Option<String>,
     /// The network, when the user allowed it.
     pub network: Option<&'w dyn Network>,
-    /// What the run may still spend on substitution.
+    /// What the run may still spend.
     pub budget: &'w Budget,
 }
 

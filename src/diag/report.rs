@@ -66,7 +66,7 @@ impl Report {
     }
 
     /// Orders the findings: files in the order given in `files`, then document, position, rule id. Findings of files that are not
-    /// listed come last, by name.
+    /// listed come last, by name. What was found twice stands there once.
     pub fn sort(&mut self, files: &[&str]) {
         let mut ranks = BTreeMap::new();
         files.iter().enumerate().for_each(|(rank, file)| {
@@ -77,6 +77,7 @@ impl Report {
             let rank = ranks.get(file).copied().unwrap_or(files.len());
             (rank, file.to_owned(), finding.place.document, finding.place.span.map(|s| s.start), finding.rule)
         });
+        self.findings.dedup();
     }
 }
 
@@ -117,5 +118,12 @@ mod tests {
         report.sort(&["b", "a"]);
         let order: Vec<_> = report.findings().iter().map(|f| f.place.span.map(|s| s.start.line)).collect();
         assert_eq!(order, [Some(1), Some(2), Some(9)]);
+    }
+
+    #[test]
+    fn what_was_found_twice_is_told_once() {
+        let mut report: Report = [finding("a", 1), finding("b", 1), finding("a", 1)].into_iter().collect();
+        report.sort(&["a", "b"]);
+        assert_eq!(report.findings(), [finding("a", 1), finding("b", 1)]);
     }
 }

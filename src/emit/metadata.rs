@@ -7,9 +7,10 @@ use semver::Version;
 use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::schema::document::{self, Wording};
+use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
 use crate::text::source::{Source, TextRange};
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// metadata.yaml has an unknown field
@@ -47,8 +48,8 @@ pub struct MetadataFile {
 }
 
 /// Reads and judges a metadata.yaml. `None` when it cannot be used at all; the report says why.
-pub fn parse(source: &Source) -> (Option<MetadataFile>, Report) {
-    let parsed = yaml::parse(source, &Limits::default());
+pub fn parse(source: &Source, budget: &Budget) -> (Option<MetadataFile>, Report) {
+    let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
     let Some(first) = parsed.documents.into_iter().find(|document| !document.root.is_null()) else {
         if !report.has_errors() {
@@ -237,13 +238,13 @@ mod tests {
     const FILE: &str = "# ours\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n  - major: 0\n    minor: 1\n    contract: v1beta1 # old\n";
 
     fn file(text: &str) -> MetadataFile {
-        let (file, report) = parse(&Source::new("metadata.yaml", text));
+        let (file, report) = parse(&Source::new("metadata.yaml", text), &Budget::default());
         assert_eq!(report, Report::new());
         file.expect("a usable file")
     }
 
     fn rules(text: &str) -> Vec<&'static str> {
-        parse(&Source::new("metadata.yaml", text)).1.findings().iter().map(|f| f.rule.id).collect()
+        parse(&Source::new("metadata.yaml", text), &Budget::default()).1.findings().iter().map(|f| f.rule.id).collect()
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
         if let Some((contract, place)) = series.as_ref().filter(|_| declared.provider.provider_type.has_contract()) {
             release.report.extend(crate::lint::definitions::promise(contract, components.crds(), place));
         }
-        add_components(&mut release, declared, components);
+        add_components(&mut release, declared, components, plan.inputs.budget());
         add_templates(&mut release, plan, declared);
     }
     if !release.report.has_errors() {
@@ -107,7 +107,7 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
         release.report.push(Diagnostic::of(&METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
     }
     let source = plan.inputs.files(first.provider.metadata_file()).first()?;
-    let (file, report) = metadata::parse(source);
+    let (file, report) = metadata::parse(source, plan.inputs.budget());
     let usable = !report.has_errors();
     release.report.extend(report);
     let file = file.filter(|_| usable)?;
@@ -128,13 +128,13 @@ pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
 }
 
-fn add_components(release: &mut Release, declared: &Declared, components: Components) {
+fn add_components(release: &mut Release, declared: &Declared, components: Components, budget: &Budget) {
     release.images.extend(components.images());
     release.objects += components.objects.len();
     release.report.extend(components.report);
     match write(&components.objects) {
         Ok(text) => {
-            release.report.extend(substitution(declared, &text));
+            release.report.extend(substitution(declared, &text, budget));
             let file = declared.provider.provider_type.components_file();
             insert(release, &file, text.into_bytes(), &declared.source);
         }
@@ -179,7 +179,7 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
 }
 
 /// The finished components must survive clusterctl: their variables parse, and with the defaults in place the result is YAML.
-fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
+fn substitution(declared: &Declared, text: &str, budget: &Budget) -> Option<Diagnostic> {
     let finding = |what: String| {
         let file = declared.provider.provider_type.components_file();
         Diagnostic::of(&SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
@@ -196,16 +196,15 @@ fn substitution(declared: &Declared, text: &str) -> Option<Diagnostic> {
     if template.uses().is_empty() {
         return None;
     }
-    let substituted = template.expand(|_| None::<String>, &Budget::default()).ok()?;
-    let parsed =
-        yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), &yaml::Limits::default());
+    let substituted = template.expand(|_| None::<String>, budget).ok()?;
+    let parsed = yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), budget);
     let broken = parsed.report.into_findings().into_iter().find(|f| f.rule.severity == crate::diag::Severity::Error)?;
     Some(finding(broken.message))
 }
 
 fn add_templates(release: &mut Release, plan: &Plan<'_>, declared: &Declared) {
     let sources = declared.provider.templates.iter().flat_map(|folder| plan.inputs.files(folder));
-    let (taken, report) = templates::check(sources);
+    let (taken, report) = templates::check(sources, plan.inputs.budget());
     release.report.extend(report);
     for (file, source) in taken {
         insert(release, file, source.text().as_bytes().to_vec(), source);

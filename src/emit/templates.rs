@@ -10,7 +10,6 @@ use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
 use crate::text::go;
 use crate::text::source::Source;
-use crate::text::yaml::Limits;
 
 rules! {
     /// a file resembles a template, but clusterctl does not look for its name
@@ -35,7 +34,7 @@ rules! {
 
 /// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
 /// where the name looks as if clusterctl should find it.
-pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str, &'a Source)>, Report) {
+pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>, budget: &Budget) -> (Vec<(&'a str, &'a Source)>, Report) {
     let mut report = Report::new();
     let mut taken = Vec::new();
     for source in sources {
@@ -53,8 +52,8 @@ pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str
     let classes: BTreeSet<&str> = taken.iter().filter_map(|(file, _)| cluster_class_name(file)).collect();
     for (file, source) in &taken {
         report.extend(match cluster_class_name(file) {
-            Some(class) => check_class(source, class),
-            None => check_template(source, &classes),
+            Some(class) => check_class(source, class, budget),
+            None => check_template(source, &classes, budget),
         });
     }
     (taken, report)
@@ -83,10 +82,9 @@ struct Sampled {
 }
 
 impl Sampled {
-    fn new(source: &Source) -> Result<Self, Box<Diagnostic>> {
-        let substituted =
-            Substituted::sampled(source, &Budget::default()).map_err(|error| Box::new(substitution_finding(source, &error)))?;
-        let (objects, report) = objects::documents(substituted.text(), &Limits::default());
+    fn new(source: &Source, budget: &Budget) -> Result<Self, Box<Diagnostic>> {
+        let substituted = Substituted::sampled(source, budget).map_err(|error| Box::new(substitution_finding(source, &error)))?;
+        let (objects, report) = objects::documents(substituted.text(), budget);
         Ok(Sampled { objects, report: substituted.restore(report), substituted })
     }
 
@@ -110,8 +108,8 @@ pub fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
         .upstream(error.to_string())
 }
 
-fn check_template(source: &Source, classes: &BTreeSet<&str>) -> Report {
-    let sampled = match Sampled::new(source) {
+fn check_template(source: &Source, classes: &BTreeSet<&str>, budget: &Budget) -> Report {
+    let sampled = match Sampled::new(source, budget) {
         Ok(sampled) => sampled,
         Err(finding) => return [*finding].into_iter().collect(),
     };
@@ -162,8 +160,8 @@ fn class_of_topology(sampled: &Sampled, object: &Object, classes: &BTreeSet<&str
 }
 
 /// The class is called as its file says, holds no clusterctl variables, and names no namespace.
-fn check_class(source: &Source, class: &str) -> Report {
-    let sampled = match Sampled::new(source) {
+fn check_class(source: &Source, class: &str, budget: &Budget) -> Report {
+    let sampled = match Sampled::new(source, budget) {
         Ok(sampled) => sampled,
         Err(finding) => return [*finding].into_iter().collect(),
     };
@@ -221,7 +219,7 @@ mod tests {
 
     fn rules(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
-        let (_, report) = check(&sources);
+        let (_, report) = check(&sources, &Budget::default());
         let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
         report.findings().iter().map(|f| format!("{}:{}", f.rule.id, line(f))).collect()
     }

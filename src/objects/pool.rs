@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use super::references::references;
 use super::{Object, documents};
 use crate::diag::Report;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
-use crate::text::yaml::Limits;
 
 /// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl has it.
 #[derive(Debug, Clone, Default)]
@@ -36,11 +36,11 @@ impl Pool {
 
     /// Reads the objects of all documents of all sources, lists taken apart, without their nulls, which the API server drops. What cannot
     /// be read is in the report, and the rest is there.
-    pub fn read(sources: &[Source]) -> (Self, Report) {
+    pub fn read(sources: &[Source], budget: &Budget) -> (Self, Report) {
         let mut objects = Vec::new();
         let mut report = Report::new();
         for source in sources {
-            let (read, unreadable) = documents(source, &Limits::default());
+            let (read, unreadable) = documents(source, budget);
             report.extend(unreadable);
             objects.extend(read.into_iter().flat_map(Object::into_items).filter(|object| !object.kind().is_empty()));
         }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn lists_are_taken_apart_and_places_stay() {
         let text = "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: a}\n  data: {k: null}\n";
-        let (pool, report) = Pool::read(&[Source::new("f.yaml", text)]);
+        let (pool, report) = Pool::read(&[Source::new("f.yaml", text)], &Budget::default());
         assert!(report.is_empty());
         let secret = pool.find("", "Secret", "default", "a").unwrap();
         assert_eq!(secret.value()["data"], json!({}));

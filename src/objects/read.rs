@@ -2,8 +2,9 @@
 
 use super::Object;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::text::budget::Budget;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits};
+use crate::text::yaml;
 
 rules! {
     /// a document lacks `apiVersion`, `kind` or `metadata.name`
@@ -13,15 +14,15 @@ rules! {
 }
 
 /// The documents of a source, whatever they are. Documents without content are passed over.
-pub fn documents(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
-    let read = yaml::values(source, limits);
+pub fn documents(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
+    let read = yaml::values(source, budget);
     let documents = read.documents.into_iter().filter(|document| !document.value.is_null());
     (documents.map(Object::of_document).collect(), read.report)
 }
 
 /// The objects of a source. Documents without content are passed over; what is no object is a finding.
-pub fn read(source: &Source, limits: &Limits) -> (Vec<Object>, Report) {
-    let (mut objects, mut report) = documents(source, limits);
+pub fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
+    let (mut objects, mut report) = documents(source, budget);
     objects.retain(|object| {
         let fault = fault(object);
         let is_sound = fault.is_none();

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::references::references;
 use super::{Misfit, Object, Shape, documents, pods, read, select};
 use crate::diag::FieldPath;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
-use crate::text::yaml::Limits;
 
 fn objects(text: &str) -> Vec<Object> {
-    let (objects, report) = documents(&Source::new("o.yaml", text), &Limits::default());
+    let (objects, report) = documents(&Source::new("o.yaml", text), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     objects
 }
@@ -17,7 +17,7 @@ fn objects(text: &str) -> Vec<Object> {
 #[test]
 fn what_is_no_object_is_a_finding_and_the_rest_is_there() {
     let text = "a: 1\n---\napiVersion: v1\nkind: List\nitems: []\n---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n";
-    let (objects, report) = read(&Source::new("o.yaml", text), &Limits::default());
+    let (objects, report) = read(&Source::new("o.yaml", text), &Budget::default());
     let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.map(|span| span.start.line))).collect();
     assert_eq!(found, [("object-incomplete", Some(1)), ("object-list-unexpanded", Some(4))]);
     assert_eq!(objects.iter().map(Object::title).collect::<Vec<_>>(), ["ConfigMap/x"]);

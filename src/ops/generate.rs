@@ -75,7 +75,7 @@ fn template_file(flavor: &str) -> String {
 /// The first release of the newest series that metadata.yaml lists.
 fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
     let source = providers.first().and_then(|declared| inputs.files(declared.provider.metadata_file()).first());
-    let file = source.and_then(|source| metadata::parse(source).0);
+    let file = source.and_then(|source| metadata::parse(source, inputs.budget()).0);
     let number = |n: i32| u64::try_from(n).unwrap_or_default();
     let series = file.as_ref().and_then(|file| file.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor)));
     series.map_or(Version::new(0, 0, 0), |series| Version::new(number(series.major), number(series.minor), 0))
@@ -83,13 +83,13 @@ fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
 
 fn metadata_text(providers: &[Declared], inputs: &Inputs, report: &mut Report) -> Option<String> {
     let source = inputs.files(providers.first()?.provider.metadata_file()).first()?;
-    report.extend(metadata::parse(source).1);
+    report.extend(metadata::parse(source, inputs.budget()).1);
     Some(source.text().to_owned())
 }
 
 fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: &mut Report) -> Option<String> {
     let sources = providers.iter().flat_map(|declared| &declared.provider.templates).flat_map(|folder| inputs.files(folder));
-    let (found, faults) = templates::check(sources);
+    let (found, faults) = templates::check(sources, inputs.budget());
     let text = found.iter().find(|(file, _)| *file == wanted).map(|(_, source)| source.text().to_owned());
     if text.is_some() {
         report.extend(faults);

@@ -2,6 +2,7 @@
 
 use super::{Declared, Inputs, Matched, parse};
 use crate::diag::Report;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 const PROVIDER: (&str, &str) = ("builtin:provider.yaml", include_str!("../../provider.yaml"));
@@ -32,7 +33,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 /// The provider that this program ships, with the files that it names.
 pub fn builtin() -> (Vec<Declared>, Inputs, Report) {
     let source = |(name, text): &(&str, &str)| Source::new(*name, *text);
-    let (declared, report) = parse(&source(&PROVIDER));
+    let (declared, report) = parse(&source(&PROVIDER), &Budget::default());
     let mut inputs = Inputs::new();
     let found = |files: Vec<Source>| Matched { files, ..Matched::default() };
     inputs.insert("metadata.yaml", found(vec![source(&METADATA)]));

@@ -1,8 +1,10 @@
 //! The files that a `provider.yaml` names, once they are read. Keeps the reading out of the core.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Provider;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// What a pattern of `provider.yaml` stands for.
@@ -40,12 +42,23 @@ pub struct Matched {
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     matched: BTreeMap<String, Matched>,
+    budget: Arc<Budget>,
 }
 
 impl Inputs {
     /// No files.
     pub fn new() -> Self {
         Inputs::default()
+    }
+
+    /// No files, of a run that may spend so much.
+    pub fn within(budget: Arc<Budget>) -> Self {
+        Inputs { budget, ..Inputs::default() }
+    }
+
+    /// What the run may spend on the files.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Says what stands behind a pattern.

@@ -7,9 +7,10 @@ use crate::contract::{ApiVersion, ProviderType, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
+use crate::text::budget::Budget;
 use crate::text::nearest::nearest;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// provider.yaml has an unknown field
@@ -106,8 +107,8 @@ pub fn json_schema() -> Value {
 }
 
 /// Reads a `provider.yaml`. Providers that can be used at all are returned; the report has every fault of all documents.
-pub fn parse(source: &Source) -> (Vec<Declared>, Report) {
-    let parsed = yaml::parse(source, &Limits::default());
+pub fn parse(source: &Source, budget: &Budget) -> (Vec<Declared>, Report) {
+    let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
     let schema = schema();
     let mut providers: Vec<Declared> = Vec::new();

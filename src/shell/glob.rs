@@ -101,7 +101,7 @@ impl<'b> Globs<'b> {
             let mut next = Vec::new();
             for prefix in &prefixes {
                 if name.contains('*') {
-                    let entries = self.listing(resolved(base, prefix)).map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded)))?;
+                    let entries = self.listing(resolved(base, prefix)).map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded::STEPS)))?;
                     if let Some(odd) = entries.odd.iter().find(|entry| matches(name, entry)) {
                         return Err(not_utf8_name(resolved(base, prefix).join(odd).to_string_lossy().into_owned()));
                     }

@@ -1,28 +1,77 @@
-//! What one run may spend on the little languages that a document can hold: substitution, patterns, Go's templates.
+//! What one run may spend: bytes of YAML, the values in them, and steps of the little languages that a document can hold: substitution,
+//! patterns, Go's templates.
 //!
-//! Each is small enough to be bounded by itself; a run that reads a thousand of them is not. So the bound is the run's: a budget is made
-//! where a run begins, handed down by reference, and shared by threads.
+//! Each document is small enough to be bounded by itself; a run that reads a thousand of them is not. So the bound is the run's: a budget is
+//! made where a run begins, handed down by reference, and shared by threads.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many steps a run has. A step is about one byte that is looked at or written: all of them take less than a second.
-pub const MOST_STEPS: u64 = 1 << 28;
+use crate::diag::Diagnostic;
 
-/// The steps that a run has left.
-#[derive(Debug)]
-pub struct Budget {
-    most: u64,
-    used: AtomicU64,
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// Steps: about one byte each that a little language looks at or writes. All of them take less than a second.
+    Steps,
+    /// Bytes of YAML that are read; those of a text that is read twice count twice.
+    Bytes,
+    /// Values of YAML, and those that aliases stand for.
+    Values,
+    /// Bytes of memory that aliases stand for.
+    Copies,
 }
 
-/// The run has no steps left. Whoever gets this says which input took them.
+impl Resource {
+    const ALL: [Resource; 4] = [Resource::Steps, Resource::Bytes, Resource::Values, Resource::Copies];
+
+    /// How much of it a run has: room for a repository of several hundred providers, of which each file is read a few times.
+    const fn most(self) -> u64 {
+        match self {
+            Resource::Steps => 1 << 28,
+            Resource::Bytes => 1 << 30,
+            Resource::Values => 1 << 25,
+            Resource::Copies => 64 << 20,
+        }
+    }
+}
+
+/// How much a run has left.
+#[derive(Debug)]
+pub struct Budget {
+    most: [u64; Resource::ALL.len()],
+    used: [AtomicU64; Resource::ALL.len()],
+    /// What is said of the document that took the last of it.
+    blame: OnceLock<Diagnostic>,
+}
+
+/// The run has nothing left of a resource. Whoever gets this says which input took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exceeded;
+pub struct Exceeded {
+    resource: Resource,
+    most: u64,
+}
+
+impl Exceeded {
+    /// A run has no steps left.
+    pub(crate) const STEPS: Exceeded = Exceeded { resource: Resource::Steps, most: Resource::Steps.most() };
+
+    /// What ran out.
+    pub fn resource(self) -> Resource {
+        self.resource
+    }
+}
 
 impl fmt::Display for Exceeded {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "more than {MOST_STEPS} steps in one run")
+        let what = match self.resource {
+            Resource::Steps => "steps",
+            Resource::Bytes => "bytes of YAML",
+            Resource::Values => "values of YAML",
+            Resource::Copies => "bytes that aliases stand for",
+        };
+        write!(formatter, "more than {} {what} in one run", self.most)
     }
 }
 
@@ -30,14 +79,21 @@ impl std::error::Error for Exceeded {}
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget::of(MOST_STEPS)
+        Budget { most: Resource::ALL.map(Resource::most), used: Default::default(), blame: OnceLock::new() }
     }
 }
 
 impl Budget {
-    /// A budget of so many steps.
-    pub fn of(most: u64) -> Self {
-        Budget { most, used: AtomicU64::new(0) }
+    /// A budget of so many steps, and of all else as much as a run has.
+    pub fn of(steps: u64) -> Self {
+        Budget::default().with(Resource::Steps, steps)
+    }
+
+    /// The budget with so much of a resource.
+    #[must_use]
+    pub fn with(mut self, resource: Resource, most: u64) -> Self {
+        self.most[resource as usize] = most;
+        self
     }
 
     /// Takes steps.
@@ -45,19 +101,68 @@ impl Budget {
     /// # Errors
     /// [`Exceeded`] when there are not so many; from then on nothing is left.
     pub fn charge(&self, steps: usize) -> Result<(), Exceeded> {
-        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
-        let before = self.used.fetch_add(steps.min(self.most + 1), Ordering::Relaxed);
-        if before.saturating_add(steps) <= self.most { Ok(()) } else { Err(Exceeded) }
+        self.take(Resource::Steps, steps)
+    }
+
+    /// Takes some of a resource.
+    ///
+    /// # Errors
+    /// [`Exceeded`] when there is not so much; from then on nothing is left.
+    pub fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
+        let most = self.most[resource as usize];
+        let amount = u64::try_from(amount).unwrap_or(u64::MAX);
+        let before = self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
+        if before.saturating_add(amount) <= most { Ok(()) } else { Err(Exceeded { resource, most }) }
+    }
+
+    /// Gives back what was taken of a resource that is held no more.
+    pub(crate) fn give_back(&self, resource: Resource, amount: usize) {
+        self.used[resource as usize].fetch_sub(u64::try_from(amount).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// A budget of as much as is left of this one.
+    pub(crate) fn rest(&self) -> Budget {
+        let mut rest = Budget::default();
+        for resource in Resource::ALL {
+            rest.most[resource as usize] = self.most[resource as usize].saturating_sub(self.used_of(resource));
+        }
+        rest
+    }
+
+    /// Takes what was taken of another.
+    ///
+    /// # Errors
+    /// [`Exceeded`] for the first resource of which there is not so much.
+    pub(crate) fn take_all(&self, other: &Budget) -> Result<(), Exceeded> {
+        Resource::ALL
+            .into_iter()
+            .try_for_each(|resource| self.take(resource, usize::try_from(other.used_of(resource)).unwrap_or(usize::MAX)))
+    }
+
+    /// What somebody got, or will get at the next question.
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        let resource = Resource::ALL.into_iter().find(|resource| self.used_of(*resource) > self.most[*resource as usize])?;
+        Some(Exceeded { resource, most: self.most[resource as usize] })
     }
 
     /// Whether somebody got [`Exceeded`].
     pub fn is_spent(&self) -> bool {
-        self.used() > self.most
+        self.exceeded().is_some()
     }
 
     /// The steps that were taken so far.
     pub fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
+        self.used_of(Resource::Steps)
+    }
+
+    /// How much of a resource was taken so far.
+    pub fn used_of(&self, resource: Resource) -> u64 {
+        self.used[resource as usize].load(Ordering::Relaxed)
+    }
+
+    /// The finding about the document that took the last of it: this one, unless another was to blame before.
+    pub(crate) fn blamed(&self, finding: impl FnOnce() -> Diagnostic) -> Diagnostic {
+        self.blame.get_or_init(finding).clone()
     }
 }
 
@@ -71,9 +176,12 @@ mod tests {
         assert_eq!(budget.charge(4), Ok(()));
         assert_eq!((budget.charge(6), budget.used()), (Ok(()), 10));
         assert!(!budget.is_spent());
-        assert_eq!(budget.charge(1), Err(Exceeded));
+        let exceeded = Exceeded { resource: Resource::Steps, most: 10 };
+        assert_eq!(budget.charge(1), Err(exceeded));
         assert!(budget.is_spent());
-        assert_eq!(budget.charge(0), Err(Exceeded));
-        assert_eq!(budget.charge(usize::MAX), Err(Exceeded));
+        assert_eq!(budget.charge(0), Err(exceeded));
+        assert_eq!(budget.charge(usize::MAX), Err(exceeded));
+        assert_eq!(budget.take(Resource::Bytes, 1), Ok(()), "each is counted by itself");
+        assert_eq!(exceeded.to_string(), "more than 10 steps in one run");
     }
 }

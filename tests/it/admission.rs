@@ -6,14 +6,15 @@ use windlass::api::names::Kind;
 use windlass::conversion::kubeadm_to_v1beta2;
 use windlass::diag::FieldPath;
 use windlass::schema::Violation;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
 
 use crate::support::shared;
 
 fn kubeadm_config(path: &std::path::Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap();
-    let parsed = parse(&Source::new(path.to_str().unwrap(), text.as_str()), &Limits::default());
+    let parsed = parse(&Source::new(path.to_str().unwrap(), text.as_str()), &Budget::default());
     parsed.documents.into_iter().map(|document| document.root.into_json()).find(|value| value["kind"] == "KubeadmConfig").unwrap()
 }
 

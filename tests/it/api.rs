@@ -9,6 +9,7 @@ use windlass::api::{openapi, v1beta1, v1beta2};
 use windlass::contract::crd_name;
 use windlass::emit::crds::{conversion_clause, crds};
 use windlass::schema::Schema;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
@@ -20,7 +21,7 @@ fn upstream(kind: Kind) -> Option<Value> {
     let plural = format!("{}s", kind.kubeadm().to_lowercase());
     let path = shared(UPSTREAM)?.join(format!("bootstrap.cluster.x-k8s.io_{plural}.yaml"));
     let source = Source::new(plural, std::fs::read_to_string(path).unwrap());
-    let parsed = yaml::parse(&source, &yaml::Limits::default());
+    let parsed = yaml::parse(&source, &Budget::default());
     Some(parsed.documents[0].root.to_json())
 }
 

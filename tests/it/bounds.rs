@@ -80,6 +80,33 @@ fn rules_of_foreign_crds_are_bounded() {
     assert_eq!(check(&many, &[total]), 5);
 }
 
+#[test]
+fn aliases_of_all_documents_count_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = |n: usize| format!("a{n}: &a{n} {{b: 1}}\n");
+    // A megabyte of text a document, and as many aliases as Go takes: about 99 in 100 values, up to 400,000 of them.
+    let document = format!("{}c:\n{}d: {}\n", whole(0), "- [*a0,*a0,*a0,*a0]\n".repeat(40_000), "x".repeat(200_000));
+    std::fs::write(folder.path().join("many.yaml"), vec![document.as_str(); 20].join("---\n")).unwrap();
+    let output = bounded(folder.path(), &["generate", "yaml", "--from", "many.yaml"]);
+    let expected = "Error: failed to parse yaml: many.yaml: more than 67108864 bytes that aliases stand for in one run\n\
+                    note: split many.yaml, or write out what its aliases multiply\n";
+    assert_eq!((text(&output).as_str(), output.status.code()), (expected, Some(1)));
+}
+
+#[test]
+fn the_first_error_ends_where_clusterctl_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let bomb: String = (1..9).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(","))).collect();
+    let bomb = format!("a0: &a0 [{}]\n{bomb}", ["x"; 9].join(","));
+    let bombs = vec![bomb.as_str(); 200].join("---\n");
+    std::fs::write(folder.path().join("bombs.yaml"), bombs).unwrap();
+    let output = bounded(folder.path(), &["generate", "yaml", "--from", "bombs.yaml"]);
+    let said = text(&output);
+    assert!(said.starts_with("Error: failed to parse yaml: failed to unmarshal the 1st yaml document: "), "{said}");
+    assert!(said.ends_with(": error converting YAML to JSON: yaml: document contains excessive aliasing\n"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 /// Text of standard output and standard error.
 fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass::text::yaml;
 
 use crate::support;
 
@@ -13,7 +14,7 @@ type Objects = BTreeMap<String, Value>;
 
 /// The objects of a components file by `Kind/name`.
 fn objects(file: &Path) -> Objects {
-    let parsed = yaml::parse(&Source::new(file.to_string_lossy().as_ref(), std::fs::read_to_string(file).unwrap()), &Limits::default());
+    let parsed = yaml::parse(&Source::new(file.to_string_lossy().as_ref(), std::fs::read_to_string(file).unwrap()), &Budget::default());
     assert!(!parsed.report.has_errors(), "{:?}", parsed.report);
     let documents = parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null());
     documents

@@ -9,6 +9,7 @@ use windlass::api::names::{CONVERSION_ANNOTATION, GROUP, Kind, Version};
 use windlass::api::time::Timestamp;
 use windlass::api::{openapi, v1beta1, v1beta2};
 use windlass::conversion::{convert, kubeadm_to_v1beta2, review, spec_to_v1beta1, spec_to_v1beta2};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
@@ -454,7 +455,7 @@ fn kubeadm_configs_of_the_vectors_are_read() {
     for case in index["cases"].as_array().unwrap().iter().filter(|case| case["error"].is_null() && case["strictDecodeErrors"].is_null()) {
         let name = case["name"].as_str().unwrap();
         let source = Source::new(name, std::fs::read_to_string(vectors.join(name).join("input.yaml")).unwrap());
-        let documents = yaml::parse(&source, &yaml::Limits::default()).documents;
+        let documents = yaml::parse(&source, &Budget::default()).documents;
         let object = documents.iter().map(|document| document.root.to_json()).find(|object| object["kind"] == "KubeadmConfig").unwrap();
         let mut expected = object["spec"].clone();
         if object["apiVersion"] == "bootstrap.cluster.x-k8s.io/v1beta1" {

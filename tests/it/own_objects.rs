@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use windlass::diag::Report;
 use windlass::ops::release_build::{self, FIXED_EPOCH, version};
 use windlass::provider::{self, Inputs, Matched};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use crate::support;
@@ -14,7 +15,7 @@ const METADATA: &str =
 
 /// The components of provider `foo` with some more lines in its `provider.yaml`, and what is to say about them.
 fn components(more: &str, files: &[(&str, &str)]) -> (Vec<Value>, Report) {
-    let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{PROVIDER}{more}")));
+    let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{PROVIDER}{more}")), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let mut inputs = Inputs::new();
     for (name, text) in files.iter().chain(&[("metadata.yaml", METADATA)]) {

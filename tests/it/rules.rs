@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml::{self, Limits};
 
@@ -118,7 +119,13 @@ fn raised_by_made_inputs() -> BTreeSet<String> {
     raised.extend(check("yaml-depth-exceeded", format!("a: {}{}\n", "[".repeat(250), "]".repeat(250)).into()));
     raised.extend(check("yaml-findings-exceeded", "- *a\n".repeat(1200).into()));
     let small = Limits { bytes: 4, ..Limits::default() };
-    raised.extend(yaml::parse(&Source::new("a", "a: 12345\n"), &small).report.findings().iter().map(|found| found.rule.id.to_owned()));
+    raised.extend(
+        yaml::parse_within(&Source::new("a", "a: 12345\n"), &small, &Budget::default())
+            .report
+            .findings()
+            .iter()
+            .map(|found| found.rule.id.to_owned()),
+    );
     raised
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass::text::yaml;
 
 /// A path below the shared data (corpus, vectors, contract), which lies beside the project and is not part of it.
 ///
@@ -76,7 +77,7 @@ pub(crate) fn windlass(folder: &Path) -> Command {
 
 /// The documents of a YAML text without faults, as JSON.
 pub(crate) fn documents(text: &[u8]) -> Vec<Value> {
-    let parsed = yaml::parse(&Source::new("text", std::str::from_utf8(text).unwrap()), &Limits::default());
+    let parsed = yaml::parse(&Source::new("text", std::str::from_utf8(text).unwrap()), &Budget::default());
     assert!(parsed.report.is_empty(), "{:?}", parsed.report);
     parsed.documents.iter().map(|document| document.root.to_json()).collect()
 }

@@ -2,15 +2,16 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use windlass::text::budget::Budget;
 use windlass::text::goyaml;
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
 
 use crate::support::{files_below, shared};
 
 /// A file read and written. The line `---` that controller-gen puts before the first document is kept.
 fn rewritten(text: &str) -> Result<String, String> {
-    let parsed = parse(&Source::new("crd.yaml", text), &Limits::default());
+    let parsed = parse(&Source::new("crd.yaml", text), &Budget::default());
     if let Some(finding) = parsed.report.findings().first() {
         return Err(format!("{}: {}", finding.rule.id, finding.message));
     }
@@ -56,7 +57,7 @@ fn first_difference(text: &str) -> String {
 
 /// The first document as JSON, when nothing is wrong with the text.
 fn value(text: &str) -> Option<Value> {
-    let parsed = parse(&Source::new("x.yaml", text), &Limits::default());
+    let parsed = parse(&Source::new("x.yaml", text), &Budget::default());
     parsed.report.is_empty().then(|| parsed.documents.into_iter().next().map(|d| d.root.into_json()).unwrap_or_default())
 }
 
@@ -113,7 +114,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_without_panic(text in "([-a:?\\[\\]{},&*!|>'\"%#~. \t\n<]|--- |\\.\\.\\.\n|&a |\\*a|<<: |\\PC){0,40}") {
-        let parsed = parse(&Source::new("x.yaml", text.as_str()), &Limits::default());
+        let parsed = parse(&Source::new("x.yaml", text.as_str()), &Budget::default());
         for document in &parsed.documents {
             prop_assert!(document.root.span.end() <= text.len());
         }
@@ -129,7 +130,7 @@ fn large_streams_are_read_as_small_ones() {
     let document = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    --- no marker\n    é\n";
     let count = 10_000;
     let stream = vec![document; count].join("---\n");
-    let parsed = parse(&Source::new("all.yaml", stream.as_str()), &Limits::default());
+    let parsed = parse(&Source::new("all.yaml", stream.as_str()), &Budget::default());
     assert_eq!(parsed.documents.len(), count);
     assert!(parsed.report.is_empty());
     let expected = value(document).unwrap();
@@ -140,7 +141,7 @@ fn large_streams_are_read_as_small_ones() {
     }
     // One document that needs a finding more: the whole is read from the beginning, with the same documents.
     let broken = format!("{stream}---\na: [\n");
-    let parsed = parse(&Source::new("all.yaml", broken), &Limits::default());
+    let parsed = parse(&Source::new("all.yaml", broken), &Budget::default());
     assert_eq!(parsed.documents.len(), count);
     assert_eq!(parsed.report.findings()[0].place.document, Some(count + 1));
 }

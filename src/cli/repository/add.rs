@@ -19,6 +19,7 @@ use crate::shell::WorldError;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -82,8 +83,9 @@ impl Run for Add {
         let Given { releases: given, configuration, mut report } = self.read()?;
         let mut sources = Sources::new();
         let mut releases = Vec::new();
+        let budget = Budget::default();
         for Release { shown, files, version } in given {
-            let (assets, found) = repository::release_of(&files, &shown, version.as_ref());
+            let (assets, found) = repository::release_of(&files, &shown, version.as_ref(), &budget);
             report.extend(found);
             sources.extend(super::texts(&shown, &files));
             releases.push((files, assets));

@@ -56,7 +56,7 @@ impl<'w> Config<'w> {
     }
 
     /// What the engine reads of the world.
-    pub(super) fn world(&self) -> World<'w> {
+    pub(crate) fn world(&self) -> World<'w> {
         self.world
     }
 

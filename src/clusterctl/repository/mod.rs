@@ -60,7 +60,7 @@ impl<'c, 'w> Repository<'c, 'w> {
                 refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go::quote(&label)))
             })?,
         };
-        let metadata = metadata::decode(&bytes)
+        let metadata = metadata::decode(&bytes, self.config.world().budget)
             .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go::quote(&label))))?;
         metadata.check(&label)?;
         Ok(metadata)

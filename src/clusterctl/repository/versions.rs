@@ -5,6 +5,7 @@ use semver::Version;
 use crate::clusterctl::Refusal;
 use crate::clusterctl::metadata::{self, METADATA_FILE};
 use crate::contract::{ContractVersion, parse_semantic};
+use crate::text::budget::Budget;
 
 /// The version that stands for the latest one.
 pub(super) const LATEST: &str = "latest";
@@ -79,7 +80,8 @@ pub(super) fn latest(repository: &dyn Releases) -> Result<String, Refusal> {
 /// release when that tells nothing.
 pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Refusal> {
     let newest = latest(repository)?;
-    let metadata = repository.file(&newest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes).ok());
+    // The file is taken from the run when it is read for itself.
+    let metadata = repository.file(&newest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes, &Budget::default()).ok());
     let series = metadata.as_ref().and_then(|metadata| metadata.series_of_contract(ContractVersion::V1Beta2.as_str()));
     match (series, parse_semantic(&newest)) {
         (Some(series), Ok(version)) if !series.is_of(&version) => {

@@ -19,7 +19,6 @@ use crate::lint::definitions::{CRD_GROUP, CRD_KIND, check as judge_crd};
 use crate::objects::references::references;
 use crate::objects::{self, Object, fields, pods};
 use crate::provider::{Declared, Inputs};
-use crate::text::yaml::Limits;
 
 rules! {
     /// provider.yaml names a kind for webhooks that no CRD defines
@@ -179,7 +178,7 @@ impl Assembly<'_> {
         let sources = patterns.iter().flat_map(|pattern| self.inputs.files(pattern));
         let mut objects = Vec::new();
         for source in sources {
-            let (read, report) = objects::read(source, &Limits::default());
+            let (read, report) = objects::read(source, self.inputs.budget());
             self.report.extend(report);
             objects.extend(read);
         }

@@ -202,6 +202,7 @@ impl Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::budget::Budget;
     use crate::text::source::Source;
 
     /// What names no namespace is in `default`, as kubectl has it.
@@ -212,7 +213,7 @@ mod tests {
         };
         let text =
             [config("name: a"), config("name: a, namespace: other"), config("name: b"), config("name: b, namespace: default")].concat();
-        let (pool, _) = Pool::read(&[Source::new("i.yaml", text)]);
+        let (pool, _) = Pool::read(&[Source::new("i.yaml", text)], &Budget::default());
         let names = |selection: &Selection| -> Vec<String> {
             run(&pool, &Request::default(), selection).machines.iter().map(Machine::name).collect()
         };

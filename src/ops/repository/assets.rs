@@ -9,10 +9,10 @@ use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
 use crate::objects::{self, Object, pods};
+use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
-use crate::text::yaml::Limits;
 
 rules! {
     /// the release has no components file
@@ -48,7 +48,7 @@ pub struct Assets {
 
 /// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
 /// that the user named.
-pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<Assets>, Report) {
+pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Assets>, Report) {
     let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
     let components = components_files(files);
     if components.is_empty() {
@@ -59,10 +59,10 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>) -> (Vec<As
         );
         return (Vec::new(), report);
     }
-    let Some(metadata) = read_metadata(files, shown, &mut report) else { return (Vec::new(), report) };
+    let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), report) };
     let mut found = Vec::new();
     for (provider_type, file) in components {
-        let objects = objects(files, shown, &file, &mut report);
+        let objects = objects(files, shown, &file, budget, &mut report);
         let Some(label) = label_of(&objects, shown, &file, provider_type, &mut report) else { continue };
         let Some(version) = given.cloned().or_else(|| version_of(files, &objects)) else {
             let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
@@ -110,25 +110,25 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
     }
 }
 
-fn read_metadata(files: &Tree, shown: &str, report: &mut Report) -> Option<metadata::MetadataFile> {
+fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<metadata::MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
         let finding =
             Diagnostic::of(&METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
         report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
         return None;
     }
-    let (file, found) = metadata::parse(&source(files, shown, METADATA_FILE, report)?);
+    let (file, found) = metadata::parse(&source(files, shown, METADATA_FILE, report)?, budget);
     report.extend(found);
     file
 }
 
 /// The objects of a components file; what cannot be read is a finding.
-fn objects(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Vec<Object> {
+fn objects(files: &Tree, shown: &str, file: &str, budget: &Budget, report: &mut Report) -> Vec<Object> {
     let Some(source) = source(files, shown, file, report) else { return Vec::new() };
-    let (text, origins, found) = sampled(&source);
+    let (text, origins, found) = sampled(&source, budget);
     report.extend(found);
     let Some(text) = text else { return Vec::new() };
-    let (objects, unreadable) = objects::documents(&text, &Limits::default());
+    let (objects, unreadable) = objects::documents(&text, budget);
     report.extend(origins.restore(unreadable));
     objects
 }

@@ -19,7 +19,6 @@ use crate::text::budget::Budget;
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
-use crate::text::yaml::Limits;
 
 rules! {
     /// the repository contains no release to pack
@@ -67,16 +66,16 @@ pub struct Unpacked {
 }
 
 /// Packs the releases of a repository with its configuration. `None` when something is wrong with one of them; the report says what.
-pub fn pack(repository: &Tree, shown: &str) -> (Option<Bundle>, Report) {
+pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>, Report) {
     let mut report = Report::new();
     let mut files = Tree::new();
     let mut providers = Vec::new();
     let mut names = BTreeSet::new();
     for (folder, version, release) in releases(repository) {
-        let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version));
+        let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
         report.extend(found);
         for provider in &assets {
-            names.extend(images_of(release.get(&provider.components).unwrap_or_default()));
+            names.extend(images_of(release.get(&provider.components).unwrap_or_default(), budget));
         }
         providers.extend(assets);
         files_into(&mut files, &folder, &release);
@@ -125,11 +124,11 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
 }
 
 /// The images that the components run with the defaults of their variables.
-fn images_of(components: &[u8]) -> BTreeSet<String> {
-    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>, &Budget::default()));
+fn images_of(components: &[u8], budget: &Budget) -> BTreeSet<String> {
+    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>, budget));
     let bytes = substituted.map_or_else(|_| components.to_vec(), |done| done.bytes);
     let source = Source::new("", String::from_utf8_lossy(&bytes).into_owned());
-    let objects = objects::documents(&source, &Limits::default()).0;
+    let objects = objects::documents(&source, budget).0;
     objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect()
 }
 
@@ -305,7 +304,7 @@ mod tests {
     }
 
     fn packed(configuration: &str) -> Vec<u8> {
-        let (bundle, report) = pack(&repository(configuration), "r");
+        let (bundle, report) = pack(&repository(configuration), "r", &Budget::default());
         assert!(!report.has_errors(), "{report:?}");
         bundle.unwrap().bytes
     }
@@ -332,7 +331,7 @@ mod tests {
         let mut tree = repository(THEIRS);
         let flow = COMPONENTS.replace("\"${I:=ghcr.io/a/b:v1}\"", "${I:=ghcr.io/a/b:v1}, args: [${X}]");
         tree.insert("bootstrap-foo/v0.1.0/bootstrap-components.yaml", flow);
-        let (bundle, report) = pack(&tree, "r");
+        let (bundle, report) = pack(&tree, "r", &Budget::default());
         assert_eq!((bundle.map(|bundle| bundle.images), report), (Some(1), Report::new()));
     }
 
@@ -414,10 +413,10 @@ mod tests {
     fn a_release_that_clusterctl_would_refuse_is_not_packed() {
         let mut tree = repository(THEIRS);
         tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
-        let (bundle, report) = pack(&tree, "r");
+        let (bundle, report) = pack(&tree, "r", &Budget::default());
         assert!(bundle.is_none());
         assert_eq!(report.findings()[0].rule.id, "release-asset-metadata-missing");
-        let (bundle, report) = pack(&Tree::new(), "r");
+        let (bundle, report) = pack(&Tree::new(), "r", &Budget::default());
         assert!(bundle.is_none() && report.findings()[0].rule == &EMPTY);
     }
 }

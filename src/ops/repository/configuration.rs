@@ -3,9 +3,10 @@
 use super::assets::Assets;
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// clusterctl.yaml already has a different url for the provider
@@ -57,7 +58,7 @@ fn quoted(text: &str) -> String {
 /// says so. `None` when the file cannot be extended; the report says why.
 pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, Report) {
     let Some(source) = existing else { return (Some(fresh(entries).join("\n") + "\n"), Report::new()) };
-    let parsed = yaml::parse(source, &Limits::default());
+    let parsed = yaml::parse(source, &Budget::default());
     let mut report = parsed.report;
     if report.has_errors() {
         return (None, report);
@@ -80,7 +81,7 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, R
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
 /// url of each local provider. All else stays as it is.
 pub fn rebase(source: &Source, base: &str) -> String {
-    let parsed = yaml::parse(source, &Limits::default());
+    let parsed = yaml::parse(source, &Budget::default());
     let root = parsed.documents.first().map(|document| &document.root);
     let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
     let mut edits = Edits::of(source.text());

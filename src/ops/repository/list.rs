@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::emit::metadata;
 use crate::report::text;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -68,7 +69,7 @@ pub(super) fn type_of(label: &str) -> ProviderType {
 
 fn contract_of(files: &Tree, version: &Version) -> Option<String> {
     let text = std::str::from_utf8(files.get(METADATA_FILE)?).ok()?;
-    let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text));
+    let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text), &Budget::default());
     file?.metadata.series_of(version).map(|series| series.contract.clone())
 }
 

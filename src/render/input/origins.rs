@@ -19,17 +19,16 @@ pub struct Origins(BTreeMap<String, Substituted>);
 
 impl Origins {
     /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result.
-    pub fn substitute(sources: Vec<Source>, value: &dyn Fn(&str) -> Option<String>) -> (Vec<Source>, Self, Report) {
+    pub fn substitute(sources: Vec<Source>, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> (Vec<Source>, Self, Report) {
         let mut origins = Origins::default();
         let mut report = Report::new();
         let mut texts = Vec::new();
-        let budget = Budget::default();
         for source in sources {
             // The file that took the last steps is reported; those after it are not to blame.
             if budget.is_spent() {
                 break;
             }
-            match substituted(&source, value, &budget) {
+            match substituted(&source, value, budget) {
                 Ok(substituted) => {
                     texts.push(substituted.text().clone());
                     origins.0.insert(source.name().to_string(), substituted);
@@ -94,7 +93,7 @@ mod tests {
     #[test]
     fn places_are_those_of_the_template() {
         let template = Source::new("t.yaml", "kind: Secret\nmetadata: {name: \"${NAME}\", namespace: 5 5}\nx: [\n");
-        let (texts, origins, report) = Origins::substitute(vec![template], &|_| Some("a-very-long-name".to_owned()));
+        let (texts, origins, report) = Origins::substitute(vec![template], &|_| Some("a-very-long-name".to_owned()), &Budget::default());
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
@@ -106,7 +105,7 @@ mod tests {
     #[test]
     fn variables_without_a_value_are_all_named() {
         let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\n");
-        let (_, _, report) = Origins::substitute(vec![template], &|_| None::<String>);
+        let (_, _, report) = Origins::substitute(vec![template], &|_| None::<String>, &Budget::default());
         let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(messages, ["variable A has no value and no default", "variable C has no value and no default"]);
     }

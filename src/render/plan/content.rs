@@ -149,7 +149,7 @@ impl Contents<'_> {
                 ))
             }
             Err(Fault::TooLong) => {
-                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that takes {Exceeded}"));
+                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that takes {}", Exceeded::STEPS));
                 finding.help("make the template smaller; no further template is rendered in this run")
             }
         };

@@ -392,13 +392,14 @@ mod tests {
     use super::*;
     use crate::objects::Pool;
     use crate::render::input::target::targets;
+    use crate::text::budget::Budget;
     use crate::text::source::Source;
 
     /// No rule of our own schemas is beyond our CEL library, so this one has a schema of its own.
     #[test]
     fn rules_that_cannot_be_judged_are_told() {
         let text = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {name: w}\nspec: {a: x}\n";
-        let (pool, _) = Pool::read(&[Source::new("w.yaml", text)]);
+        let (pool, _) = Pool::read(&[Source::new("w.yaml", text)], &Budget::default());
         let spec = json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "self.?a.hasValue()"}]});
         let schema = document::compiled(&json!({"type": "object", "properties": {"spec": spec}}));
         let mut notes = Notes::default();

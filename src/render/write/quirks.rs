@@ -11,9 +11,10 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
 use crate::render::plan::content::PASSWORD_UNFIT;
 use crate::render::plan::node_plan::{NodePlan, PlannedFile, PlannedUser};
+use crate::text::budget::Budget;
 use crate::text::goyaml;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Value};
+use crate::text::yaml::{self, Value};
 
 rules! {
     /// an unquoted text reaches cloud-init as a different value
@@ -119,7 +120,7 @@ fn misread(text: &Text<'_>, config: &Object) -> Option<Diagnostic> {
     if goyaml::is_plain(text.text) {
         return None;
     }
-    let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), &Limits::default());
+    let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), &Budget::default());
     let value = parsed.documents.first().and_then(|document| Some(&document.root.as_mapping()?.get("k")?.value.value));
     let path = &text.path;
     let help = "leave the character out, or use `--encoder typed` or a WindlassConfig, which quote";

@@ -135,7 +135,7 @@ impl fmt::Display for SubstError {
             SubstErrorKind::DefaultFunction => f.write_str("unable to parse default function"),
             SubstErrorKind::NegativeLength(name) => write!(f, "negative length in a substring of variable {name}"),
             SubstErrorKind::TooLarge(name) => write!(f, "substitution of variable {name} grows beyond {} MiB", MAX_OUTPUT >> 20),
-            SubstErrorKind::TooLong(name) => write!(f, "substitution of variable {name} takes {}", super::budget::Exceeded),
+            SubstErrorKind::TooLong(name) => write!(f, "substitution of variable {name} takes {}", super::budget::Exceeded::STEPS),
             SubstErrorKind::Missing(names) => write!(
                 f,
                 "value for variables [{}] is not set. Please set the value using os environment variables or the clusterctl config file",

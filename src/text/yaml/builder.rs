@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::anchors::{Anchors, Size, Taped};
 use super::entries::{Entries, Overridden};
-use super::limits::{self, Budget, DEPTH_EXCEEDED, Stop};
+use super::limits::{self, DEPTH_EXCEEDED, Stop, Tally};
 use super::node::{Document, Entry};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge, meaning};
 use super::syntax::shown;
 use super::tree::{Scalar, Tree};
-use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
 use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
 use crate::text::source::{Source, TextRange};
 
@@ -78,7 +78,7 @@ enum Made<T> {
 /// Builds the values of one document after the other.
 pub(super) struct Builder<'a, T> {
     source: &'a Source,
-    pub(super) budget: Budget,
+    pub(super) tally: Tally<'a>,
     /// The number of the document, from 1; 0 before the first.
     document: usize,
     begin: usize,
@@ -94,10 +94,10 @@ pub(super) struct Builder<'a, T> {
 }
 
 impl<'a, T: Tree> Builder<'a, T> {
-    pub(super) fn new(source: &'a Source, budget: Budget) -> Self {
+    pub(super) fn new(source: &'a Source, tally: Tally<'a>) -> Self {
         Builder {
             source,
-            budget,
+            tally,
             document: 0,
             begin: 0,
             open: Vec::new(),
@@ -111,6 +111,7 @@ impl<'a, T: Tree> Builder<'a, T> {
 
     /// Forgets what was read of the last document and starts the next one.
     pub(super) fn start(&mut self, at: Mark) {
+        self.tally.start();
         self.document += 1;
         self.begin = at.line_start;
         self.open.clear();
@@ -128,11 +129,27 @@ impl<'a, T: Tree> Builder<'a, T> {
         Document { index: self.document, range: TextRange::new(self.begin.min(end), end), root }
     }
 
+    /// Drops the document, of which something is refused.
+    pub(super) fn refuse(&mut self) {
+        self.root = None;
+        self.open.clear();
+        self.tally.drop_copies();
+    }
+
+    /// What was found, once nothing more is read.
+    pub(super) fn into_report(mut self) -> Report {
+        if let Err(exceeded) = self.tally.settle() {
+            let place = self.source.place_at(self.begin..self.begin).in_document(self.document);
+            self.tally.exceeded(exceeded, place);
+        }
+        self.tally.report
+    }
+
     /// Adds a finding about the current document.
     pub(super) fn find(&mut self, finding: Diagnostic, span: TextRange) {
         if self.replays.is_none_or(|before| self.open.len() <= before) {
             let place = self.source.place_at(span).in_document(self.document).at_path(self.path());
-            self.budget.find(finding.at(place));
+            self.tally.find(finding.at(place));
         }
     }
 
@@ -213,7 +230,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     fn open(&mut self, content: Content<T>, span: TextRange, anchor: Option<usize>, alias: Option<TextRange>) -> Result<(), Stop> {
-        if self.open.len() >= self.budget.limits.depth {
+        if self.open.len() >= self.tally.limits.depth {
             return self.too_deep(span);
         }
         self.open.push(Open { start: span.start(), end: span.end(), alias, anchor, depth: 0, content });
@@ -316,11 +333,11 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.find(finding.help("write the value out instead of the alias"), span);
             return self.null(span);
         }
-        if self.open.len() + anchor.size.depth > self.budget.limits.depth {
+        if self.open.len() + anchor.size.depth > self.tally.limits.depth {
             return self.too_deep(span);
         }
         self.charge(anchor.size, span)?;
-        self.budget.charge_copy(anchor.size.bytes).map_err(|exceeded| self.exceeded(exceeded, span))?;
+        self.tally.charge_copy(anchor.size.nodes, anchor.size.bytes).map_err(|exceeded| self.exceeded(exceeded, span))?;
         self.aliased += anchor.size.decoded;
         if limits::is_excessive(self.aliased, self.counted.decoded) {
             self.find(limits::excessive(), span);
@@ -456,7 +473,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     fn too_deep(&mut self, span: TextRange) -> Result<(), Stop> {
-        let most = self.budget.limits.depth;
+        let most = self.tally.limits.depth;
         let finding = Diagnostic::of(&DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
         self.find(finding.help("write the document flatter"), span);
         Err(Stop::Document)
@@ -466,11 +483,12 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.counted.nodes += size.nodes;
         self.counted.bytes += size.bytes;
         self.counted.decoded += size.decoded;
-        self.budget.charge(size.nodes).map_err(|exceeded| self.exceeded(exceeded, span))
+        self.tally.charge(size.nodes).map_err(|exceeded| self.exceeded(exceeded, span))
     }
 
     fn exceeded(&mut self, exceeded: limits::Exceeded, span: TextRange) -> Stop {
-        self.find(exceeded.finding(), span);
+        let place = self.source.place_at(span).in_document(self.document).at_path(self.path());
+        self.tally.exceeded(exceeded, place);
         Stop::Stream
     }
 }

@@ -1,13 +1,14 @@
 //! How much a stream may hold. Files come from anywhere; what is read of them must not fill the memory.
 
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::text::budget::{self, Budget, Resource};
 
 rules! {
-    /// a file exceeds the size limit
+    /// a file, or all that a run reads, exceeds the size limit
     pub(super) SIZE_EXCEEDED = error("yaml-size-exceeded");
     /// lists and mappings exceed the nesting limit
     pub(super) DEPTH_EXCEEDED = error("yaml-depth-exceeded");
-    /// a file exceeds the limit of values, aliases included
+    /// a file, or all that a run reads, exceeds the limit of values, aliases included
     NODES_EXCEEDED = error("yaml-nodes-exceeded");
     /// a file has more findings than are shown
     FINDINGS_EXCEEDED = error("yaml-findings-exceeded");
@@ -20,7 +21,7 @@ pub struct Limits {
     pub depth: usize,
     /// How many values all documents together may hold. An alias counts as all that it stands for.
     pub nodes: usize,
-    /// How many bytes the text may have, and how many bytes of text aliases may stand for.
+    /// How many bytes the text may have, and how many bytes of memory aliases may stand for.
     pub bytes: usize,
     /// How many findings are worth telling.
     pub findings: usize,
@@ -60,30 +61,68 @@ pub(super) enum Stop {
     Stream,
 }
 
-/// What is used up of the limits, and the findings.
+/// How many bytes of memory a value takes that an alias stands for, its text aside. A mapping with one entry takes the most.
+const VALUE: usize = 128;
+
+/// So many values are taken from the run at once.
+const BATCH: usize = 1024;
+
+/// What one source has taken of its limits and of the run, and the findings.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct Tally<'b> {
     pub(super) limits: Limits,
     pub(super) report: Report,
+    run: &'b Budget,
     nodes: usize,
-    bytes: usize,
+    /// The values of them that were not yet taken from the run.
+    pending: usize,
+    copies: usize,
+    /// The copies of them that are in the document which is being read.
+    copied: usize,
+    is_told: bool,
 }
 
-impl Budget {
-    pub(super) fn new(limits: Limits) -> Self {
-        Budget { limits, report: Report::new(), nodes: 0, bytes: 0 }
+impl<'b> Tally<'b> {
+    pub(super) fn new(limits: Limits, run: &'b Budget) -> Self {
+        Tally { limits, report: Report::new(), run, nodes: 0, pending: 0, copies: 0, copied: 0, is_told: false }
     }
 
-    /// Takes nodes from the budget.
+    /// Takes nodes.
     pub(super) fn charge(&mut self, nodes: usize) -> Result<(), Exceeded> {
         self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes > self.limits.nodes { Err(Exceeded::Nodes(self.limits.nodes)) } else { Ok(()) }
+        if self.nodes > self.limits.nodes {
+            return Err(Exceeded::Nodes(self.limits.nodes));
+        }
+        self.pending += nodes;
+        if self.pending < BATCH { Ok(()) } else { self.settle() }
     }
 
-    /// Takes bytes that an alias copies from the budget.
-    pub(super) fn charge_copy(&mut self, bytes: usize) -> Result<(), Exceeded> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > self.limits.bytes { Err(Exceeded::Bytes(self.limits.bytes)) } else { Ok(()) }
+    /// Takes from the run what was read since the last time.
+    pub(super) fn settle(&mut self) -> Result<(), Exceeded> {
+        self.run.take(Resource::Values, std::mem::take(&mut self.pending)).map_err(Exceeded::Run)
+    }
+
+    /// Takes what an alias copies: values, and the bytes of their texts.
+    pub(super) fn charge_copy(&mut self, values: usize, bytes: usize) -> Result<(), Exceeded> {
+        let memory = values.saturating_mul(VALUE).saturating_add(bytes);
+        self.copies = self.copies.saturating_add(memory);
+        if self.copies > self.limits.bytes {
+            return Err(Exceeded::Copies(self.limits.bytes));
+        }
+        self.copied += memory;
+        self.run.take(Resource::Copies, memory).map_err(Exceeded::Run)
+    }
+
+    /// A document begins.
+    pub(super) fn start(&mut self) {
+        self.copied = 0;
+    }
+
+    /// The document is refused, and nothing of it is kept.
+    pub(super) fn drop_copies(&mut self) {
+        let dropped = std::mem::take(&mut self.copied);
+        self.copies -= dropped;
+        self.run.give_back(Resource::Copies, dropped);
     }
 
     /// Adds a finding, as long as there are not too many.
@@ -97,27 +136,52 @@ impl Budget {
             self.report.push(Diagnostic::of(&FINDINGS_EXCEEDED, message).at(place).help("mend those above first"));
         }
     }
+
+    /// Says what was exceeded, and where. Of a run that has nothing left only the first place is told, whoever reads on.
+    pub(super) fn exceeded(&mut self, exceeded: Exceeded, place: Place) {
+        if std::mem::replace(&mut self.is_told, true) {
+            return;
+        }
+        let finding = match exceeded {
+            Exceeded::Run(spent) => self.run.blamed(|| exhausted(spent).at(place)),
+            own => own.finding().at(place),
+        };
+        self.report.push(finding);
+    }
+}
+
+/// The finding about the source that took the last of what a run has, without its place.
+pub(super) fn exhausted(spent: budget::Exceeded) -> Diagnostic {
+    let (rule, help) = match spent.resource() {
+        Resource::Bytes | Resource::Steps => (&SIZE_EXCEEDED, "give fewer or smaller files to one run"),
+        Resource::Values => (&NODES_EXCEEDED, "give fewer or smaller files to one run"),
+        Resource::Copies => (&NODES_EXCEEDED, "write out what the aliases multiply"),
+    };
+    Diagnostic::of(rule, format!("with this document there are {spent}; the rest is not read")).help(help)
 }
 
 /// A limit that the stream exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exceeded {
     Nodes(usize),
-    Bytes(usize),
+    Copies(usize),
+    /// The run has nothing left.
+    Run(budget::Exceeded),
 }
 
 impl Exceeded {
     /// The finding, without its place.
-    pub(super) fn finding(self) -> Diagnostic {
+    fn finding(self) -> Diagnostic {
         match self {
             Exceeded::Nodes(most) => {
                 Diagnostic::of(&NODES_EXCEEDED, format!("the file holds more than {most} values; the rest is not read"))
                     .help("split the file, or write out what its aliases multiply")
             }
-            Exceeded::Bytes(most) => {
+            Exceeded::Copies(most) => {
                 Diagnostic::of(&NODES_EXCEEDED, format!("aliases stand for more than {most} bytes; the rest is not read"))
                     .help("write out what the aliases multiply")
             }
+            Exceeded::Run(spent) => exhausted(spent),
         }
     }
 }

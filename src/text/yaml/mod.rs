@@ -23,12 +23,14 @@ use std::ops::Range;
 pub use limits::Limits;
 pub use node::{Document, Entry, Located, Mapping, Node, Value};
 pub use origin::{DocumentValue, Origin, Values};
+pub(crate) use parallel::has_anchors;
 pub(crate) use syntax::is_refused;
 pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;
-use self::limits::{Budget, SIZE_EXCEEDED, Stop};
+use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};
 use self::tree::Tree;
+use super::budget::{Budget, Resource};
 use super::libyaml::{EventKind, Parser, Settings, Version};
 use super::source::{Source, TextRange};
 use crate::diag::{Diagnostic, Report};
@@ -47,15 +49,20 @@ pub struct Parsed<T = Node> {
 /// A document that is no YAML is missing in the result, and the report says why. A defect that Go refuses but that leaves the shape of the
 /// document clear (an alias without anchor, an infinite number, a list as a key) is an error in the report, and the value is null or left
 /// out. Of equal keys the last one wins, and the report has a warning. Large sources are read on all cores, with the same result.
-pub fn parse(source: &Source, limits: &Limits) -> Parsed {
-    read_all(source, limits)
+pub fn parse(source: &Source, budget: &Budget) -> Parsed {
+    parse_within(source, &Limits::default(), budget)
+}
+
+/// Reads all documents of a source as [`parse`] does, within these limits.
+pub fn parse_within(source: &Source, limits: &Limits, budget: &Budget) -> Parsed {
+    read_all(source, limits, budget)
 }
 
 /// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
-pub fn values(source: &Source, limits: &Limits) -> Values {
-    let Parsed { documents, report } = read_all::<serde_json::Value>(source, limits);
+pub fn values(source: &Source, budget: &Budget) -> Values {
+    let Parsed { documents, report } = read_all::<serde_json::Value>(source, &Limits::default(), budget);
     let value = |document: Document<serde_json::Value>| {
-        let origin = Origin::new(source, document.index, document.range, limits);
+        let origin = Origin::new(source, document.index, document.range);
         DocumentValue { value: document.root, origin }
     };
     Values { documents: documents.into_iter().map(value).collect(), report }
@@ -80,7 +87,7 @@ pub fn comments(source: &Source) -> Vec<TextRange> {
     comments
 }
 
-fn read_all<T: Tree + Send>(source: &Source, limits: &Limits) -> Parsed<T> {
+fn read_all<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Parsed<T> {
     let text = source.text();
     let most = limits.bytes.min(u32::MAX as usize);
     if text.len() > most {
@@ -88,14 +95,19 @@ fn read_all<T: Tree + Send>(source: &Source, limits: &Limits) -> Parsed<T> {
         let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(source.place()).help("split the file");
         return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
     }
-    let mut parsed = parallel::parse(source, limits).unwrap_or_else(|| read(source, 0..text.len(), limits));
+    let taken = [(Resource::Bytes, text.len()), (Resource::Values, 0), (Resource::Copies, 0)];
+    if let Some(spent) = taken.into_iter().find_map(|(resource, amount)| budget.take(resource, amount).err()) {
+        let finding = budget.blamed(|| exhausted(spent).at(source.place()));
+        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
+    }
+    let mut parsed = parallel::parse(source, limits, budget).unwrap_or_else(|| read(source, 0..text.len(), limits, budget));
     characters::judge(source, &mut parsed.report);
     parsed
 }
 
-/// Reads one document again, for its places.
-fn reread(source: &Source, range: TextRange, limits: &Limits) -> Node {
-    let parsed = read(source, range.into(), limits);
+/// Reads one document again, for its places. It takes no more than the first reading took from the run.
+fn reread(source: &Source, range: TextRange) -> Node {
+    let parsed = read(source, range.into(), &Limits::default(), &Budget::default());
     let root = parsed.documents.into_iter().next().map(|document| document.root);
     root.unwrap_or_else(|| Node { span: TextRange::new(range.start(), range.start()), value: Value::Null })
 }
@@ -106,9 +118,9 @@ fn settings(range: Range<usize>) -> Settings {
 }
 
 /// Reads a stretch of text that begins where a line does.
-fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits) -> Parsed<T> {
+fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: &Budget) -> Parsed<T> {
     let text = source.text();
-    let mut builder = Builder::new(source, Budget::new(*limits));
+    let mut builder = Builder::new(source, Tally::new(*limits, budget));
     let mut documents = Vec::new();
     let mut next = Some(range);
     while let Some(rest) = next {
@@ -117,7 +129,7 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits) -> Parse
         let (stop, at) = loop {
             match parser.next() {
                 Ok(event) => match event.kind {
-                    EventKind::StreamEnd => return Parsed { documents, report: builder.budget.report },
+                    EventKind::StreamEnd => return Parsed { documents, report: builder.into_report() },
                     EventKind::DocumentStart => {
                         builder.start(event.start);
                         inside = true;
@@ -147,11 +159,14 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits) -> Parse
                 }
             }
         };
+        if stop == Stop::Document {
+            builder.refuse();
+        }
         // What broke is never read again.
         let from = at.max(rest.start + 1).min(rest.end);
         next = if stop == Stop::Stream { None } else { next_document(text, from..rest.end) };
     }
-    Parsed { documents, report: builder.budget.report }
+    Parsed { documents, report: builder.into_report() }
 }
 
 /// What begins with the first line `---` in a stretch.

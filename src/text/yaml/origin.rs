@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{Limits, Node};
+use super::Node;
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::source::{Source, TextRange};
 
@@ -31,13 +31,12 @@ pub struct Origin {
     source: Source,
     document: usize,
     range: TextRange,
-    limits: Limits,
     root: Arc<OnceLock<Node>>,
 }
 
 impl Origin {
-    pub(super) fn new(source: &Source, document: usize, range: TextRange, limits: &Limits) -> Self {
-        Origin { source: source.clone(), document, range, limits: *limits, root: Arc::default() }
+    pub(super) fn new(source: &Source, document: usize, range: TextRange) -> Self {
+        Origin { source: source.clone(), document, range, root: Arc::default() }
     }
 
     /// The source.
@@ -57,7 +56,7 @@ impl Origin {
 
     /// The document with its places, read again at the first question.
     pub fn root(&self) -> &Node {
-        self.root.get_or_init(|| super::reread(&self.source, self.range, &self.limits))
+        self.root.get_or_init(|| super::reread(&self.source, self.range))
     }
 
     /// The place of a field, or of the nearest thing that exists.

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::tree::Tree;
 use super::{Limits, Parsed, next_document, read};
 use crate::diag::Report;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// Below this many bytes threads cost more than they save.
@@ -16,32 +17,38 @@ const WORTHWHILE: usize = 512 << 10;
 const PIECE: usize = 128 << 10;
 
 /// Reads a stream in pieces; `None` when it has to be read from beginning to end: because it is small, or because the result could differ.
-pub(super) fn parse<T: Tree + Send>(source: &Source, limits: &Limits) -> Option<Parsed<T>> {
+pub(super) fn parse<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Option<Parsed<T>> {
     if source.text().len() < WORTHWHILE || !is_separable(source.text()) {
         return None;
     }
-    in_pieces(source, limits, PIECE)
+    in_pieces(source, limits, budget, PIECE)
 }
 
 /// Whether every line `---` begins a document that nothing before it touches. A directive belongs to the `---` after it, and an alias
 /// is paid for out of the budget of the whole stream.
 fn is_separable(text: &str) -> bool {
     let directive = text.starts_with('%') || text.contains("\n%");
-    let bytes = text.as_bytes();
-    let starts_word = |at: usize| at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':');
-    let goes_on = |at: usize| bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace());
-    !directive && !text.match_indices('&').any(|(at, _)| starts_word(at) && goes_on(at))
+    !directive && !has_anchors(text.as_bytes())
+}
+
+/// Whether a text may hold anchors. `&&`, which stands in the rules of CRDs, begins none.
+pub(crate) fn has_anchors(text: &[u8]) -> bool {
+    let starts_word = |at: usize| at == 0 || matches!(text[at - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',' | b':' | b'?' | b'-');
+    let goes_on = |at: usize| text.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-'));
+    memchr::memchr_iter(b'&', text).any(|at| starts_word(at) && goes_on(at))
 }
 
 /// Reads the pieces of a stream. Findings are left to a reader that sees the whole: with the slightest doubt the answer is `None`.
-fn in_pieces<T: Tree + Send>(source: &Source, limits: &Limits, size: usize) -> Option<Parsed<T>> {
+fn in_pieces<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget, size: usize) -> Option<Parsed<T>> {
     let pieces = cut(source.text(), size);
     if pieces.len() < 2 {
         return None;
     }
     let share = Limits { nodes: limits.nodes / pieces.len(), ..*limits };
-    let read: Vec<Parsed<T>> = pieces.into_par_iter().map(|piece| read(source, piece, &share)).collect();
-    if read.iter().any(|part| !part.report.is_empty()) {
+    // Which piece takes the last of the run would depend on the cores: they have a budget of their own, which is settled behind them.
+    let own = budget.rest();
+    let read: Vec<Parsed<T>> = pieces.into_par_iter().map(|piece| read(source, piece, &share, &own)).collect();
+    if read.iter().any(|part| !part.report.is_empty()) || budget.take_all(&own).is_err() {
         return None;
     }
     let mut documents = Vec::with_capacity(read.iter().map(|part| part.documents.len()).sum());
@@ -77,10 +84,10 @@ mod tests {
     fn check(text: &str, used: bool) {
         let source = Source::new("x.yaml", text);
         let limits = Limits::default();
-        let parsed = is_separable(text).then(|| in_pieces::<Node>(&source, &limits, 4)).flatten();
+        let parsed = is_separable(text).then(|| in_pieces::<Node>(&source, &limits, &Budget::default(), 4)).flatten();
         assert_eq!(parsed.is_some(), used, "{text}");
         if let Some(parsed) = parsed {
-            assert_eq!(parsed, read(&source, 0..text.len(), &limits), "{text}");
+            assert_eq!(parsed, read(&source, 0..text.len(), &limits, &Budget::default()), "{text}");
         }
     }
 

@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::*;
 use crate::diag::FieldPath;
+use crate::text::budget::Budget;
 
 fn read(text: &str) -> Parsed {
-    parse(&Source::new("x.yaml", text), &Limits::default())
+    parse(&Source::new("x.yaml", text), &Budget::default())
 }
 
 /// Checks the value of a text that holds one document without findings.
@@ -183,11 +184,61 @@ fn spans_cover_the_words() {
 #[test]
 fn findings_are_bounded() {
     let limits = Limits { findings: 3, ..Limits::default() };
-    let parsed = parse(&Source::new("x.yaml", "a: 1\n".repeat(10)), &limits);
+    let parsed = parse_within(&Source::new("x.yaml", "a: 1\n".repeat(10)), &limits, &Budget::default());
     let rules: Vec<_> = parsed.report.findings().iter().map(|f| f.rule.id).collect();
     assert_eq!(rules, ["yaml-key-duplicated", "yaml-key-duplicated", "yaml-key-duplicated", "yaml-findings-exceeded"]);
     let limits = Limits { bytes: 3, ..Limits::default() };
-    assert_eq!(parse(&Source::new("x.yaml", "a: 1\n"), &limits).report.findings()[0].rule.id, "yaml-size-exceeded");
+    assert_eq!(
+        parse_within(&Source::new("x.yaml", "a: 1\n"), &limits, &Budget::default()).report.findings()[0].rule.id,
+        "yaml-size-exceeded"
+    );
+}
+
+/// What is said of sources that are read one after the other in a run: the file, the line, and the finding.
+fn found_in_a_run(texts: &[String], budget: &Budget) -> Vec<(String, u32, &'static str)> {
+    let read = |(n, text): (usize, &String)| parse(&Source::new(format!("{n}.yaml"), text.as_str()), budget).report.into_findings();
+    let told = |finding: Diagnostic| {
+        assert!(finding.message.contains("in one run"), "{}", finding.message);
+        (finding.place.file.unwrap().to_string(), finding.place.span.map_or(0, |span| span.start.line), finding.rule.id)
+    };
+    texts.iter().enumerate().flat_map(read).map(told).collect()
+}
+
+#[test]
+fn a_run_is_bounded_and_says_which_source_was_too_much() {
+    let blamed = |line: u32, rule: &'static str| vec![("1.yaml".to_owned(), line, rule); 2];
+    let text = "- 1\n".repeat(1000);
+    let texts = [text.clone(), text.clone(), text.clone()];
+    let budget = || Budget::default();
+    assert_eq!(found_in_a_run(&texts, &budget()), []);
+    assert_eq!(found_in_a_run(&texts, &budget().with(Resource::Bytes, 12_000)), []);
+    assert_eq!(found_in_a_run(&texts, &budget().with(Resource::Bytes, 7999)), blamed(0, "yaml-size-exceeded"));
+    // A list of a thousand values is 1001.
+    assert_eq!(found_in_a_run(&texts, &budget().with(Resource::Values, 3003)), []);
+    assert_eq!(found_in_a_run(&texts, &budget().with(Resource::Values, 2001)), blamed(1, "yaml-nodes-exceeded"));
+    let aliases = |many: usize| format!("a: &a [v, w]\nb:\n{}", "- *a\n".repeat(many));
+    // Three values of 128 bytes, and two bytes of text.
+    let copies = |most: usize| budget().with(Resource::Copies, most as u64);
+    assert_eq!(found_in_a_run(&[aliases(3), aliases(4)], &copies(7 * 386)), []);
+    let refused = found_in_a_run(&[aliases(3), aliases(4), "a: 1".to_owned()], &copies(7 * 386 - 1));
+    assert_eq!(refused, blamed(6, "yaml-nodes-exceeded"));
+}
+
+#[test]
+fn what_a_run_takes_does_not_depend_on_the_cores() {
+    let document = format!("---\nk: {}\nl: [a, b]\n", "x".repeat(1000));
+    let source = Source::new("x.yaml", document.repeat(1000));
+    let taken = |budget: &Budget| (budget.used_of(Resource::Bytes), budget.used_of(Resource::Values));
+    let budget = Budget::default();
+    assert!(parse(&source, &budget).report.is_empty());
+    assert_eq!(taken(&budget), (source.text().len() as u64, 7 * 1000));
+    let (alone, limits) = (Budget::default(), Limits::default());
+    let _ = super::read::<Node>(&source, 0..source.text().len(), &limits, &alone);
+    assert_eq!(taken(&alone), (0, 7 * 1000));
+    let budget = Budget::default().with(Resource::Values, 5000);
+    let finding = parse(&source, &budget).report.into_findings();
+    assert_eq!(finding.len(), 1);
+    assert_eq!(finding[0].rule.id, "yaml-nodes-exceeded");
 }
 
 #[test]
@@ -210,10 +261,10 @@ fn findings_do_not_repeat_long_texts() {
 #[test]
 fn values_find_their_places_when_they_are_asked() {
     let source = Source::new("x.yaml", "# x\na: 1\n---\nb: [\n---\nc:\n- &x {d: 1}\n- *x\n- z: 1\n  z: 2\n");
-    let values = values(&source, &Limits::default());
+    let values = values(&source, &Budget::default());
     let read: Vec<_> = values.documents.iter().map(|d| (d.origin.document(), d.value.clone())).collect();
     assert_eq!(read, [(1, json!({"a": 1})), (3, json!({"c": [{"d": 1}, {"d": 1}, {"z": 2}]}))]);
-    let parsed = parse(&source, &Limits::default());
+    let parsed = parse(&source, &Budget::default());
     assert_eq!(values.report, parsed.report);
     for (value, document) in values.documents.iter().zip(&parsed.documents) {
         assert_eq!(value.origin.root(), &document.root);

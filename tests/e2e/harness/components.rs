@@ -7,7 +7,7 @@ use serde_json::Value;
 use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass::text::yaml;
 
 use super::control_plane::ControlPlane;
 use super::wait;
@@ -32,7 +32,7 @@ pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
 
 /// The documents of a YAML text.
 pub(crate) fn documents(name: &str, text: String) -> Vec<Value> {
-    let parsed = yaml::parse(&Source::new(name, text), &Limits::default());
+    let parsed = yaml::parse(&Source::new(name, text), &Budget::default());
     assert!(!parsed.report.has_errors(), "{name} is no YAML");
     parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null()).collect()
 }

@@ -8,6 +8,7 @@ use semver::Version;
 use serde_json::{Value, json};
 use windlass::ops::repository::{self, Destination};
 use windlass::provider::parse;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use super::{RELEASE, crds, items};
@@ -61,7 +62,7 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
         let text = format!(
             "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: {name:?}\ntype: AddonProvider\ngroup: x.example\nnamespace: x-system\ncrds: [a.yaml]\n"
         );
-        parse(&Source::new("provider.yaml", text)).1.findings().iter().map(|finding| finding.rule.id).collect()
+        parse(&Source::new("provider.yaml", text), &Budget::default()).1.findings().iter().map(|finding| finding.rule.id).collect()
     };
     for good in ["a", "windlass", "rke2-k3s", "0x9", &"n".repeat(63)] {
         assert_eq!(rules(good), [""; 0], "{good}");
@@ -74,7 +75,7 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
 /// CC-07, CC-08, CC-47, CC-56: `{label}/{version}/` with all files, and an entry with name, url and type.
 #[test]
 fn local_repository_has_a_folder_for_each_version() {
-    let (assets, report) = repository::release_of(&RELEASE.files, "out", None);
+    let (assets, report) = repository::release_of(&RELEASE.files, "out", None, &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let added = repository::add(&RELEASE.files, &assets, Destination { base: "/repository", configuration: None });
     let folders: Vec<&str> = added.placements.iter().map(|placement| placement.folder.as_str()).collect();

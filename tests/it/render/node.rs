@@ -11,13 +11,14 @@ use windlass::api::secret::Sensitive;
 use windlass::render::plan::node_plan::{Kubeadm, NodePlan, PlannedUser};
 use windlass::render::write::cloud_config::{PLACEHOLDER, Paths, run_items};
 use windlass::render::write::gzip;
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
 /// The node that the document makes; `None` when cloud-init would refuse it.
 pub(super) fn read(data: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(data).ok()?;
-    let parsed = yaml::parse(&Source::new("user-data", text), &yaml::Limits::default());
+    let parsed = yaml::parse(&Source::new("user-data", text), &Budget::default());
     // A warning means that another reader finds something else.
     if !parsed.report.is_empty() || parsed.documents.len() != 1 {
         return None;

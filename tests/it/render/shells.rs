@@ -7,6 +7,7 @@ use std::process::Command;
 
 use windlass::render::write::cloud_config::run_items;
 use windlass::render::{self, Notes, Pool, Request};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use crate::support::runs;
@@ -38,7 +39,7 @@ fn shells() -> Vec<&'static [&'static str]> {
 /// The script that cloud-init makes of `runcmd`: one item below the other.
 fn script(spec: &str) -> String {
     let text = format!("apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {{name: w}}\nspec:\n{spec}");
-    let (pool, _) = Pool::read(&[Source::new("w.yaml", text)]);
+    let (pool, _) = Pool::read(&[Source::new("w.yaml", text)], &Budget::default());
     let mut notes = Notes::default();
     let rendered = render::render(&pool, &render::targets(&pool)[0], &Request::new(), &mut notes).rendered();
     let rendered = rendered.unwrap_or_else(|| panic!("{:?}", notes.report));

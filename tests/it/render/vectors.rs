@@ -9,6 +9,7 @@ use windlass::api::boot::IgnitionVersion;
 use windlass::diag::{Diagnostic, Severity};
 use windlass::render::Encoder;
 use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Request};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use crate::support::shared;
@@ -51,7 +52,7 @@ pub(super) fn rendered(case: &Case, encoder: Encoder) -> (Option<Rendered>, Vec<
 /// Renders the only config of a vector, in a version of Ignition.
 pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<IgnitionVersion>) -> (Option<Rendered>, Vec<Diagnostic>) {
     let input = std::fs::read_to_string(case.folder.join("input.yaml")).unwrap();
-    let (pool, report) = Pool::read(&[Source::new("input.yaml", input)]);
+    let (pool, report) = Pool::read(&[Source::new("input.yaml", input)], &Budget::default());
     let request = Request {
         profile: Profile::parse(case.profile.split("-ae7ff").next().unwrap()).unwrap(),
         stand_ins: false,

@@ -2,6 +2,7 @@
 //! is told.
 
 use windlass::render::{self, Notes, Outcome, Pool, Request};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use super::{WORKER, render_text};
@@ -136,7 +137,7 @@ fn a_minor_version_means_its_newest_patch() {
 #[test]
 fn a_controller_can_tell_waiting_from_refusal() {
     let outcome = |text: &str, stand_ins: bool| {
-        let (pool, report) = Pool::read(&[Source::new("a.yaml", text.to_owned())]);
+        let (pool, report) = Pool::read(&[Source::new("a.yaml", text.to_owned())], &Budget::default());
         assert!(!report.has_errors());
         let request = Request { stand_ins, ..Request::new() };
         render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default())

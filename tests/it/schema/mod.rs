@@ -7,8 +7,9 @@ mod values;
 
 use serde_json::Value;
 use windlass::schema::{Schema, Violation, refusal};
+use windlass::text::budget::Budget;
 use windlass::text::source::Source;
-use windlass::text::yaml::{Limits, parse};
+use windlass::text::yaml::parse;
 
 use crate::support::shared;
 
@@ -18,7 +19,7 @@ const KUBEADM_CONFIGS: &str =
 /// The documents of a file, as Go reads them.
 fn documents(path: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    let parsed = parse(&Source::new(path.to_str().unwrap(), text.as_str()), &Limits::default());
+    let parsed = parse(&Source::new(path.to_str().unwrap(), text.as_str()), &Budget::default());
     parsed.documents.into_iter().map(|document| document.root.into_json()).filter(|value| !value.is_null()).collect()
 }
 

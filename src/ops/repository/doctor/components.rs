@@ -9,7 +9,6 @@ use crate::emit::metadata::MetadataFile;
 use crate::objects::{self, Object};
 use crate::ops::repository::sample::sampled;
 use crate::text::source::Source;
-use crate::text::yaml::Limits;
 
 rules! {
     /// clusterctl refuses the components
@@ -26,16 +25,17 @@ rules! {
 
 /// Judges the components of the picked version.
 pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
-    let (text, origins, mut report) = sampled(source);
+    let budget = config.world().budget;
+    let (text, origins, mut report) = sampled(source, budget);
     let has_contract = explained.provider.provider_type.has_contract();
     if let Some(text) = text {
-        let (objects, unreadable) = objects::read(&text, &Limits::default());
+        let (objects, unreadable) = objects::read(&text, budget);
         report.extend(unreadable);
         report.extend(check_objects(&objects, metadata, has_contract));
     }
     let mut report = origins.restore(report);
-    report.extend(scalars::check(source));
-    report.extend(definitions::substituted(source));
+    report.extend(scalars::check(source, budget));
+    report.extend(definitions::substituted(source, budget));
     report.extend(refusals(config, explained, source, report.has_errors()));
     report
 }

@@ -8,7 +8,7 @@ use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// clusterctl cannot read its configuration
@@ -36,7 +36,7 @@ pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
 /// The providers that are to be examined: those that the configuration names, and for a repository without one those of its folders.
 pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     let is_yaml = |source: &&Source| source.name().ends_with(".yaml") || source.name().ends_with(".yml");
-    let document = |source: &Source| yaml::parse(source, &Limits::default()).documents.into_iter().next();
+    let document = |source: &Source| yaml::parse(source, subject.config.world().budget).documents.into_iter().next();
     let root = subject.source.filter(is_yaml).and_then(document).map(|first| first.root);
     let root = root.as_ref();
     let mut entries = named(subject, root, report);

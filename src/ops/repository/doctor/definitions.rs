@@ -9,9 +9,10 @@ use crate::emit::metadata::MetadataFile;
 use crate::lint::definitions;
 use crate::objects::Object;
 use crate::report::text::plural;
+use crate::text::budget::Budget;
 use crate::text::envsubst;
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// clusterctl substitutes variables in the description of a CRD
@@ -33,13 +34,13 @@ pub(super) fn check(objects: &[Object], metadata: Option<&MetadataFile>, has_con
 }
 
 /// Variables and escapes in descriptions, where nobody meant any.
-pub(super) fn substituted(source: &Source) -> Report {
+pub(super) fn substituted(source: &Source, budget: &Budget) -> Report {
     let mut report = Report::new();
     if !source.text().contains('$') {
         return report;
     }
     let Ok(template) = envsubst::parse(source.text()) else { return report };
-    let parsed = yaml::parse(source, &Limits::default());
+    let parsed = yaml::parse(source, budget);
     let mut described = Vec::new();
     for document in parsed.documents.iter().filter(|document| is_crd(&document.root)) {
         descriptions(&document.root, &mut described);
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn variables_in_descriptions_are_found_and_others_are_not() {
         let text = "kind: CustomResourceDefinition\nspec:\n  description: use ${NAME} or $$(VAR)\n  group: ${GROUP}\n---\nkind: ConfigMap\ndescription: ${OTHER}\n";
-        let report = substituted(&Source::new("c.yaml", text));
+        let report = substituted(&Source::new("c.yaml", text), &Budget::default());
         let found: Vec<_> = report.findings().iter().map(|f| (f.message.as_str(), f.place.span.unwrap().start.line)).collect();
         assert_eq!(
             found,

@@ -124,6 +124,7 @@ pub fn examine(subject: Subject<'_>) -> Examination {
 impl Examination {
     /// Adds one provider, and what is wrong with it.
     fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
+        let budget = subject.config.world().budget;
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));
         if explained.provider.url.starts_with("https://") {
@@ -140,7 +141,7 @@ impl Examination {
         self.report.extend(versions::check(&explained, &entry.place));
         let metadata = self.source_of(&explained, METADATA_FILE);
         let components_name = explained.provider.url_and_file().1.to_owned();
-        let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, &mut self.report));
+        let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, budget, &mut self.report));
         if let Some(source) = self.source_of(&explained, &components_name) {
             self.report.extend(components::check(subject.config, &explained, &source, metadata.as_ref()));
         }
@@ -148,7 +149,7 @@ impl Examination {
         let names: Vec<String> = others.map(|file| file.name.clone()).collect();
         for name in names {
             if let Some(source) = self.source_of(&explained, &name) {
-                self.report.extend(templates::check(&source));
+                self.report.extend(templates::check(&source, budget));
             }
         }
     }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::emit::templates::substitution_finding;
+use crate::text::budget::Budget;
 use crate::text::envsubst::{self, Template, Use};
 use crate::text::source::Source;
-use crate::text::yaml::{self, Limits, Node};
+use crate::text::yaml::{self, Node};
 
 rules! {
     /// a variable operator has another meaning than in a shell
@@ -23,13 +24,13 @@ rules! {
 }
 
 /// Judges a template.
-pub(super) fn check(source: &Source) -> Report {
+pub(super) fn check(source: &Source, budget: &Budget) -> Report {
     let template = match envsubst::parse(source.text()) {
         Ok(template) => template,
         Err(error) => return [substitution_finding(source, &error)].into_iter().collect(),
     };
     let mut report = variables(source, &template);
-    report.extend(clusters(source));
+    report.extend(clusters(source, budget));
     report
 }
 
@@ -90,11 +91,11 @@ fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
     }
 }
 
-fn clusters(source: &Source) -> Report {
+fn clusters(source: &Source, budget: &Budget) -> Report {
     let mut report = Report::new();
     let mut classes = BTreeSet::new();
     // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
-    for document in &yaml::parse(source, &Limits::default()).documents {
+    for document in &yaml::parse(source, budget).documents {
         let root = &document.root;
         let text = |path: &str| root.at(&FieldPath::of_fields(path)).and_then(Node::as_str);
         let is_cluster =
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     fn check_text(text: &str, expected: &[&str]) {
-        let report = check(&Source::new("t.yaml", text));
+        let report = check(&Source::new("t.yaml", text), &Budget::default());
         let found: Vec<&str> = report.findings().iter().map(|finding| finding.rule.id).collect();
         assert_eq!(found, expected, "{text}");
     }

@@ -6,6 +6,7 @@ use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusa
 use crate::contract::{METADATA_FILE, book, parse_semantic};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::emit::metadata::{self, MetadataFile};
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 rules! {
@@ -83,9 +84,9 @@ fn series_ahead(explained: &Explanation, version: &str, newest: &str, (major, mi
 }
 
 /// Reads the metadata of the picked version and holds it against the versions that are there.
-pub(super) fn check_metadata(explained: &Explanation, source: &Source, report: &mut Report) -> Option<MetadataFile> {
-    let (file, found) = metadata::parse(source);
-    let refusal = metadata_refusal(&explained.provider.label(), source.text().as_bytes());
+pub(super) fn check_metadata(explained: &Explanation, source: &Source, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
+    let (file, found) = metadata::parse(source, budget);
+    let refusal = metadata_refusal(&explained.provider.label(), source.text().as_bytes(), budget);
     report.extend(found);
     if let Some(refusal) = refusal.filter(|_| !report.has_errors()) {
         let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());

@@ -67,7 +67,7 @@ impl fmt::Display for Fault {
             Fault::Parse(refusal) | Fault::Execution(refusal) => write!(f, "{refusal}"),
             Fault::Unsupported(what) => f.write_str(what),
             Fault::TooLarge => write!(f, "more than {MAX_OUTPUT} bytes"),
-            Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded),
+            Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded::STEPS),
         }
     }
 }

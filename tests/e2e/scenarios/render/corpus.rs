@@ -7,7 +7,7 @@ use serde_json::Value;
 use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 use windlass::text::source::Source;
-use windlass::text::yaml::{self, Limits};
+use windlass::text::yaml;
 
 use super::{KUBERNETES, Role, Subject};
 use crate::harness::shared;
@@ -77,7 +77,7 @@ fn documents(path: &Path) -> Option<Vec<Value>> {
     let defaults = template.variables();
     let value = |name: &str| if defaults.get(name).is_some_and(Option::is_some) { None } else { Some(value_of(name)) };
     let substituted = template.substitute(value, &Budget::default()).ok()?;
-    let parsed = yaml::parse(&Source::new(path.display().to_string(), substituted.text().ok()?.to_owned()), &Limits::default());
+    let parsed = yaml::parse(&Source::new(path.display().to_string(), substituted.text().ok()?.to_owned()), &Budget::default());
     (!parsed.report.has_errors()).then(|| parsed.documents.iter().map(|document| document.root.to_json()).collect())
 }
 
