@@ -1,6 +1,6 @@
 //! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
 
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
 use crate::report::text::visible_lines;
@@ -104,8 +104,8 @@ pub(super) fn run(
 pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
     context.stdio.err(&format!("Error: {}\n", visible_lines(refusal.message())));
     let hints = if context.stdio.stderr.is_terminal() { refusal.hints() } else { &[] };
-    for note in refusal.notes().iter().chain(hints) {
-        let note = context.pasteable(note);
+    for note in refusal.notes().iter().map(remedy::words).chain(hints.iter().cloned()) {
+        let note = context.pasteable(&note);
         context.talk(&format!("note: {note}"));
     }
     Exit::Findings

@@ -4,6 +4,7 @@ use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
 use super::flags::{Colour, Format};
+use super::remedy;
 use super::verbs::Verb;
 use crate::diag::{Diagnostic, Report, Severity};
 use crate::report::text::{self, Style};
@@ -158,10 +159,16 @@ impl Context<'_> {
         sources.names().for_each(|name| self.trace(1, &format!("read {name}")));
     }
 
-    /// Writes a report in a named format to standard output.
-    pub fn formatted(&mut self, text: &str, sources: &Sources) {
+    /// Writes a report as JSON to standard output, with the verb's own keys `body`.
+    pub fn json<T: Serialize>(&mut self, kind: &'static str, body: T, report: &Report, sources: &Sources) {
         self.tell_of(sources);
-        self.out(text);
+        self.out(&json::render(kind, body, &remedy::worded(report)));
+    }
+
+    /// Writes findings as commands of a GitHub workflow to standard output.
+    pub fn github(&mut self, report: &Report, sources: &Sources) {
+        self.tell_of(sources);
+        self.out(&github::render(&remedy::worded(report)));
     }
 
     /// Shows findings. With `-q` advice is left out.
@@ -178,8 +185,8 @@ impl Context<'_> {
     pub fn report<T: Serialize>(&mut self, format: Format, kind: &'static str, body: T, report: &Report, sources: &Sources, to: To) {
         match format {
             Format::Text => self.findings(report, sources, to),
-            Format::Json => self.formatted(&json::render(kind, body, report), sources),
-            Format::Github => self.formatted(&github::render(report), sources),
+            Format::Json => self.json(kind, body, report, sources),
+            Format::Github => self.github(report, sources),
         }
     }
 
@@ -222,9 +229,8 @@ impl Context<'_> {
         if let Some(words) = finding.upstream.as_ref().filter(|words| self.global.verbosity > 0 && **words != finding.message) {
             finding.notes.push(format!("upstream's words: {words}"));
         }
-        let rename = |text: &mut String| *text = self.pasteable(text);
-        finding.help.iter_mut().for_each(rename);
-        finding.notes.iter_mut().for_each(rename);
+        finding.help = finding.help.map(|remedy| self.pasteable(&remedy::words(&remedy)).into());
+        finding.notes.iter_mut().for_each(|note| *note = self.pasteable(note));
         finding
     }
 

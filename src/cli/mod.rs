@@ -18,6 +18,7 @@ mod help;
 mod overview;
 mod provider_file;
 mod release;
+mod remedy;
 mod render;
 mod repository;
 mod rules;

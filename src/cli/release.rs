@@ -17,8 +17,8 @@ use crate::emit::release::{ImageOverride, Release};
 use crate::ops::release_build::{self, FIXED_EPOCH};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
+use crate::report::Sources;
 use crate::report::text::plural;
-use crate::report::{Sources, github, json};
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
 
@@ -215,8 +215,8 @@ impl Building<'_> {
         let (report, sources) = (&self.release.report, &self.loaded.sources);
         match self.arguments.output {
             Format::Text => context.findings(report, sources, to),
-            Format::Github => context.formatted(&github::render(report), sources),
-            Format::Json => context.formatted(&json::render("ReleaseBuild", self.body(written), report), sources),
+            Format::Github => context.github(report, sources),
+            Format::Json => context.json("ReleaseBuild", self.body(written), report, sources),
         }
     }
 

@@ -10,14 +10,14 @@ use super::context::To;
 use super::flags::LevelFlags;
 use super::surroundings::Surroundings;
 use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
 use crate::render::Encoder;
 use crate::render::{Origins, Pool, Rendered, Request};
+use crate::report::Sources;
 use crate::report::text::{plural, visible};
-use crate::report::{Sources, json};
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
 use crate::text::budget::Budget;
@@ -200,9 +200,10 @@ impl Arguments {
             }
             let machines = rendering.machines.iter().map(|machine| {
                 let path = to.zip(machine.rendered.as_ref()).map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
-                render::machine_report(machine, request, redact, path)
+                render::machine_report(machine, request, redact, path, remedy::flag)
             });
-            context.formatted(&json::render("Render", RenderReport { machines: machines.collect() }, report), sources);
+            let body = RenderReport { machines: machines.collect() };
+            context.json("Render", body, report, sources);
             return Ok(Exit::failing(fails || incomplete));
         }
         context.findings(report, sources, To::Stderr);
@@ -282,7 +283,8 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
     let mut told = std::collections::BTreeSet::new();
     for stand_in in rendering.machines.iter().flat_map(|machine| &machine.stand_ins) {
         if told.insert(stand_in) {
-            context.talk(&stand_in.to_string());
+            let given_by = stand_in.setting.map_or_else(|| "FILE".to_owned(), remedy::flag);
+            context.talk(&format!("{stand_in} ({given_by})"));
         }
     }
     if !rendering.secrets.is_empty() {

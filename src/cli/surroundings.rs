@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, remedy};
 use crate::api::secret::Sensitive;
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::profile::UnknownRelease;
@@ -57,7 +57,8 @@ impl Surroundings {
     /// # Errors
     /// A value that is none, or a folder of certificates that cannot be read.
     pub(super) fn request(&self) -> Result<Request, Failure> {
-        let profile = Profile::parse(&self.capi_version).map_err(|unknown| Failure::usage(unknown.to_string(), UnknownRelease::help()))?;
+        let profile = Profile::parse(&self.capi_version)
+            .map_err(|unknown| Failure::usage(unknown.to_string(), remedy::words(&UnknownRelease::help())))?;
         Ok(Request {
             profile,
             stand_ins: !self.no_stand_ins,

@@ -8,8 +8,8 @@ use super::context::To;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::vars::{self, Variable};
+use crate::report::Sources;
 use crate::report::text::plural;
-use crate::report::{Sources, json};
 use crate::shell::input::{self, Limits};
 
 pub(super) const VERB: Verb = Verb {
@@ -58,7 +58,7 @@ impl Run for Arguments {
         report.extend(found);
         let sources: Sources = inputs.sources.iter().cloned().collect();
         match self.output {
-            Format::Json => context.formatted(&json::render("Vars", VarsReport { variables }, &report), &sources),
+            Format::Json => context.json("Vars", VarsReport { variables }, &report, &sources),
             Format::Text => {
                 let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
                 context.tell(&vars::text(&variables));

@@ -8,6 +8,7 @@ use super::source::TemplateSource;
 use super::template::{self, Template};
 use super::{Log, Refusal, cluster_class, dns};
 use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, ProviderType, parse_semantic};
+use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::tabwriter::Columns;
 
@@ -99,8 +100,7 @@ pub fn generate_cluster(mut config: Config<'_>, options: &ClusterOptions, log: &
     }
     if !options.kubeconfig.is_empty() {
         available(&kubeconfig)?;
-        return Err(no_cluster("failed to check Cluster API version")
-            .note("leave `--kubeconfig` out, and give `--target-namespace` and `--infrastructure NAME:VERSION`"));
+        return Err(no_cluster("failed to check Cluster API version").note(without_a_cluster()));
     }
     from_repository(&config, options, &namespace, &kubeconfig, log)
 }
@@ -113,6 +113,12 @@ fn available(kubeconfig: &Loaded) -> Result<(), Refusal> {
 
 fn no_cluster(step: &str) -> Refusal {
     Refusal::new("this program does not contact a cluster").within(step)
+}
+
+/// What stands for the cluster that `kubeconfig` leads to.
+fn without_a_cluster() -> Remedy {
+    let remedy = Remedy::new("leave ").setting(Setting::Kubeconfig).then(" out, and give ").setting(Setting::TargetNamespace);
+    remedy.then(" and ").set(Setting::Infrastructure, "NAME:VERSION")
 }
 
 fn namespace_of(kubeconfig: &Loaded) -> Result<String, Refusal> {
@@ -166,10 +172,9 @@ fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Refusal {
         return refusal;
     }
     let name = format!("{namespace}/{}", source.config_map);
-    no_cluster(&format!("error reading ConfigMap {name}")).note(format!(
-        "save the ConfigMap's data (`kubectl get configmap -n {namespace} {}`) and pass the file with `--from`",
-        source.config_map
-    ))
+    let command = format!("kubectl get configmap -n {namespace} {}", source.config_map);
+    let remedy = Remedy::new(format!("save the ConfigMap's data (`{command}`) and pass the file with ")).setting(Setting::From);
+    no_cluster(&format!("error reading ConfigMap {name}")).note(remedy)
 }
 
 fn from_repository(
@@ -184,7 +189,8 @@ fn from_repository(
         let step = "management cluster not available. Cannot auto-discover default infrastructure provider. Please specify an infrastructure \
                     provider";
         available(kubeconfig).map_err(|refusal| refusal.within(step))?;
-        return Err(no_cluster(step).note("pass `--infrastructure NAME:VERSION`, or a template with `--from`"));
+        return Err(no_cluster(step)
+            .note(Remedy::new("pass ").set(Setting::Infrastructure, "NAME:VERSION").then(", or a template with ").setting(Setting::From)));
     }
     let ProviderName { name, version } = ProviderName::parse(infrastructure)?;
     let Some(version) = version else {
@@ -193,7 +199,7 @@ fn from_repository(
             go::quote(&name)
         );
         available(kubeconfig).map_err(|refusal| refusal.within(&step))?;
-        return Err(no_cluster(&step).note(format!("pass `--infrastructure {name}:VERSION`")));
+        return Err(no_cluster(&step).note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };
     let provider = config.provider_of(&name, ProviderType::InfrastructureProvider)?;
     let repository = Repository::open(config, provider)?;
@@ -207,8 +213,8 @@ fn from_repository(
         return Ok(template);
     }
     if available(kubeconfig).is_ok() {
-        return Err(no_cluster("failed to check if the cluster is initialized")
-            .note("run it without a kubeconfig (`KUBECONFIG=/dev/null`), with `--target-namespace`; then all ClusterClasses are printed"));
+        let remedy = Remedy::new("run it without a kubeconfig (`KUBECONFIG=/dev/null`), with ").setting(Setting::TargetNamespace);
+        return Err(no_cluster("failed to check if the cluster is initialized").note(remedy.then("; then all ClusterClasses are printed")));
     }
     let mut found = Vec::new();
     for class in classes {

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use crate::diag::Remedy;
+
 /// Why clusterctl would end here, in its own words, without the leading `Error: `. It stops at the first fault, so there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     message: String,
     /// What we add: a place, or what to do instead. Never part of the message, which scripts may know.
-    notes: Vec<String>,
+    notes: Vec<Remedy>,
     hints: Vec<String>,
 }
 
@@ -26,7 +28,7 @@ impl Refusal {
 
     /// Adds what clusterctl does not say.
     #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
+    pub fn note(mut self, note: impl Into<Remedy>) -> Self {
         self.notes.push(note.into());
         self
     }
@@ -44,7 +46,7 @@ impl Refusal {
     }
 
     /// What we add.
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Remedy] {
         &self.notes
     }
 

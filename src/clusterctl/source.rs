@@ -4,6 +4,7 @@ use super::files::FileFault;
 use super::github::{self, GitHub};
 use super::network::{NetworkFault, Request};
 use super::{Config, Refusal};
+use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
 
@@ -63,8 +64,9 @@ fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
 fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal> {
     let allowed = || {
         config.world().network.ok_or_else(|| {
-            Refusal::new(format!("{text} is on the network, which this program uses only with --allow-network"))
-                .note("pass `--allow-network`, or download the file and pass its path with `--from`")
+            let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork).then(", or download the file and pass its path with ");
+            Refusal::new(format!("{text} is on the network, which this program uses only when it is allowed to"))
+                .note(remedy.setting(Setting::From))
         })
     };
     if url.host != github::HOST {

@@ -5,11 +5,13 @@
 
 mod path;
 mod place;
+mod remedy;
 mod report;
 mod rule;
 
 pub use path::{FieldPath, Segment};
 pub use place::{Place, Position, Span};
+pub use remedy::{Part, Remedy, Setting};
 pub use report::{Report, Summary};
 pub(crate) use rule::rules;
 pub use rule::{Class, Rule};
@@ -70,7 +72,7 @@ pub struct Diagnostic {
     /// Lines to add.
     pub insertion: Option<Insertion>,
     /// What to do: something to type or to paste.
-    pub help: Option<String>,
+    pub help: Option<Remedy>,
     /// Why it matters.
     pub notes: Vec<String>,
     /// The whole message of the upstream program that refuses the same, unedited.
@@ -118,7 +120,7 @@ impl Diagnostic {
     }
 
     /// Says what to do.
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<Remedy>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -276,7 +276,7 @@ mod tests {
         let expected = text.replace("}]", "}, {major: 0, minor: 2, contract: v1beta2}]");
         assert_eq!(bumped, Some(expected));
         let finding = series_of(&file(&text), &version).expect_err("series 0.2 is not there");
-        assert_eq!((finding.insertion, finding.help.as_deref()), (None, Some("run `windlass release bump v0.2.0`")));
+        assert_eq!((finding.insertion, finding.help), (None, Some("run `windlass release bump v0.2.0`".into())));
     }
 
     /// clusterctl.md 6.2 and the book's validation rules.

@@ -3,7 +3,7 @@
 use semver::Version;
 
 use crate::contract::{Image, VersionFault, parse_semantic};
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release};
 use crate::provider::{Declared, Inputs, missing_files};
 
@@ -54,9 +54,9 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
         return Ok(ImageOverride { label, image: image.to_owned() });
     }
     let finding = Diagnostic::of(&IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
-    Err(Box::new(
-        finding.help("write `--image ghcr.io/owner/manager:v0.1.0`, or with `@sha256:…` in place of the tag"),
-    ))
+    Err(Box::new(finding.help(
+        Remedy::new("write ").set(Setting::Image, "ghcr.io/owner/manager:v0.1.0").then(", or with `@sha256:…` in place of the tag"),
+    )))
 }
 
 /// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among them nothing is built, but the files that
@@ -84,7 +84,7 @@ mod tests {
         for (text, help) in
             [("0.3.0", "write v0.3.0"), ("v1", "write three numbers, as in v0.1.0"), ("v1.2.3-", "write it as in v1.2.3-rc.1")]
         {
-            assert_eq!(version(text).err().and_then(|f| f.help), Some(help.to_owned()), "{text}");
+            assert_eq!(version(text).err().and_then(|f| f.help), Some(help.into()), "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::emit::metadata;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -26,7 +26,7 @@ pub fn run(source: &Source, version: &Version, contract: Option<&str>) -> (Optio
     let (file, mut report) = metadata::parse(source, &Budget::default());
     if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
         let finding = Diagnostic::of(&CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
-        report.push(finding.help("use `--contract` v1beta1 or v1beta2"));
+        report.push(finding.help(Remedy::new("use ").setting(Setting::Contract).then(" v1beta1 or v1beta2")));
     }
     let Some(file) = file.filter(|_| !report.has_errors()) else { return (None, report) };
     let bumped = metadata::bump(&file, version, contract).map_or(Bumped::Unchanged, Bumped::Changed);

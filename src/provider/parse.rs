@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
 use crate::contract::{ApiVersion, ProviderType, book};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Segment, Setting, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
 use crate::text::budget::Budget;
@@ -319,7 +319,8 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
                 Strayed::Hidden => ("is hidden, or lies in a hidden folder", "give it another name"),
             };
             let finding = Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, and is not read")).at(place.clone());
-            report.push(finding.help(format!("{help}, or pass `--allow-outside` if you know all that provider.yaml names")));
+            let remedy = Remedy::new(format!("{help}, or pass ")).setting(Setting::AllowOutside);
+            report.push(finding.help(remedy.then(" if you know all that provider.yaml names")));
         }
         for unmatched in &matched.unmatched {
             let (what, help) = match wanted {

@@ -181,7 +181,7 @@ impl From<&Diagnostic> for Finding {
             rule: rule.id,
             severity: rule.severity.into(),
             message: message.clone(),
-            help: help.clone(),
+            help: help.as_ref().map(ToString::to_string),
             insertion: insertion.as_ref().map(Insertion::from),
             notes: notes.clone(),
             upstream: upstream.clone(),

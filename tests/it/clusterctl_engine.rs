@@ -145,7 +145,7 @@ fn providers_are_refused_in_clusterctls_words() {
         "invalid provider metadata: version v0.9.0 for the provider foo does not match any release series"
     );
     let network = refused(&plain, "aws", false);
-    assert!(network.contains("is on the network, which this program uses only with --allow-network"), "{network}");
+    assert!(network.contains("is on the network, which this program uses only when it is allowed to"), "{network}");
 }
 
 #[test]

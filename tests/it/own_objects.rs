@@ -167,7 +167,7 @@ fn several_bound_accounts_are_told_apart_or_are_a_finding() {
     let finding = &report.findings()[0];
     assert_eq!((report.findings().len(), finding.rule.id), (1, "provider-service-account-ambiguous"));
     assert_eq!((finding.place.span.unwrap().start.line, finding.related.len()), (15, 1));
-    assert!(finding.help.as_deref().unwrap().ends_with("`serviceAccount: controller-manager`"));
+    assert!(finding.help.as_ref().unwrap().to_string().ends_with("`serviceAccount: controller-manager`"));
 
     let proxy = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: proxy}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: proxy}\n\
                  spec: {template: {spec: {serviceAccountName: proxy, containers: [{name: p, image: ghcr.io/a/p:v1}]}}}\n";

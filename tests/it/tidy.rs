@@ -134,6 +134,65 @@ fn layers_are_kept() {
     assert!(broken.is_empty(), "the layers of ARCHITECTURE.md are broken:\n{}", broken.join("\n"));
 }
 
+/// Flags of other programs that the core writes or quotes: file, and what stands before or in the flag.
+const FOREIGN_FLAGS: &[(&str, &str)] = &[
+    // what people and nodes run
+    ("src/ops/repository/configuration.rs", "clusterctl --config "),
+    ("src/render/write/cloud_config/run.rs", "kubeadm {verb} --config "),
+    ("src/render/write/cloud_config/run.rs", "--v {level}"),
+    ("src/render/write/ignition/script.rs", "--v {level}"),
+    ("src/render/write/ignition/script.rs", "{} --config {KUBEADM_FILE}"),
+    ("src/ops/repository/doctor/templates.rs", "clusterctl generate cluster --list-variables"),
+    ("src/ops/repository/doctor/components.rs", "clusterctl generate provider --raw` and `--describe`"),
+    // words of clusterctl and of Ignition's transpiler
+    (
+        "src/ops/generate_provider.rs",
+        "of --core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon should be set",
+    ),
+    ("src/render/write/ignition/container_linux/convert.rs", "--files-dir"),
+];
+
+/// Whether a line of code has a flag: `--` before a letter, not in a PEM line.
+fn has_flag(line: &str) -> bool {
+    line.match_indices("--").any(|(at, _)| {
+        let before = line[..at].chars().next_back().unwrap_or(' ');
+        !before.is_alphanumeric() && before != '-' && line[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+    })
+}
+
+#[test]
+fn only_the_command_line_knows_its_flags() {
+    let mut known = Vec::new();
+    let mut unused: BTreeSet<_> = FOREIGN_FLAGS.iter().collect();
+    for file in rust_files(&root().join("src")) {
+        let shown = shown(&file);
+        if shown.starts_with("src/cli/") || shown.starts_with("src/shell/") || shown.ends_with("/tests.rs") {
+            continue;
+        }
+        let text = code(&file);
+        for line in text.split("#[cfg(test)]\nmod tests").next().unwrap().lines() {
+            let mut line = line.to_owned();
+            for foreign in FOREIGN_FLAGS.iter().filter(|(of, _)| *of == shown) {
+                if line.contains(foreign.1) {
+                    unused.remove(foreign);
+                    line = line.replace(foreign.1, "");
+                }
+            }
+            if has_flag(&line) {
+                known.push(format!("{shown}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(known.is_empty(), "name a `diag::Setting`, which `cli` words as its flag:\n{}", known.join("\n"));
+    assert!(unused.is_empty(), "no such text any more: {unused:?}");
+}
+
+#[test]
+fn flag_scanner_sees_flags() {
+    assert!(has_flag("help(\"use `--encoder typed`\")") && has_flag("\"--role\""));
+    assert!(!has_flag("-----BEGIN") && !has_flag("x -- y") && !has_flag("i--j"));
+}
+
 #[test]
 fn import_scanner_sees_groups_and_paths() {
     let text = "use crate::{diag::{A, B}, text};\nfn f() { crate::api::g() } mod_crate::x";

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
+use crate::diag::{self, Remedy};
 use crate::text::go;
 use setting::Setting;
 
@@ -104,8 +105,8 @@ impl<'w> Config<'w> {
 fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
     let step = format!("failed to download the clusterctl config file from {url}");
     let network = world.network.ok_or_else(|| {
-        let refusal = Refusal::new(format!("{step}: this program uses the network only with --allow-network"));
-        refusal.note("pass `--allow-network`, or download the file and pass its path")
+        let refusal = Refusal::new(format!("{step}: this program uses the network only when it is allowed to"));
+        refusal.note(Remedy::new("pass ").setting(diag::Setting::AllowNetwork).then(", or download the file and pass its path"))
     })?;
     network.get(&Request::new(url)).map_err(|fault| match fault {
         NetworkFault::Status(status) => Refusal::new(format!("{step} got {status}")),

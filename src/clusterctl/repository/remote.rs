@@ -5,6 +5,7 @@ use crate::clusterctl::github::{self, GitHub};
 use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Config, Refusal};
+use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
 
@@ -89,11 +90,11 @@ fn not_github() -> Refusal {
 /// The network, when the user allowed it.
 fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Network, Refusal> {
     config.world().network.ok_or_else(|| {
-        Refusal::new(format!("{} is on the network, which this program uses only with --allow-network", provider.url)).note(format!(
-            "pass `--allow-network`; or download the release of {} and run `windlass repository add DIR --to REPOSITORY`; or pass a template \
-             with `--from`",
-            provider.label()
-        ))
+        let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork);
+        let remedy = remedy.then(format!("; or download the release of {} and run ", provider.label()));
+        let remedy = remedy.request("repository add DIR", Setting::To, "REPOSITORY").then("; or pass a template with ");
+        Refusal::new(format!("{} is on the network, which this program uses only when it is allowed to", provider.url))
+            .note(remedy.setting(Setting::From))
     })
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::contract::{Image, MANAGER_CONTAINER};
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::objects::{Object, pods};
 use crate::provider::{Declared, Manager};
 
@@ -38,7 +38,7 @@ impl ManagerImage {
         (tagged && self.given.is_none()).then(|| {
             Diagnostic::of(&IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
                 .at(declared.place(&FieldPath::root().field("manager").field("image")))
-                .help("leave them out: the version that is built becomes the tag; for one build use `--image`")
+                .help(Remedy::new("leave them out: the version that is built becomes the tag; for one build use ").setting(Setting::Image))
         })
     }
 
@@ -75,7 +75,7 @@ fn stamped(object: &Object, path: &FieldPath, image: &str) -> Diagnostic {
     let found = object.at(path).and_then(Value::as_str).unwrap_or_default();
     Diagnostic::of(&TAG_STAMPED, format!("the image `{found}` of {} becomes `{image}`", object.title()))
         .at(object.place(path))
-        .help("build the file with the tag of the release, or pass `--image`")
+        .help(Remedy::new("build the file with the tag of the release, or pass ").setting(Setting::Image))
 }
 
 #[cfg(test)]

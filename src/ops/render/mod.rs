@@ -10,7 +10,7 @@ pub use report::{MachineReport, machine_report};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
 rules! {
@@ -153,7 +153,7 @@ pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diag
         let (config, name) = (machine.target.config, machine.file_name(rendered));
         let message = format!("{} and {} would both be written to the file {name}", other.target.config.title(), config.title());
         let finding = Diagnostic::of(&FILE_TWICE, message).at(config.place(&FieldPath::root().field("metadata").field("name")));
-        Some(finding.help("rename one of them, or render them into two folders with `--select`"))
+        Some(finding.help(Remedy::new("rename one of them, or render them into two folders with ").setting(Setting::Select)))
     })
 }
 
@@ -167,13 +167,17 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
     let names: Vec<_> = all.iter().map(|target| target.config.name()).collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
-    Diagnostic::of(&NOT_FOUND, message).help(format!("`--select` one of {}", names.join(", ")))
+    Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }
 
 fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
-    let commands: Vec<_> = machines.iter().map(|machine| format!("`--select {}:{}`", machine.name(), machine.role)).collect();
     let message = format!("the input holds {} machines", machines.len());
-    Diagnostic::of(&AMBIGUOUS, message).help(format!("add `--all`, or one of {}", commands.join(", ")))
+    let all = Remedy::new("add ").setting(Setting::All).then(", or one of ");
+    let each = machines.iter().enumerate().fold(all, |remedy, (index, machine)| {
+        let remedy = if index == 0 { remedy } else { remedy.then(", ") };
+        remedy.set(Setting::Select, format!("{}:{}", machine.name(), machine.role))
+    });
+    Diagnostic::of(&AMBIGUOUS, message).help(each)
 }
 
 impl Machine<'_> {

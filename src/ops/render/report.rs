@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::Machine;
 use crate::api::boot::IgnitionVersion;
+use crate::diag::Setting;
 use crate::render::write::cloud_config::{NodeFile, RunItem};
 use crate::render::{self, Rendered, Request, StandIn};
 
@@ -59,7 +60,7 @@ struct StandInReport {
     /// The value.
     value: String,
     /// The flag that gives the real one.
-    flag: &'static str,
+    flag: String,
 }
 
 /// What a node gets, in JSON.
@@ -124,14 +125,24 @@ pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
 }
 
 /// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them. `path`: where
-/// the data was written.
-pub fn machine_report(machine: &Machine<'_>, request: &Request, redact: bool, path: Option<String>) -> MachineReport {
+/// the data was written. `flag`: how a setting is written on the command line.
+pub fn machine_report(
+    machine: &Machine<'_>,
+    request: &Request,
+    redact: bool,
+    path: Option<String>,
+    flag: fn(Setting) -> String,
+) -> MachineReport {
     let config = machine.target.config;
     let rendered = machine.rendered.as_ref();
     let data = rendered.map(|rendered| rendered.data.expose().as_slice());
     let text =
         data.map(|data| std::str::from_utf8(data).map_or_else(|_| (STANDARD.encode(data), "base64"), |text| (text.to_owned(), "utf-8")));
-    let stand_in = |stand_in: &StandIn| StandInReport { name: stand_in.name, value: stand_in.value.clone(), flag: stand_in.flag };
+    let stand_in = |stand_in: &StandIn| StandInReport {
+        name: stand_in.name,
+        value: stand_in.value.clone(),
+        flag: stand_in.setting.map_or_else(|| "FILE".to_owned(), flag),
+    };
     let namespace = config.text(&["metadata", "namespace"]);
     MachineReport {
         object: config.title(),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Machine, Rendering};
 use crate::api::names::Version;
 use crate::contract::labels;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::render::input::target::ConfigKind;
 use crate::render::{Rendered, Request};
 use crate::schema::name;
@@ -91,8 +91,11 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
         let finding = Diagnostic::of(&NAME_REFUSED, format!("{subject} is `{given}`, with which Kubernetes takes no Secret"));
         let finding = finding.at(config.place(&path)).upstream(errors.join(", "));
         finding.help(match given.contains("${") {
-            true => "add `--template` and `--var NAME=VALUE`, so that variables are replaced",
-            false => "use lower case letters, digits and `-` alone",
+            true => {
+                let remedy = Remedy::new("add ").setting(Setting::Template).then(" and ").set(Setting::Var, "NAME=VALUE");
+                remedy.then(", so that variables are replaced")
+            }
+            false => "use lower case letters, digits and `-` alone".into(),
         })
     };
     refused.map(finding).collect()

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
-use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
 use crate::objects::{self, Object, pods};
@@ -66,7 +66,7 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &B
         let Some(label) = label_of(&objects, shown, &file, provider_type, &mut report) else { continue };
         let Some(version) = given.cloned().or_else(|| version_of(files, &objects)) else {
             let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
-            report.push(finding.help(format!("name it: `--release v{}`", example_version(&metadata))));
+            report.push(finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{}", example_version(&metadata)))));
             continue;
         };
         match metadata::series_of(&metadata, &version) {

@@ -11,7 +11,7 @@ use tar::{Archive, Builder, EntryType, Header};
 use super::assets::{Assets, release_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
 use crate::emit::release::IMAGES_FILE;
 use crate::objects::{self, pods};
@@ -82,7 +82,7 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     }
     if providers.is_empty() && !report.has_errors() {
         let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
-        report.push(finding.help(format!("lay one in: `windlass repository add DIR --to {shown}`")));
+        report.push(finding.help(Remedy::new("lay one in: ").request("repository add DIR", Setting::To, shown)));
     }
     let configuration = configuration(repository, shown, &providers, &mut report);
     if report.has_errors() {
@@ -183,7 +183,7 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
     let releases = releases(&files);
     if releases.is_empty() && !report.has_errors() {
         let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
-        report.push(finding.help("pack one: `windlass repository bundle REPOSITORY --write-to FILE`"));
+        report.push(finding.help(Remedy::new("pack one: ").request("repository bundle REPOSITORY", Setting::WriteTo, "FILE")));
     }
     (Unpacked { releases, configuration }, report)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::objects::Substituted;
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -68,7 +68,8 @@ fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: 
         .filter(|used| !used.nested && missing(used.name) && seen.insert(used.name.to_owned()))
         .map(|used| {
             let finding = refused(format!("variable {} has no value and no default", used.name), used.span.clone());
-            finding.help(format!("give it with `--var {}=VALUE`, or in the environment", used.name))
+            let remedy = Remedy::new("give it with ").set(Setting::Var, format!("{}=VALUE", used.name));
+            finding.help(remedy.then(", or in the environment"))
         })
         .collect();
     if !findings.is_empty() {

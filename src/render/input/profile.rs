@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::diag::{Remedy, Setting};
+
 use semver::Version;
 
 use crate::api::names::Version as ApiVersion;
@@ -109,10 +111,10 @@ impl fmt::Display for UnknownRelease {
 
 impl UnknownRelease {
     /// What can be written instead.
-    pub fn help() -> String {
+    pub fn help() -> Remedy {
         let (last, others) = PROFILES.split_last().expect("internal error: there are profiles");
         let others: Vec<_> = others.iter().map(|profile| profile.name).collect();
-        format!("use `--capi-version` {} or {}", others.join(", "), last.name)
+        Remedy::new("use ").setting(Setting::CapiVersion).then(format!(" {} or {}", others.join(", "), last.name))
     }
 }
 
@@ -196,7 +198,7 @@ mod tests {
         assert!(Profile::parse("v1.14.7").unwrap().is_untried());
         assert!(!Profile::parse("v1.12.3").unwrap().is_untried());
         assert!(!Profile::parse("v1.14.2").unwrap().is_untried());
-        assert_eq!(UnknownRelease::help(), "use `--capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
+        assert_eq!(UnknownRelease::help().to_string(), "use `capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
     }
 
     #[test]

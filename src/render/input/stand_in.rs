@@ -1,8 +1,9 @@
-//! Values in place of what only a cluster would know. Each is visible: it is reported, and a flag gives the real one.
+//! Values in place of what only a cluster would know. Each is visible: it is reported, and a setting gives the real one.
 
 use std::fmt;
 
 use super::cluster::Endpoint;
+use crate::diag::Setting;
 
 /// A value that stands in for one that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,21 +12,22 @@ pub struct StandIn {
     pub name: &'static str,
     /// The value.
     pub value: String,
-    /// The flag that gives the real one.
-    pub flag: &'static str,
+    /// The setting that gives the real one; `None` when a further file does.
+    pub setting: Option<Setting>,
 }
 
 impl StandIn {
     /// Where it comes in a list: what decides most comes first.
     pub fn rank(&self) -> usize {
-        const ORDER: [&str; 6] = ["--role", "--kubernetes-version", "--cluster-name", "--endpoint", "--token", "--ca-cert-hash"];
-        ORDER.iter().position(|flag| *flag == self.flag).unwrap_or(ORDER.len())
+        const ORDER: [Setting; 6] =
+            [Setting::Role, Setting::KubernetesVersion, Setting::ClusterName, Setting::Endpoint, Setting::Token, Setting::CaCertHash];
+        ORDER.iter().position(|setting| Some(*setting) == self.setting).unwrap_or(ORDER.len())
     }
 }
 
 impl fmt::Display for StandIn {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "stand-in: {} {} ({})", self.name, shortened(&self.value), self.flag)
+        write!(formatter, "stand-in: {} {}", self.name, shortened(&self.value))
     }
 }
 
@@ -40,44 +42,44 @@ fn shortened(value: &str) -> String {
 
 /// The name of the cluster.
 pub fn cluster_name() -> StandIn {
-    StandIn { name: "cluster name", value: "example".to_owned(), flag: "--cluster-name" }
+    StandIn { name: "cluster name", value: "example".to_owned(), setting: Some(Setting::ClusterName) }
 }
 
 /// The endpoint of the API server: a name that never resolves (RFC 6761).
 pub fn endpoint() -> (Endpoint, StandIn) {
     let endpoint = Endpoint { host: "example.invalid".to_owned(), port: 6443 };
-    let stand_in = StandIn { name: "endpoint", value: endpoint.to_string(), flag: "--endpoint" };
+    let stand_in = StandIn { name: "endpoint", value: endpoint.to_string(), setting: Some(Setting::Endpoint) };
     (endpoint, stand_in)
 }
 
 /// The version of Kubernetes: the newest that the newest profile was run with.
 pub fn kubernetes_version() -> StandIn {
-    StandIn { name: "kubernetes version", value: "v1.36.0".to_owned(), flag: "--kubernetes-version" }
+    StandIn { name: "kubernetes version", value: "v1.36.0".to_owned(), setting: Some(Setting::KubernetesVersion) }
 }
 
 /// The token that the provider would make: of the form that kubeadm demands, known to everybody.
 pub fn token() -> StandIn {
-    StandIn { name: "token", value: "abcdef.0123456789abcdef".to_owned(), flag: "--token" }
+    StandIn { name: "token", value: "abcdef.0123456789abcdef".to_owned(), setting: Some(Setting::Token) }
 }
 
 /// The hash of the key of the CA.
 pub fn ca_cert_hash() -> StandIn {
-    StandIn { name: "ca cert hash", value: format!("sha256:{:064}", 0), flag: "--ca-cert-hash" }
+    StandIn { name: "ca cert hash", value: format!("sha256:{:064}", 0), setting: Some(Setting::CaCertHash) }
 }
 
 /// That certificates are dummies.
 pub fn certificates() -> StandIn {
-    StandIn { name: "certificates", value: "dummies of real length".to_owned(), flag: "--certs-dir" }
+    StandIn { name: "certificates", value: "dummies of real length".to_owned(), setting: Some(Setting::CertsDir) }
 }
 
 /// The content that a key of a Secret or ConfigMap gives.
 pub fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
-    StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), flag: "FILE" }
+    StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), setting: None }
 }
 
 /// A role that nothing in the input says.
 pub fn role(role: super::role::Role) -> StandIn {
-    StandIn { name: "role", value: role.to_string(), flag: "--role" }
+    StandIn { name: "role", value: role.to_string(), setting: Some(Setting::Role) }
 }
 
 /// A PEM block that looks like one and is none: `bytes` long, each line says so.
@@ -99,8 +101,8 @@ mod tests {
 
     #[test]
     fn long_values_are_shortened_in_the_middle() {
-        assert_eq!(ca_cert_hash().to_string(), "stand-in: ca cert hash sha256:0000…0000 (--ca-cert-hash)");
-        assert_eq!(endpoint().1.to_string(), "stand-in: endpoint example.invalid:6443 (--endpoint)");
+        assert_eq!(ca_cert_hash().to_string(), "stand-in: ca cert hash sha256:0000…0000");
+        assert_eq!(endpoint().1.to_string(), "stand-in: endpoint example.invalid:6443");
     }
 
     #[test]

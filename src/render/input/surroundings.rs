@@ -9,7 +9,7 @@ use super::target::Target;
 use super::{cluster_class, stand_in};
 use crate::contract::CORE_GROUP;
 use crate::contract::labels;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::{Object, Pool, Spot};
 
 rules! {
@@ -76,7 +76,7 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
         return notes.refuse(
             Diagnostic::of(&OWNER_MISSING, message)
                 .at(place())
-                .help("add the owner reference and the Machine, or leave out `--no-stand-ins`"),
+                .help(Remedy::new("add the owner reference and the Machine, or leave out ").setting(Setting::NoStandIns)),
         );
     }
     Some(found)
@@ -120,8 +120,9 @@ fn cluster<'a>(
         }
         if !facts.infrastructure_provisioned {
             let message = format!("the provider waits for the infrastructure of Cluster {}", facts.name);
-            let finding =
-                Diagnostic::of(&CLUSTER_NOT_READY, message).at(spot.place()).help("leave out `--no-stand-ins` to render before that");
+            let finding = Diagnostic::of(&CLUSTER_NOT_READY, message)
+                .at(spot.place())
+                .help(Remedy::new("leave out ").setting(Setting::NoStandIns).then(" to render before that"));
             return notes.refuse(finding.upstream("Waiting for Cluster status.infrastructureReady to be true"));
         }
     }
@@ -170,7 +171,7 @@ fn role(
             (false, false) => {
                 let message = format!("the provider waits for the first control-plane machine of Cluster {}", cluster.name);
                 let finding = Diagnostic::of(&CLUSTER_NOT_READY, message).at(target.config.place(&FieldPath::root()));
-                let finding = finding.help("leave out `--no-stand-ins` to render before that");
+                let finding = finding.help(Remedy::new("leave out ").setting(Setting::NoStandIns).then(" to render before that"));
                 notes.refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
             }
         };

@@ -3,7 +3,7 @@
 use super::node_plan::PlannedFile;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ClusterConfiguration, ExternalEtcd};
-use crate::diag::{Diagnostic, rules};
+use crate::diag::{Diagnostic, Remedy, Setting, rules};
 use crate::objects::{Pool, Spot};
 use crate::render::input::cluster::ClusterFacts;
 use crate::render::input::outcome::Notes;
@@ -190,7 +190,9 @@ impl Lookup<'_> {
             false => {
                 let message = format!("Secret {name} is not there, so the provider would make a new one, which nobody can foresee");
                 let finding = Diagnostic::of(&MISSING, message).at(self.spot.place());
-                return Err(Box::new(finding.help("add the Secret, or give the certificates with `--certs-dir DIR`")));
+                return Err(Box::new(
+                    finding.help(Remedy::new("add the Secret, or give the certificates with ").set(Setting::CertsDir, "DIR")),
+                ));
             }
         };
         Err(Box::new(self.finding(name, "is not there", upstream)))
@@ -198,7 +200,8 @@ impl Lookup<'_> {
 
     fn finding(&self, name: &str, what: &str, upstream: String) -> Diagnostic {
         let message = format!("Secret {name} {what}, and the provider waits for it");
-        let help = format!("add the Secret {}/{name}, or give the certificates with `--certs-dir DIR`", self.namespace);
+        let help = Remedy::new(format!("add the Secret {}/{name}, or give the certificates with ", self.namespace));
+        let help = help.set(Setting::CertsDir, "DIR");
         Diagnostic::of(&MISSING, message).at(self.spot.place()).help(help).upstream(upstream)
     }
 }

@@ -6,7 +6,7 @@ use super::kubeadm::discovery_kubeconfig;
 use super::node_plan::PlannedFile;
 use crate::api::secret::{Base64Bytes, Sensitive};
 use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, KubeConfig};
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::{Object, Spot};
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::outcome::Notes;
@@ -94,7 +94,7 @@ impl Sources<'_> {
             Err(cause) => {
                 let message = "the certificate of the cluster's CA cannot be read, so joining nodes cannot trust it";
                 let finding = Diagnostic::of(&CA_UNREADABLE, message).at(self.spot.place());
-                let finding = finding.help("put a PEM certificate into `tls.crt`, or give `--ca-cert-hash`");
+                let finding = finding.help(Remedy::new("put a PEM certificate into `tls.crt`, or give ").setting(Setting::CaCertHash));
                 notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
             }
         }
@@ -109,9 +109,8 @@ impl Sources<'_> {
         }
         let message = "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
         let finding = Diagnostic::of(&ENDPOINT_MISSING, message).at(self.spot.place());
-        notes.refuse(
-            finding.help("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give `--endpoint HOST:PORT`").upstream(""),
-        )
+        let remedy = Remedy::new("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give ");
+        notes.refuse(finding.help(remedy.set(Setting::Endpoint, "HOST:PORT")).upstream(""))
     }
 
     fn token(&self, notes: &mut Notes) -> Option<Sensitive<String>> {
@@ -123,7 +122,7 @@ impl Sources<'_> {
         }
         let message = "the provider would make a token, which nobody can foresee";
         let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());
-        notes.refuse(finding.help("give it with `--token abcdef.0123456789abcdef`"))
+        notes.refuse(finding.help(Remedy::new("give it with ").set(Setting::Token, "abcdef.0123456789abcdef")))
     }
 }
 

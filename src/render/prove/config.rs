@@ -12,7 +12,7 @@ use crate::api::secret::Sensitive;
 use crate::api::time::Timestamp;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, Setting, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
 use crate::render::input::request::Request;
@@ -118,7 +118,11 @@ fn warn_of_dropped(target: &Target<'_>, notes: &mut Notes) {
         if is_set {
             let path = steps.iter().fold(target.spec_path(), |path, step| path.field(*step));
             let finding = Diagnostic::of(&FIELD_DROPPED, format!("{path} has no effect since Cluster API v1.11: {instead}"));
-            notes.report.push(finding.at(target.config.key_place(&path)).help("remove it, or render with `--capi-version v1.10`"));
+            notes.report.push(
+                finding
+                    .at(target.config.key_place(&path))
+                    .help(Remedy::new("remove it, or render with ").set(Setting::CapiVersion, "v1.10")),
+            );
         }
     }
 }
@@ -131,8 +135,8 @@ fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> O
     let path = FieldPath::root().field("apiVersion");
     let message = format!("apiVersion {} is not one that CAPI {} serves", target.config.text(&["apiVersion"]), profile.version());
     let help = match target.version() {
-        Some(_) => "give a newer `--capi-version`, or write `v1beta1`".to_owned(),
-        None => format!("write `{}/{}`", target.config.group(), profile.storage),
+        Some(_) => Remedy::new("give a newer ").setting(Setting::CapiVersion).then(", or write `v1beta1`"),
+        None => format!("write `{}/{}`", target.config.group(), profile.storage).into(),
     };
     notes.refuse(Diagnostic::of(&VERSION_UNKNOWN, message).at(target.config.place(&path)).help(help))
 }
@@ -279,8 +283,11 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         let path = violation.path;
         let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.fault)).at(config.place(&path));
         let help = match violation.fault {
-            Fault::GateClosed(_) => "add `--feature-gates KubeadmBootstrapFormatIgnition=true` if the provider runs with it",
-            _ => "change the fields so that the rule holds",
+            Fault::GateClosed(_) => {
+                let gate = Remedy::new("add ").set(Setting::FeatureGates, "KubeadmBootstrapFormatIgnition=true");
+                gate.then(" if the provider runs with it")
+            }
+            _ => "change the fields so that the rule holds".into(),
         };
         notes.report.push(finding.help(help).upstream(upstream.clone()));
     }

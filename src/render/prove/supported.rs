@@ -3,7 +3,7 @@
 use super::config::Config;
 use crate::api::boot::{OnFailure, Platform};
 use crate::api::v1beta2::WindlassConfigSpec;
-use crate::diag::{Diagnostic, rules};
+use crate::diag::{Diagnostic, Remedy, Setting, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::role::Role;
 use crate::render::input::target::Target;
@@ -38,5 +38,5 @@ pub(crate) fn refuse_windows_control_plane(target: &Target<'_>, spec: &WindlassC
     let path = target.spec_path().field("platform");
     let message = format!("{path} is windows, but the machine is of the control plane");
     let finding = Diagnostic::of(&WINDOWS_CONTROL_PLANE, message).at(target.config.place(&path));
-    notes.refuse(finding.help("remove `platform`, or render it with `--role worker-join`"))
+    notes.refuse(finding.help(Remedy::new("remove `platform`, or render it with ").set(Setting::Role, "worker-join")))
 }

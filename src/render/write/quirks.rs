@@ -5,7 +5,7 @@ use super::cloud_config::{Block, block};
 use crate::api::boot::Templating;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::objects::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
@@ -59,7 +59,7 @@ fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Rep
         let Some(origin) = file.origin.as_ref().filter(|_| block(file.content.expose()) == Block::Indicated) else { continue };
         let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
         let finding = Diagnostic::of(&INDENTATION_LOST, message).at(config.place(origin));
-        report.push(finding.help("begin the content with a line without blanks, or use `--encoder typed`"));
+        report.push(finding.help(Remedy::new("begin the content with a line without blanks, or use ").set(Setting::Encoder, "typed")));
     }
     report
 }
@@ -123,7 +123,7 @@ fn misread(text: &Text<'_>, config: &Object) -> Option<Diagnostic> {
     let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), &Budget::default());
     let value = parsed.documents.first().and_then(|document| Some(&document.root.as_mapping()?.get("k")?.value.value));
     let path = &text.path;
-    let help = "leave the character out, or use `--encoder typed` or a WindlassConfig, which quote";
+    let help = Remedy::new("leave the character out, or use ").set(Setting::Encoder, "typed").then(" or a WindlassConfig, which quote");
     let broken = || Diagnostic::of(&DOCUMENT_BROKEN, format!("{path} breaks the document, because CAPI writes it without quotes"));
     let cut = |read: &str| match text.secret {
         true => Diagnostic::of(&VALUE_CUT, format!("{path} reaches cloud-init as another text")),

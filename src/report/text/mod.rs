@@ -121,7 +121,8 @@ impl<'a> Renderer<'a> {
             let follows = at + 1 < others.len() || finding.help.is_some() || !finding.notes.is_empty();
             self.push_excerpt(excerpt.as_ref(), gutter, follows);
         }
-        for (word, text) in finding.help.iter().map(|h| ("help", h)).chain(finding.notes.iter().map(|n| ("note", n))) {
+        let help = finding.help.as_ref().map(ToString::to_string);
+        for (word, text) in help.iter().map(|help| ("help", help)).chain(finding.notes.iter().map(|note| ("note", note))) {
             self.remark(word, text, gutter);
         }
     }

@@ -3,7 +3,7 @@
 use super::{Entry, Subject};
 use crate::clusterctl::{EntryKind, Provider, Refusal};
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
@@ -53,7 +53,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     if subject.source.is_none() {
         let finding =
             Diagnostic::of(&CONFIGURATION_MISSING, format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"));
-        report.push(finding.help(format!("run `windlass repository add` with one of its releases and `--to {shown}`")));
+        report.push(finding.help(Remedy::new("run `windlass repository add` with one of its releases and ").set(Setting::To, shown)));
     }
     for provider in in_folder(subject, folder) {
         let same = |entry: &Entry| entry.provider.name == provider.name && entry.provider.provider_type == provider.provider_type;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
 use crate::contract::{METADATA_FILE, ProviderType};
-use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::text::source::Source;
 
 pub use configuration::unreadable;
@@ -131,11 +131,11 @@ impl Examination {
             let finding =
                 Diagnostic::of(&ON_NETWORK, format!("{} is on the network, where nothing was looked at", explained.provider.label()));
             let label = explained.provider.label();
-            self.report.push(
-                finding
-                    .at(entry.place)
-                    .help(format!("download the release of {label} and run `windlass repository add DIR --to REPOSITORY`")),
-            );
+            self.report.push(finding.at(entry.place).help(Remedy::new(format!("download the release of {label} and run ")).request(
+                "repository add DIR",
+                Setting::To,
+                "REPOSITORY",
+            )));
             return;
         }
         self.report.extend(versions::check(&explained, &entry.place));

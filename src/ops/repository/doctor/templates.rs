@@ -64,7 +64,7 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
         ),
         "" | "=" | ":=" | ":-" if is_hidden => (
             &NESTED_ONLY,
-            format!("variable {name} is used in defaults only: `--list-variables` does not show it"),
+            format!("variable {name} is used in defaults only: `clusterctl generate cluster --list-variables` does not show it"),
             format!("use `${{{name}}}` outside of a default too, or document it"),
         ),
         "" | "=" | ":=" | ":-" => return None,

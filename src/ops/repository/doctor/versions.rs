@@ -4,7 +4,7 @@ use semver::Version;
 
 use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusal};
 use crate::contract::{METADATA_FILE, book, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::emit::metadata::{self, MetadataFile};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -47,9 +47,10 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
         Err(refusal) if report.is_empty() => {
             let finding = Diagnostic::of(&VERSION_MISSING, format!("clusterctl finds no version of {}", explained.provider.label()));
             let help = match explained.found.is_empty() {
-                true => "lay a release in: `windlass repository add DIR --to REPOSITORY`",
+                true => Remedy::new("lay a release in: ").request("repository add DIR", Setting::To, "REPOSITORY"),
                 false => {
                     "if the metadata.yaml of the newest release names a series without a release, remove it, or pin a version in the url"
+                        .into()
                 }
             };
             report.push(finding.at(entry.clone()).help(help).note(format!("clusterctl says: {refusal}")).upstream(refusal.message()));

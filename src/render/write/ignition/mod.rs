@@ -24,7 +24,7 @@ pub(crate) use node::{node_files, run_items};
 use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::Ignition;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::Object;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
@@ -65,10 +65,10 @@ pub fn encode(
     for (path, gap) in gaps::found(plan, version, context.spec_path) {
         let finding = Diagnostic::of(&FIELD_LOST, format!("{path} does not reach the node as it is written: {}", gap.effect));
         let help = match gap.in_3_4 {
-            None if version == IgnitionVersion::V2_3 => {
-                "use Ignition 3.4 (`--ignition 3.4`, or `ignition.version: \"3.4\"` in a WindlassConfig)"
-            }
-            _ => "leave the field out, or use cloud-config",
+            None if version == IgnitionVersion::V2_3 => Remedy::new("use Ignition 3.4 (")
+                .set(Setting::Ignition, "3.4")
+                .then(", or `ignition.version: \"3.4\"` in a WindlassConfig)"),
+            _ => "leave the field out, or use cloud-config".into(),
         };
         notes.report.push(finding.at(context.config.place(&path)).help(help));
     }

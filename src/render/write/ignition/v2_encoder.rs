@@ -8,7 +8,7 @@ use crate::api::boot::Compression;
 use crate::api::names::GROUP;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ContainerLinuxConfig, Ignition};
-use crate::diag::{Diagnostic, FieldPath};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting};
 use crate::render::input::outcome::Notes;
 use crate::render::plan::node_plan::NodePlan;
 
@@ -54,7 +54,7 @@ impl Context<'_> {
             [(self.spec_path.field("ignition").field("additionalConfig"), additional), (self.spec_path.field("compression"), compression)];
         for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
             let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
-            notes.report.push(finding.help("use `--ignition 3.4`, or leave the field out"));
+            notes.report.push(finding.help(Remedy::new("use ").set(Setting::Ignition, "3.4").then(", or leave the field out")));
         }
         (!additional && !compression).then_some(())
     }
