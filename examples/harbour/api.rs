@@ -17,6 +17,7 @@ pub fn crds() -> [CustomResourceDefinition; 4] {
 /// The harbour that the machines of a cluster lie in.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourCluster", namespaced, category = "cluster-api")]
+#[kube(doc = "The harbour that the machines of a cluster lie in.")]
 #[kube(status = "HarbourClusterStatus", derive = "PartialEq")]
 #[kube(printcolumn(name = "Endpoint", type_ = "string", json_path = ".spec.controlPlaneEndpoint.host"))]
 #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
@@ -88,6 +89,7 @@ pub struct FailureDomain {
 /// What HarbourClusters of a ClusterClass are made from.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourClusterTemplate", namespaced)]
+#[kube(doc = "What HarbourClusters of a ClusterClass are made from.")]
 #[kube(category = "cluster-api", derive = "PartialEq")]
 pub struct HarbourClusterTemplateSpec {
     /// The HarbourCluster to be.
@@ -119,6 +121,7 @@ pub struct TemplateMeta {
 /// A machine that lies in a harbour.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourMachine", namespaced, category = "cluster-api")]
+#[kube(doc = "A machine that lies in a harbour.")]
 #[kube(status = "HarbourMachineStatus", derive = "PartialEq")]
 #[kube(printcolumn(name = "Provider ID", type_ = "string", json_path = ".spec.providerID"))]
 #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
@@ -190,6 +193,7 @@ pub enum MachineAddressType {
 /// What the machines of a set are made from.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourMachineTemplate", namespaced)]
+#[kube(doc = "What the machines of a set are made from.")]
 #[kube(category = "cluster-api", derive = "PartialEq")]
 pub struct HarbourMachineTemplateSpec {
     /// The HarbourMachine to be.

@@ -18,6 +18,10 @@ pub const CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
 /// A ClusterRole with this label and the value `true` becomes part of the core manager's role (book: "All resources: API group").
 pub const AGGREGATE_TO_MANAGER: &str = "cluster.x-k8s.io/aggregate-to-manager";
 
+/// A ClusterRole with this label and the value `true` becomes part of the role of the kubeadm control plane provider, which clones machine
+/// templates of infrastructure providers (its components: `aggregationRule`).
+pub const AGGREGATE_TO_KUBEADM_CONTROL_PLANE: &str = "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager";
+
 /// Annotation that stops reconciliation of one object.
 pub const PAUSED: &str = "cluster.x-k8s.io/paused";
 

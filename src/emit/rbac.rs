@@ -23,6 +23,8 @@ pub struct Kind {
 
 const ALL_VERBS: &[&str] = AGGREGATED_VERBS;
 const READ: &[&str] = &["get", "list", "watch"];
+/// What it takes to read objects and to store them in another version.
+const READ_AND_MIGRATE: &[&str] = &["get", "list", "patch", "update", "watch"];
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 
 /// The rules of the manager's ClusterRole, made from what the provider provides: its own kinds with status and finalizers, the core
@@ -36,7 +38,7 @@ pub fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule
         }
         _ => rules.push(rule(&[""], &["secrets"], READ)),
     }
-    rules.push(rule(&[""], &["events"], &["create", "patch"]));
+    rules.push(events());
     rules.push(rule(&["apiextensions.k8s.io"], &["customresourcedefinitions"], READ));
     if let Some(rule) = own_crds_rule(kinds) {
         rules.push(rule);
@@ -47,6 +49,11 @@ pub fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule
     rules.extend(core_rules(provider));
     rules.extend(extra.iter().cloned());
     rules
+}
+
+/// Events of both API groups: client-go's older recorder writes the core's, its newer one and that of kube `events.k8s.io`.
+fn events() -> PolicyRule {
+    rule(&["", "events.k8s.io"], &["events"], &["create", "patch"])
 }
 
 /// The manager migrates stored objects of its own CRDs to the storage version and records it on them.
@@ -60,25 +67,28 @@ fn own_crds_rule(kinds: &[Kind]) -> Option<PolicyRule> {
     (!names.is_empty()).then_some(PolicyRule { resource_names: names, ..rule })
 }
 
+/// Objects of kinds with a status are the manager's work. Those without are templates, which people make and remove.
 fn own_kinds_rules(kinds: &[Kind]) -> Vec<PolicyRule> {
     let mut groups: Vec<&str> = kinds.iter().map(|kind| kind.group.as_str()).collect();
     groups.sort_unstable();
     groups.dedup();
-    groups
-        .into_iter()
-        .map(|group| {
-            let mut resources = Vec::new();
-            for kind in kinds.iter().filter(|kind| kind.group == group) {
-                resources.push(kind.plural.clone());
-                if kind.has_status {
-                    resources.push(format!("{}/finalizers", kind.plural));
-                    resources.push(format!("{}/status", kind.plural));
-                }
-            }
+    let mut rules = Vec::new();
+    for group in groups {
+        let (worked, templates): (Vec<&Kind>, Vec<&Kind>) =
+            kinds.iter().filter(|kind| kind.group == group).partition(|kind| kind.has_status);
+        let with_parts = |kind: &&Kind| ["", "/finalizers", "/status"].map(|part| format!("{}{part}", kind.plural));
+        let plurals = |kind: &&Kind| [kind.plural.clone()];
+        for (resources, verbs) in [
+            (worked.iter().flat_map(with_parts).collect::<Vec<_>>(), ALL_VERBS),
+            (templates.iter().flat_map(plurals).collect(), READ_AND_MIGRATE),
+        ] {
             let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
-            rule(&[group], &resources, ALL_VERBS)
-        })
-        .collect()
+            if !resources.is_empty() {
+                rules.push(rule(&[group], &resources, verbs));
+            }
+        }
+    }
+    rules
 }
 
 /// What a provider of a type reads of the core, and of the kinds that its objects refer to.
@@ -136,7 +146,7 @@ pub fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
 
 /// The namespaced role for leader election: leases, and events about them.
 pub fn leader_election_role(names: &Names) -> Value {
-    let rules = [rule(&[""], &["events"], &["create"]), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)];
+    let rules = [events(), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)];
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "Role",
@@ -145,8 +155,9 @@ pub fn leader_election_role(names: &Names) -> Value {
     })
 }
 
-/// The role that the core manager takes over by aggregation; `None` when the group is one that it may use anyway, or there are no kinds.
-pub fn aggregated_role(names: &Names, kinds: &[Kind]) -> Option<Value> {
+/// The role that other managers take over by aggregation: the core, for an infrastructure provider the kubeadm control plane, and those of
+/// the further labels. `None` when the group is one that they may use anyway, or there are no kinds.
+pub fn aggregated_role(names: &Names, provider: ProviderType, further: &[String], kinds: &[Kind]) -> Option<Value> {
     let foreign: Vec<&Kind> = kinds.iter().filter(|kind| !SPONSORED_GROUPS.contains(&kind.group.as_str())).collect();
     let mut groups: Vec<&str> = foreign.iter().map(|kind| kind.group.as_str()).collect();
     groups.sort_unstable();
@@ -161,12 +172,14 @@ pub fn aggregated_role(names: &Names, kinds: &[Kind]) -> Option<Value> {
             rule(&[group], &plurals, AGGREGATED_VERBS)
         })
         .collect();
+    let control_plane = (provider == ProviderType::InfrastructureProvider).then_some(labels::AGGREGATE_TO_KUBEADM_CONTROL_PLANE);
+    let labels = [labels::AGGREGATE_TO_MANAGER].into_iter().chain(control_plane).chain(further.iter().map(String::as_str));
     Some(json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",
         "metadata": {
             "name": format!("{}aggregated-manager-role", names.cluster_prefix),
-            "labels": {labels::AGGREGATE_TO_MANAGER: "true"},
+            "labels": labels.map(|label| (label.to_owned(), json!("true"))).collect::<serde_json::Map<_, _>>(),
         },
         "rules": rules,
     }))
@@ -206,6 +219,11 @@ pub fn binding(names: &Names, role: &Value) -> Option<Value> {
     }))
 }
 
+/// Whether a role is taken over by the core's manager.
+pub fn is_aggregated_to_core(role: &Value) -> bool {
+    fields::text(role, &["metadata", "labels", labels::AGGREGATE_TO_MANAGER]) == "true"
+}
+
 /// Whether a role only feeds other roles: it carries a label of an aggregation, such as that of the core or of Kubernetes' own `view`.
 pub fn is_aggregated(role: &Value) -> bool {
     let labels = fields::field(role, &["metadata", "labels"]).and_then(Value::as_object);
@@ -236,12 +254,35 @@ mod tests {
     /// Book, "All resources: API group": both plurals, seven verbs; only the sponsored groups are covered from the start.
     #[test]
     fn core_gets_seven_verbs_on_kinds_of_a_foreign_group_only() {
-        let role = aggregated_role(&Names::of_foo(), &kinds("bootstrap.foo.dev")).expect("a foreign group");
-        assert_eq!(role["metadata"]["labels"]["cluster.x-k8s.io/aggregate-to-manager"], "true");
+        let role = |group: &str| aggregated_role(&Names::of_foo(), ProviderType::BootstrapProvider, &[], &kinds(group));
+        assert_eq!(role("bootstrap.cluster.x-k8s.io"), None);
+        let role = role("bootstrap.foo.dev").expect("a foreign group");
+        assert_eq!(role["metadata"]["labels"], json!({"cluster.x-k8s.io/aggregate-to-manager": "true"}));
         assert_eq!(role["rules"][0]["resources"], json!(["fooconfigs", "fooconfigtemplates"]));
         assert_eq!(role["rules"][0]["verbs"], json!(["create", "delete", "get", "list", "patch", "update", "watch"]));
-        assert_eq!(aggregated_role(&Names::of_foo(), &kinds("bootstrap.cluster.x-k8s.io")), None);
         assert_eq!(binding(&Names::of_foo(), &role), None, "the core binds it");
+    }
+
+    /// The kubeadm control plane clones machine templates, of whatever group, and its role selects this label (its components of v1.14).
+    #[test]
+    fn control_planes_may_clone_machine_templates() {
+        let further = ["rke2.controlplane.cluster.x-k8s.io/aggregate-to-manager".to_owned()];
+        let provider = ProviderType::InfrastructureProvider;
+        let role = aggregated_role(&Names::of_foo(), provider, &further, &kinds("infrastructure.foo.dev")).expect("a foreign group");
+        let expected = json!({
+            "cluster.x-k8s.io/aggregate-to-manager": "true",
+            "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager": "true",
+            "rke2.controlplane.cluster.x-k8s.io/aggregate-to-manager": "true",
+        });
+        assert_eq!(role["metadata"]["labels"], expected);
+    }
+
+    /// kubebuilder gives such labels to roles for people; the core does not take those over.
+    #[test]
+    fn only_the_cores_label_feeds_the_core() {
+        let role = |label: &str| json!({"kind": "ClusterRole", "metadata": {"labels": {label: "true"}}});
+        assert!(is_aggregated_to_core(&role("cluster.x-k8s.io/aggregate-to-manager")));
+        assert!(!is_aggregated_to_core(&role("rbac.authorization.k8s.io/aggregate-to-view")));
     }
 
     #[test]
@@ -253,7 +294,7 @@ mod tests {
             ("fooconfigs", all),
             ("fooconfigs/status", all),
             ("fooconfigs/finalizers", all),
-            ("fooconfigtemplates", all),
+            ("fooconfigtemplates", "get,list,patch,update,watch"),
             ("secrets", all),
             ("configmaps", all),
             ("machines", "get,list,watch"),

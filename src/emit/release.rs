@@ -28,7 +28,12 @@ rules! {
     NOT_WRITABLE = error("components-not-writable");
     /// the components do not survive clusterctl's variable substitution
     SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES);
+    /// a variable of the components has no default, so that no install.yaml is written
+    INSTALL_OPEN = info("components-variable-required"), url(book::VARIABLES);
 }
+
+/// The components of a release with the defaults of their variables in place.
+pub const INSTALL_FILE: &str = "install.yaml";
 
 /// The list of images in a release.
 pub const IMAGES_FILE: &str = "images.txt";
@@ -76,6 +81,7 @@ pub struct Release {
 pub fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let series = add_metadata(&mut release, plan);
+    let mut substitutions = Vec::new();
     for declared in plan.providers {
         let image = image_of(plan, declared);
         let components = components(declared, plan.inputs, &image);
@@ -85,9 +91,11 @@ pub fn build(plan: &Plan<'_>) -> Release {
         if let Some((contract, place)) = series.as_ref().filter(|_| declared.provider.provider_type.has_contract()) {
             release.report.extend(crate::lint::definitions::promise(contract, components.crds(), place));
         }
-        add_components(&mut release, declared, components, plan.inputs.budget());
+        let substitution = add_components(&mut release, declared, components, plan.inputs.budget());
+        substitutions.extend(substitution.map(|substitution| (declared, substitution)));
         add_templates(&mut release, plan, declared);
     }
+    add_install(&mut release, &substitutions);
     if !release.report.has_errors() {
         add_lists(&mut release, plan);
     }
@@ -128,18 +136,21 @@ pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
 }
 
-fn add_components(release: &mut Release, declared: &Declared, components: Components, budget: &Budget) {
+/// Adds the components file, and says what substitution makes of it; `None` when there is none.
+fn add_components(release: &mut Release, declared: &Declared, components: Components, budget: &Budget) -> Option<Substitution> {
     release.images.extend(components.images());
     release.objects += components.objects.len();
     release.report.extend(components.report);
     match write(&components.objects) {
         Ok(text) => {
-            release.report.extend(substitution(declared, &text, budget));
             let file = declared.provider.provider_type.components_file();
+            let substitution = substitution(declared, &text, budget);
             insert(release, &file, text.into_bytes(), &declared.source);
+            Some(substitution)
         }
         Err((object, error)) => {
             release.report.push(not_writable(object, &error));
+            None
         }
     }
 }
@@ -178,28 +189,84 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
     goyaml::template_to_string(object.value(), quoting)
 }
 
+/// What clusterctl's substitution makes of finished components.
+enum Substitution {
+    /// Every byte stays.
+    Same,
+    /// The text with the defaults of all variables in place.
+    Resolved(String),
+    /// These variables have no default, so that only those who install it can say what they are.
+    Open(Vec<String>),
+    /// The components do not survive it.
+    Broken(Box<Diagnostic>),
+}
+
+/// The components with the defaults of their variables in place, for those who install without clusterctl (kubectl, Argo CD, Flux). Where
+/// substitution changes nothing the components are that file themselves.
+fn add_install(release: &mut Release, substitutions: &[(&Declared, Substitution)]) {
+    let mut resolved = String::new();
+    let mut is_whole = true;
+    for (declared, substitution) in substitutions {
+        let file = declared.provider.provider_type.components_file();
+        let text = match substitution {
+            Substitution::Resolved(text) => text.clone(),
+            Substitution::Same => release.files.get(&file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default(),
+            Substitution::Open(variables) => {
+                is_whole = false;
+                let message =
+                    format!("{file} has variables without a default, so that no {INSTALL_FILE} is written: {}", variables.join(", "));
+                let finding = Diagnostic::of(&INSTALL_OPEN, message).at(declared.place(&FieldPath::root()));
+                let variable = variables.first().map_or("NAME", String::as_str);
+                release.report.push(finding.help(format!("write `${{{variable}:=default}}`, or leave it: clusterctl asks for a value")));
+                continue;
+            }
+            Substitution::Broken(finding) => {
+                is_whole = false;
+                release.report.push((**finding).clone());
+                continue;
+            }
+        };
+        if !resolved.is_empty() {
+            resolved.push_str("---\n");
+        }
+        resolved.push_str(&text);
+    }
+    let changes = substitutions.iter().any(|(_, substitution)| matches!(substitution, Substitution::Resolved(_)));
+    if is_whole && changes {
+        release.files.insert(INSTALL_FILE, resolved.into_bytes());
+    }
+}
+
 /// The finished components must survive clusterctl: their variables parse, and with the defaults in place the result is YAML.
-fn substitution(declared: &Declared, text: &str, budget: &Budget) -> Option<Diagnostic> {
+fn substitution(declared: &Declared, text: &str, budget: &Budget) -> Substitution {
     let finding = |what: String| {
         let file = declared.provider.provider_type.components_file();
         Diagnostic::of(&SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
             .at(declared.place(&FieldPath::root()))
             .help("write `${NAME:=default}`, and `$${` for a literal `${`")
     };
+    let broken = |finding: Diagnostic| Substitution::Broken(Box::new(finding));
     let template = match envsubst::parse(text) {
         Ok(template) => template,
         Err(error) => {
             let line = text[..error.start.min(text.len())].lines().count();
-            return Some(finding(format!("{error} (line {line} of the file)")).upstream(error.to_string()));
+            return broken(finding(format!("{error} (line {line} of the file)")).upstream(error.to_string()));
         }
     };
-    if template.uses().is_empty() {
-        return None;
+    let substituted = match template.expand(|_| None::<String>, budget) {
+        Ok(substituted) => substituted,
+        Err(error) => return broken(finding(error.to_string()).upstream(error.to_string())),
+    };
+    if substituted.bytes == text.as_bytes() {
+        return Substitution::Same;
     }
-    let substituted = template.expand(|_| None::<String>, budget).ok()?;
-    let parsed = yaml::parse(&Source::new("components", String::from_utf8_lossy(&substituted.bytes).into_owned()), budget);
-    let broken = parsed.report.into_findings().into_iter().find(|f| f.rule.severity == crate::diag::Severity::Error)?;
-    Some(finding(broken.message))
+    let resolved = String::from_utf8_lossy(&substituted.bytes).into_owned();
+    let parsed = yaml::parse(&Source::new("components", resolved.as_str()), budget);
+    if let Some(fault) = parsed.report.into_findings().into_iter().find(|f| f.rule.severity == crate::diag::Severity::Error) {
+        return broken(finding(fault.message));
+    }
+    let open: Vec<String> = template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
+    if open.is_empty() { Substitution::Resolved(resolved) } else { Substitution::Open(open) }
 }
 
 fn add_templates(release: &mut Release, plan: &Plan<'_>, declared: &Declared) {

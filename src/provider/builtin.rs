@@ -11,6 +11,10 @@ const METADATA: (&str, &str) = ("builtin:metadata.yaml", include_str!("../../met
 /// The files of `templates/`; a test holds the list against the folder.
 const TEMPLATES: &[(&str, &str)] = &[
     (
+        "builtin:templates/cluster-template-flatcar-aws.yaml",
+        include_str!("../../templates/cluster-template-flatcar-aws.yaml"),
+    ),
+    (
         "builtin:templates/cluster-template-ignition.yaml",
         include_str!("../../templates/cluster-template-ignition.yaml"),
     ),

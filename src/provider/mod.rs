@@ -122,6 +122,12 @@ pub struct Rbac {
     /// Rules for the manager on top of the made ones, as in a ClusterRole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<PolicyRule>,
+    /// Further labels, with the value `true`, of the role by which other managers may use the provider's kinds, such as
+    /// `rke2.controlplane.cluster.x-k8s.io/aggregate-to-manager`. That of the core is always there, and for an infrastructure provider that of
+    /// the kubeadm control plane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1, max = 317), regex(pattern = "^([a-z0-9.-]+/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")))]
+    pub aggregate_to: Vec<String>,
 }
 
 /// A rule of a role, as in `rbac.authorization.k8s.io/v1`.

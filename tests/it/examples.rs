@@ -53,8 +53,15 @@ fn harbour_is_released_without_a_finding() {
     let report = release(&to);
     assert_eq!(report["findings"], json!([]));
     assert_eq!(report["providers"], json!(["infrastructure-harbour"]));
-    let files = ["SHA256SUMS", "cluster-template.yaml", "images.txt", "infrastructure-components.yaml", "metadata.yaml", "sbom.spdx.json"];
+    let made = ["SHA256SUMS", "images.txt", "infrastructure-components.yaml", "install.yaml", "sbom.spdx.json"];
+    let mut files = [&made[..], &["cluster-template.yaml", "metadata.yaml"]].concat();
+    files.sort_unstable();
     assert_eq!(report["files"], json!(files));
+    // Its only variable has a default, which those who do not install by clusterctl get too.
+    let install = String::from_utf8(std::fs::read(to.join("install.yaml")).unwrap()).unwrap();
+    let components = String::from_utf8(std::fs::read(to.join("infrastructure-components.yaml")).unwrap()).unwrap();
+    assert!(components.contains("${HARBOUR_LOG_LEVEL:=2}"), "{components}");
+    assert_eq!(install, components.replace("${HARBOUR_LOG_LEVEL:=2}", "2"));
     let objects = documents(&std::fs::read(to.join("infrastructure-components.yaml")).unwrap());
     let crds: Vec<&Value> = objects.iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
     assert_eq!(crds.len(), 4);
@@ -72,6 +79,8 @@ fn harbour_is_released_without_a_finding() {
     let plurals = ["harbourclusters", "harbourclustertemplates", "harbourmachines", "harbourmachinetemplates"];
     let rule = json!({"apiGroups": ["infrastructure.harbour.example"], "resources": plurals, "verbs": AGGREGATED_VERBS});
     assert_eq!(aggregated.unwrap()["rules"], json!([rule]));
+    let label = "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager";
+    assert_eq!(aggregated.unwrap()["metadata"]["labels"][label], "true", "the kubeadm control plane clones machine templates");
 }
 
 /// The schema at a path of property names; `[]` steps into a list.

@@ -25,8 +25,8 @@ fn json_has_every_use_and_faults_are_findings() {
     assert_eq!(report["findings"][0]["rule"], "template-substitution-broken");
     let text = windlass(root()).args(["vars", "templates", "-q"]).output().unwrap();
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.contains("\nKUBERNETES_VERSION            required\n  templates/cluster-template"), "{text}");
-    assert!(text.contains("\nSERVICE_CIDR                  defaults to \"10.128.0.0/12\"\n"), "{text}");
+    assert!(text.contains("\nKUBERNETES_VERSION               required\n  templates/cluster-template"), "{text}");
+    assert!(text.contains("\nSERVICE_CIDR                     defaults to \"10.128.0.0/12\"\n"), "{text}");
 }
 
 /// clusterctl's `generate yaml --list-variables` over the recorded invocations: the names that are not only nested are those that it lists.

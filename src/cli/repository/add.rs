@@ -204,6 +204,10 @@ impl Add {
             let names = also.join(" and ");
             context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
         }
+        if repository::needs_kubeadm(providers) {
+            let why = "clusterctl leaves its bootstrap provider out as soon as another is named, and its control plane needs it";
+            context.talk(&format!("note: kubeadm is named too: {why}; name the provider of the machines with `--infrastructure`"));
+        }
         let config = format!("{absolute}/{CONFIGURATION_FILE}");
         let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
         context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));

@@ -230,7 +230,7 @@ impl Assembly<'_> {
     fn made_roles(&mut self, kinds: &[Kind], from_files: &[Object]) -> Vec<Object> {
         let provider = &self.declared.provider;
         if provider.manager.is_none() && provider.rbac.is_none() {
-            return rbac::aggregated_role(&self.names, kinds).map(Object::made).into_iter().collect();
+            return self.aggregated_role(kinds).map(Object::made).into_iter().collect();
         }
         let has = |kind: &str, name: &str| from_files.iter().any(|object| object.kind() == kind && object.name() == name);
         let mut made = Vec::new();
@@ -243,8 +243,9 @@ impl Assembly<'_> {
             made.push(rbac::leader_election_role(&self.names));
             made.push(rbac::manager_role(&self.names, &rbac::manager_rules(provider.provider_type, kinds, extra)));
         }
-        if !from_files.iter().any(|object| rbac::is_aggregated(object.value())) && provider.provider_type != ProviderType::CoreProvider {
-            made.extend(rbac::aggregated_role(&self.names, kinds));
+        let feeds_core = from_files.iter().any(|object| rbac::is_aggregated_to_core(object.value()));
+        if !feeds_core && provider.provider_type != ProviderType::CoreProvider {
+            made.extend(self.aggregated_role(kinds));
         }
         let bound = bound_roles(from_files);
         let bindings: Vec<Value> = made
@@ -255,6 +256,13 @@ impl Assembly<'_> {
             .collect();
         self.report.extend(left_to_people(from_files, &bound));
         made.into_iter().chain(bindings).map(Object::made).collect()
+    }
+
+    /// The role by which other managers may use the kinds.
+    fn aggregated_role(&self, kinds: &[Kind]) -> Option<Value> {
+        let provider = &self.declared.provider;
+        let further = provider.rbac.as_ref().map_or(&[][..], |rbac| &rbac.aggregate_to);
+        rbac::aggregated_role(&self.names, provider.provider_type, further, kinds)
     }
 
     /// The webhook configurations, from files and for the kinds that are named.

@@ -11,7 +11,7 @@ pub mod doctor;
 mod list;
 mod sample;
 
-pub use add::{Added, Destination, Placement, add, also_installed, init_arguments};
+pub use add::{Added, Destination, Placement, add, also_installed, init_arguments, needs_kubeadm};
 pub use assets::{Assets, release_of};
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 pub use list::{Listed, list, table};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::harness::clusterctl::Clusterctl;
+use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, installation, managers, shared, wait, windlass};
 
@@ -60,9 +61,10 @@ pub(crate) fn releases_are_installed(context: &Context) {
     let printed = clusterctl.succeed(&arguments).stdout;
     for document in components::documents("the template of harbour", printed) {
         wait::until(&format!("{} to be taken", document["kind"]), SOON, || {
-            plane.api.try_apply(&document).map_err(|refusal| refusal.to_string())
+            plane.api.apply(&document).map_err(|refusal| refusal.to_string())
         });
     }
+    the_control_plane_clones_machines(&plane);
     let config = |api: &str, spec| {
         json!({
             "apiVersion": format!("bootstrap.cluster.x-k8s.io/{api}"), "kind": "KubeadmConfig", "metadata": {"name": "k", "namespace": "default"}, "spec": spec,
@@ -78,6 +80,31 @@ pub(crate) fn releases_are_installed(context: &Context) {
     plane.api.create(&config("v1beta1", arguments(json!({"v": "4"})))).unwrap();
     let stored = plane.api.get("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", Some("default"), "k").unwrap();
     assert_eq!(stored["spec"], arguments(json!([{"name": "v", "value": "4"}])));
+}
+
+/// The kubeadm control plane, as its own service account, makes a HarbourMachine from the template: the role that our release aggregates to it
+/// allows that. The harbour is ready because we say so, in place of its controller.
+fn the_control_plane_clones_machines(plane: &ControlPlane) {
+    const HARBOUR: &str = "infrastructure.harbour.example/v1alpha1";
+    let cluster = wait::until("the HarbourCluster to be owned", SOON, || {
+        let found = plane.api.get(HARBOUR, "HarbourCluster", Some("default"), "prod").map_err(|refusal| refusal.to_string())?;
+        if found["metadata"]["ownerReferences"].is_array() { Ok(found) } else { Err("no owner".to_owned()) }
+    });
+    plane.api.merge(&cluster, &json!({"spec": {"controlPlaneEndpoint": {"host": "127.0.0.1", "port": 6443}}})).unwrap();
+    let status = json!({"status": {"initialization": {"provisioned": true}}});
+    let path = format!("{}/status", plane.api.path_of(&cluster));
+    plane.api.request("PATCH", &path, "application/merge-patch+json", Some(&status)).unwrap();
+    let machine = wait::until("a HarbourMachine of the control plane", Duration::from_secs(90), || {
+        let machines = plane.api.list(HARBOUR, "HarbourMachine", Some("default"));
+        let of_control_plane =
+            machines.into_iter().find(|machine| machine["metadata"]["labels"].get("cluster.x-k8s.io/control-plane").is_some());
+        of_control_plane.ok_or_else(|| {
+            let found =
+                plane.api.get("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", Some("default"), "prod-control-plane");
+            format!("{:?}", found.map(|found| found["status"]["conditions"].clone()))
+        })
+    });
+    assert_eq!(machine["spec"]["tonnage"], "Freighter");
 }
 
 fn kubeadm(root: &Path) -> PathBuf {

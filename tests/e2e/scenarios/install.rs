@@ -123,6 +123,7 @@ pub(crate) fn variants(context: &Context) {
     beside_what_clusterctl_adds(&plane, &clusterctl);
     from_another_registry(&plane, &mut clusterctl);
     into_another_namespace(&plane, &clusterctl);
+    clusterctl.succeed(&["delete", "--all", "--include-crd", "--include-namespace"]);
     from_an_added_repository(&plane, &clusterctl);
 }
 
@@ -175,8 +176,8 @@ fn into_another_namespace(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     }
 }
 
-/// `release build`, `repository add`, and then the command that `repository add` prints, to the letter. What was installed before has
-/// to be in the repository too, or clusterctl asks GitHub for it.
+/// `release build`, `repository add`, and then the command that `repository add` prints, to the letter, into an empty cluster: core, both
+/// providers of kubeadm and ours are there and become available. Cluster API is in the repository too, or clusterctl asks GitHub for it.
 fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     let folder = clusterctl.folder();
     let manifest = manifest();
@@ -189,10 +190,14 @@ fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     let added = windlass::run(folder, &["repository", "add", "out", "--to", "repository-added"]);
     let words: Vec<&str> = added.stdout.split_whitespace().collect();
     let config = folder.join("repository-added/clusterctl.yaml").canonicalize().unwrap();
-    let expected = ["clusterctl", "init", "--config", config.to_str().unwrap(), "--bootstrap", "windlass:v0.1.0"];
+    let config = ["clusterctl", "init", "--config", config.to_str().unwrap()];
+    let expected = [&config[..], &["--bootstrap", "kubeadm,windlass:v0.1.0", "--control-plane", "kubeadm"]].concat();
     assert_eq!(words, expected, "{}", added.stdout);
-    let finished = clusterctl.run_as_given(&words[1..]);
+    let finished = clusterctl.run_as_given(&[&words[1..], &["--wait-providers"]].concat());
     finished.assert_success(&added.stdout);
+    let inventory = plane.api.list("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", None);
+    let installed: BTreeSet<&str> = inventory.iter().filter_map(|provider| provider["metadata"]["name"].as_str()).collect();
+    assert_eq!(installed, ["cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", windlass::LABEL].into());
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
     let released =
         std::fs::read(Path::new(&manifest).with_file_name("releases/bootstrap-windlass/v0.1.0/bootstrap-components.yaml")).unwrap();

@@ -51,11 +51,12 @@ const ALLOWED: &[(&str, &str, &[&str])] = &[
     ("bootstrap.windlass.dev", "windlassconfigs", ALL),
     ("bootstrap.windlass.dev", "windlassconfigs/status", ALL),
     ("bootstrap.windlass.dev", "windlassconfigs/finalizers", ALL),
-    ("bootstrap.windlass.dev", "windlassconfigtemplates", ALL),
+    ("bootstrap.windlass.dev", "windlassconfigtemplates", &["get", "list", "patch", "update", "watch"]),
     // The bootstrap data, the cluster's certificates, tokens in workload clusters; the lock.
     ("", "secrets", ALL),
     ("", "configmaps", ALL),
     ("", "events", &["create", "patch"]),
+    ("events.k8s.io", "events", &["create", "patch"]),
     // What a config belongs to.
     ("cluster.x-k8s.io", "clusters", READ),
     ("cluster.x-k8s.io", "clusters/status", READ),

@@ -48,19 +48,78 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
     assert_eq!(settled(&plane), first);
     println!("  {} objects", first.len());
     templates_can_be_changed(&plane);
+    variables_reach_the_nodes(&plane);
 }
 
 /// The template of the class, in a copy of the Cluster's own.
 fn the_class_was_cloned(plane: &ControlPlane) {
-    let class_template = get(plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker");
+    let class_template = get(plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker-v0.1.0");
     let clones = clones(plane);
     assert_eq!(clones.len(), 1, "one class of workers");
-    assert_eq!(clones[0]["spec"], class_template["spec"]);
+    let mut expected = class_template["spec"].clone();
+    // The one variable with a default.
+    expected["template"]["spec"]["onFailure"] = json!("Report");
+    assert_eq!(clones[0]["spec"], expected);
     let labels = &clones[0]["metadata"]["labels"];
     assert_eq!(labels["cluster.x-k8s.io/cluster-name"], "prod");
     assert_eq!(labels["topology.cluster.x-k8s.io/deployment-name"], "md-0");
     let deployment = plane.api.list(CORE, "MachineDeployment", Some(NAMESPACE)).remove(0);
     assert_eq!(deployment["spec"]["template"]["spec"]["bootstrap"]["configRef"]["name"], clones[0]["metadata"]["name"]);
+}
+
+/// Each variable of the class, set in the Cluster, is in what the topology controller makes: the control plane, and a new template of workers.
+fn variables_reach_the_nodes(plane: &ControlPlane) {
+    let variables = json!([
+        {"name": "imageRepository", "value": "registry.example.com/kubernetes"},
+        {"name": "etcdImageTag", "value": "3.6.5-0"},
+        {"name": "coreDNSImageTag", "value": "v1.12.1"},
+        {"name": "podSecurity", "value": {"enforce": "restricted"}},
+        {"name": "proxy", "value": {"url": "http://u:p%40s@proxy.example.com:3128", "noProxy": "10.0.0.0/8,.cluster.local"}},
+        {"name": "registryMirror", "value": "https://mirror.example.com"},
+        {"name": "workerOnFailure", "value": "Abort"},
+        {"name": "workerMaxDataBytes", "value": 65535},
+    ]);
+    let cluster = get(plane, CORE, "Cluster", "prod");
+    plane.api.merge(&cluster, &json!({"spec": {"topology": {"variables": variables}}})).unwrap();
+    let worker = wait::until("a template of workers with the variables", SOON, || {
+        let found = clones(plane).into_iter().find(|clone| clone["spec"]["template"]["spec"]["onFailure"] == "Abort");
+        found.ok_or_else(|| format!("{:?}", get(plane, CORE, "Cluster", "prod")["status"]["conditions"]))
+    });
+    let worker = &worker["spec"]["template"]["spec"];
+    assert_eq!(worker["maxDataBytes"], 65535);
+    assert_eq!(worker["preKubeadmCommands"], json!(["systemctl daemon-reload", "systemctl restart containerd"]));
+    let proxy = "[Service]\nEnvironment=\"HTTP_PROXY=http://u:p%%40s@proxy.example.com:3128\"\n\
+                 Environment=\"HTTPS_PROXY=http://u:p%%40s@proxy.example.com:3128\"\nEnvironment=\"NO_PROXY=10.0.0.0/8,.cluster.local\"\n";
+    let mirror = "[host.\"https://mirror.example.com\"]\n  capabilities = [\"pull\", \"resolve\"]\n";
+    let on_all = [
+        ("/etc/crictl.yaml", "runtime-endpoint: unix:///var/run/containerd/containerd.sock\n"),
+        ("/etc/systemd/system/containerd.service.d/http-proxy.conf", proxy),
+        ("/etc/containerd/certs.d/_default/hosts.toml", mirror),
+    ];
+    assert_eq!(contents(worker), on_all.map(|(path, content)| (path.to_owned(), content.to_owned())).into());
+
+    let control_plane = plane.api.list("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", Some(NAMESPACE)).remove(0);
+    let config = &control_plane["spec"]["kubeadmConfigSpec"];
+    assert_eq!(config["preKubeadmCommands"], worker["preKubeadmCommands"]);
+    let cluster = &config["clusterConfiguration"];
+    assert_eq!(cluster["imageRepository"], "registry.example.com/kubernetes");
+    assert_eq!(cluster["etcd"]["local"]["imageTag"], "3.6.5-0");
+    assert_eq!(cluster["dns"]["imageTag"], "v1.12.1");
+    let argument = json!([{"name": "admission-control-config-file", "value": "/etc/kubernetes/pod-security.yaml"}]);
+    assert_eq!(cluster["apiServer"]["extraArgs"], argument);
+    assert_eq!(cluster["apiServer"]["extraVolumes"][0]["mountPath"], "/etc/kubernetes/pod-security.yaml");
+    let mut files = contents(config);
+    let admission = files.remove("/etc/kubernetes/pod-security.yaml").unwrap();
+    for line in ["enforce: restricted\n", "audit: restricted\n", "warn: restricted\n", "namespaces: [kube-system]\n"] {
+        assert!(admission.contains(line), "{line} in\n{admission}");
+    }
+    assert_eq!(files, contents(worker));
+}
+
+/// The files of a config by path.
+fn contents(spec: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    spec["files"].as_array().unwrap().iter().map(|file| (text(&file["path"]), text(&file["content"]))).collect()
 }
 
 /// No webhook of ours takes a template for immutable: dry runs of a change pass, those of the topology controller and all others.
@@ -128,7 +187,7 @@ fn settled(plane: &ControlPlane) -> BTreeMap<String, Value> {
         }
         if last.0.elapsed() >= QUIET { Ok(last.1.clone()) } else { Err(format!("{} objects", last.1.len())) }
     });
-    for kind in ["DockerCluster", "KubeadmControlPlane", "DockerMachineTemplate", "MachineDeployment", "WindlassConfigTemplate"] {
+    for kind in ["DevCluster", "KubeadmControlPlane", "DevMachineTemplate", "MachineDeployment", "WindlassConfigTemplate"] {
         assert!(made.keys().any(|title| title.starts_with(kind)), "no {kind} was made: {:?}", made.keys());
     }
     made

@@ -50,6 +50,7 @@ fn manager_has_the_rights_that_it_needs_and_no_others() {
         ("/configmaps".to_owned(), ALL),
         ("/secrets".to_owned(), ALL),
         ("/events".to_owned(), "create patch"),
+        ("events.k8s.io/events".to_owned(), "create patch"),
         ("apiextensions.k8s.io/customresourcedefinitions".to_owned(), READ),
         (format!("apiextensions.k8s.io/customresourcedefinitions {own_crds}"), "patch update"),
         (format!("apiextensions.k8s.io/customresourcedefinitions/status {own_crds}"), "patch update"),
@@ -58,7 +59,7 @@ fn manager_has_the_rights_that_it_needs_and_no_others() {
         ("bootstrap.windlass.dev/windlassconfigs".to_owned(), ALL),
         ("bootstrap.windlass.dev/windlassconfigs/finalizers".to_owned(), ALL),
         ("bootstrap.windlass.dev/windlassconfigs/status".to_owned(), ALL),
-        ("bootstrap.windlass.dev/windlassconfigtemplates".to_owned(), ALL),
+        ("bootstrap.windlass.dev/windlassconfigtemplates".to_owned(), "get list patch update watch"),
         ("cluster.x-k8s.io/clusters".to_owned(), READ),
         ("cluster.x-k8s.io/clusters/status".to_owned(), READ),
         ("cluster.x-k8s.io/machinepools".to_owned(), READ),
@@ -74,7 +75,7 @@ fn manager_has_the_rights_that_it_needs_and_no_others() {
     .collect();
     assert_eq!(allowed(cluster_roles().1), expected);
     let leases = allowed(the("Role"));
-    assert_eq!(leases.keys().collect::<Vec<_>>(), ["/events", "coordination.k8s.io/leases"]);
+    assert_eq!(leases.keys().collect::<Vec<_>>(), ["/events", "coordination.k8s.io/leases", "events.k8s.io/events"]);
 }
 
 /// The manager's container and its pod.

@@ -7,7 +7,7 @@ use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 
 use super::{RELEASE, items};
-use crate::support::{documents, root};
+use crate::support::{documents, files_below, root};
 
 /// The variables that clusterctl sets.
 const COMMON: [(&str, &str); 5] = [
@@ -18,6 +18,9 @@ const COMMON: [(&str, &str); 5] = [
     ("WORKER_MACHINE_COUNT", "2"),
 ];
 
+/// Those that AWS' template has no default for.
+const AWS: [(&str, &str); 3] = [("AWS_REGION", "eu-central-1"), ("AWS_SSH_KEY_NAME", "key"), ("AWS_S3_BUCKET_NAME", "bucket")];
+
 /// The text of each template or class of the release whose name begins so.
 fn files(prefix: &str) -> BTreeMap<String, String> {
     let texts = RELEASE.files.iter().filter(|(path, _)| path.starts_with(prefix));
@@ -26,7 +29,7 @@ fn files(prefix: &str) -> BTreeMap<String, String> {
 
 /// The objects of a template after substitution.
 fn substituted(text: &str) -> Vec<Value> {
-    let value = |name: &str| COMMON.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    let value = |name: &str| COMMON.iter().chain(&AWS).find(|(known, _)| *known == name).map(|(_, value)| *value);
     let substituted = envsubst::parse(text).unwrap().substitute(value, &Budget::default()).unwrap();
     documents(substituted.text().unwrap().as_bytes())
 }
@@ -36,6 +39,7 @@ fn substituted(text: &str) -> Vec<Value> {
 fn templates_and_classes_have_the_names_that_clusterctl_looks_for() {
     let names: Vec<String> = files("cluster").into_keys().collect();
     let expected = [
+        "cluster-template-flatcar-aws.yaml",
         "cluster-template-ignition.yaml",
         "cluster-template-machinepool.yaml",
         "cluster-template-standalone-control-plane.yaml",
@@ -118,8 +122,8 @@ fn references_of_templates_lead_to_objects_of_the_file() {
     }
 }
 
-/// CC-39 to CC-42, CC-44, CC-45: the class is called as its file and as the topology says, keeps its templates to itself, names no
-/// namespace and no variable of clusterctl, and patches nothing.
+/// CC-39 to CC-42: the class is called as its file and as the topology says, keeps its templates to itself, and names no namespace and no
+/// variable of clusterctl.
 #[test]
 fn class_stands_for_itself() {
     let classes = files("clusterclass-");
@@ -127,20 +131,56 @@ fn class_stands_for_itself() {
     let text = &classes["clusterclass-windlass.yaml"];
     assert!(!text.contains('$'), "no variable of clusterctl");
     let objects = documents(text.as_bytes());
-    let class = objects.iter().find(|object| object["kind"] == "ClusterClass").unwrap();
-    assert_eq!(class["metadata"]["name"], "windlass");
+    assert_eq!(class(&objects)["metadata"]["name"], "windlass");
     for object in &objects {
         assert!(object["metadata"]["name"].as_str().unwrap().starts_with("windlass"), "{}", object["metadata"]["name"]);
         assert_eq!(object["metadata"].get("namespace"), None);
         each_reference(object, &mut |reference| assert_eq!(reference.get("namespace"), None, "{reference}"));
     }
-    assert_eq!(
-        (class["spec"].get("patches"), class["spec"].get("variables")),
-        (None, None),
-        "patches need tests of their own"
-    );
     let topology = substituted(&files("cluster-template-topology.yaml")["cluster-template-topology.yaml"]);
     assert_eq!(topology[0]["spec"]["topology"]["classRef"]["name"], "windlass");
+}
+
+fn class(objects: &[Value]) -> &Value {
+    objects.iter().find(|object| object["kind"] == "ClusterClass").unwrap()
+}
+
+/// CC-44, CC-45: patches use the variables that the class defines, each of them, and change only what the class's own templates have. What they
+/// make is shown by `tests/e2e` with the real topology controller.
+#[test]
+fn patches_of_the_class_use_each_variable() {
+    let objects = documents(files("clusterclass-")["clusterclass-windlass.yaml"].as_bytes());
+    let spec = &class(&objects)["spec"];
+    let defined: BTreeSet<&str> = items(&spec["variables"]).iter().map(|variable| variable["name"].as_str().unwrap()).collect();
+    let kinds: BTreeSet<&str> = objects.iter().map(|object| object["kind"].as_str().unwrap()).collect();
+    let mut used = BTreeSet::new();
+    for patch in items(&spec["patches"]) {
+        let enabled_if = patch["enabledIf"].as_str().unwrap();
+        used.insert(enabled_if.strip_prefix("{{ if .").and_then(|rest| rest.strip_suffix(" }}true{{ end }}")).unwrap());
+        for definition in items(&patch["definitions"]) {
+            assert!(kinds.contains(definition["selector"]["kind"].as_str().unwrap()), "{definition}");
+        }
+    }
+    assert_eq!(used, defined);
+}
+
+/// Templates are immutable: one that has changed since a release has another name.
+#[test]
+fn templates_of_classes_never_change_under_one_name() {
+    let mut known: BTreeMap<(String, String), (String, Value)> = BTreeMap::new();
+    let releases = files_below(&root().join("releases"));
+    let classes = releases.iter().filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("clusterclass-"));
+    let mut count = 0;
+    for path in classes {
+        count += 1;
+        for object in documents(&std::fs::read(path).unwrap()).into_iter().filter(|object| object["kind"] != "ClusterClass") {
+            let (_, kind, name) = identity(&object);
+            let shown = path.display().to_string();
+            let first = known.entry((kind, name)).or_insert_with(|| (shown.clone(), object.clone()));
+            assert_eq!(first.1, object, "{} and {shown}", first.0);
+        }
+    }
+    assert!(count > 0, "no class below releases/");
 }
 
 /// Whether an object or anything in it is of our group.
@@ -172,7 +212,7 @@ fn kubeadm_control_planes_get_no_windlass_configs() {
             assert_eq!(items(&class["spec"]["workers"]["machineDeployments"]).len(), 1);
         }
     }
-    assert_eq!(with_kubeadm, 4, "default, ignition, machinepool and the class");
+    assert_eq!(with_kubeadm, 5, "default, flatcar-aws, ignition, machinepool and the class");
 }
 
 /// CC-33: the classes.
