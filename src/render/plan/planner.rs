@@ -4,14 +4,14 @@ use semver::Version;
 
 use super::certificate::{self, KeyPair, Lookup, Purpose};
 use super::content::Contents;
-use super::kubeadm::{self, KubeadmApi};
+use super::kubeadm::{self, Dropped, KubeadmApi, Reason};
 use super::legacy::Legacy;
 use super::node_plan::{NodePlan, PlannedDirectory};
 use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
-use crate::diag::{Diagnostic, rules};
+use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::Pool;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
@@ -156,13 +156,30 @@ impl Planner<'_> {
 
     /// Warns of what kubeadm's API of this version cannot hold.
     fn report_dropped(&self, spec: &WindlassConfigSpec, api: KubeadmApi, notes: &mut Notes) {
-        for path in kubeadm::dropped(spec, self.surroundings.role, api) {
+        let version = &self.surroundings.kubernetes_version;
+        for Dropped { path, reason } in kubeadm::dropped(spec, self.surroundings.role, api) {
             let path = self.target.spec_path().join(&path);
-            let version = &self.surroundings.kubernetes_version;
-            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
-            let finding = Diagnostic::of(&FIELD_DROPPED, message).at(self.target.config.key_place(&path));
-            notes.report.push(finding.help("remove the field, or use Kubernetes v1.31.0 or newer"));
+            let (why, help) = match reason {
+                Reason::Since(since) => {
+                    ("has no such field", format!("remove the field, or use Kubernetes {} or newer", since.first_kubernetes()))
+                }
+                Reason::Repeated => {
+                    ("has one value for a name, and the last one counts", "remove all arguments of that name but the last".into())
+                }
+            };
+            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} {why}", api.as_str());
+            let finding = Diagnostic::of(&FIELD_DROPPED, message).at(self.target.config.key_place(&path)).help(help);
+            notes.report.push(match self.is_used_by_provider(&path) {
+                true => finding.note("the provider still makes the cluster's certificate authorities with it, so removing it changes them"),
+                false => finding,
+            });
         }
+    }
+
+    /// Whether the provider itself reads the field (`util/secret/certificates.go` of Cluster API).
+    fn is_used_by_provider(&self, path: &FieldPath) -> bool {
+        let config = self.target.spec_path().field("clusterConfiguration");
+        [config.field("caCertificateValidityPeriodDays"), config.field("encryptionAlgorithm")].contains(path)
     }
 
     /// What KubeadmControlPlane makes of its spec for each of its machines.

@@ -90,6 +90,60 @@ fn what_kubeadms_version_lacks_is_told() {
     assert!(!data.contains("RSA-3072") && !data.contains("imagePullSerial"), "{data}");
 }
 
+/// What CAPI's conversions to kubeadm's v1beta2 and v1beta3 leave out ("does not exist in peer-type"), and duplicates that a map loses.
+#[test]
+fn each_field_that_kubeadms_version_lacks_is_told() {
+    let init = [
+        ("v1.30.0", "clusterConfiguration", "caCertificateValidityPeriodDays: 100", "caCertificateValidityPeriodDays"),
+        ("v1.30.0", "clusterConfiguration", "certificateValidityPeriodDays: 100", "certificateValidityPeriodDays"),
+        ("v1.30.0", "clusterConfiguration", "encryptionAlgorithm: RSA-3072", "encryptionAlgorithm"),
+        ("v1.30.0", "clusterConfiguration", "scheduler: {extraEnvs: [{name: A, value: b}]}", "scheduler.extraEnvs"),
+        (
+            "v1.30.0",
+            "clusterConfiguration",
+            "controllerManager: {extraEnvs: [{name: A, value: b}]}",
+            "controllerManager.extraEnvs",
+        ),
+        ("v1.30.0", "clusterConfiguration", "etcd: {local: {extraEnvs: [{name: A, value: b}]}}", "etcd.local.extraEnvs"),
+        ("v1.30.0", "initConfiguration", "timeouts: {discoverySeconds: 1}", "timeouts.discoverySeconds"),
+        (
+            "v1.30.0",
+            "clusterConfiguration",
+            "apiServer: {extraArgs: [{name: a, value: x}, {name: a, value: y}]}",
+            "apiServer.extraArgs[0]",
+        ),
+    ];
+    for (kubernetes, root, field, expected) in init {
+        let text = config("v1beta2", &format!("{root}: {{{field}}}"));
+        let (code, _, talk) = render_text(&text, &["render", "-", "--role", "init", "--kubernetes-version", kubernetes]);
+        assert_eq!(code, 0, "{talk}");
+        assert!(
+            talk.contains(&format!("warning[kubeadm-field-dropped]: spec.{root}.{expected} does not reach the machine")),
+            "{field}\n{talk}"
+        );
+        assert_eq!(talk.matches("kubeadm-field-dropped").count(), 1, "{field}\n{talk}");
+        let (_, _, talk) = render_text(&text, &["render", "-", "--role", "init", "--kubernetes-version", "v1.31.0"]);
+        assert!(!talk.contains("kubeadm-field-dropped"), "{talk}");
+    }
+    // Only CAPI v1.10 renders Kubernetes 1.21, with kubeadm's v1beta2.
+    for (role, root) in [("init", "initConfiguration"), ("worker-join", "joinConfiguration")] {
+        for (field, expected) in [
+            ("patches: {directory: /p}", "patches"),
+            ("skipPhases: [addon]", "skipPhases"),
+            ("nodeRegistration: {imagePullPolicy: Never}", "nodeRegistration.imagePullPolicy"),
+        ] {
+            let text = config("v1beta1", &format!("{root}: {{{field}}}"));
+            let flags = ["render", "-", "--role", role, "--capi-version", "v1.10", "--kubernetes-version"];
+            let (code, _, talk) = render_text(&text, &[&flags[..], &["v1.21.14"]].concat());
+            assert_eq!(code, 0, "{talk}");
+            let told = format!("warning[kubeadm-field-dropped]: spec.{root}.{expected} does not reach the machine: kubeadm.k8s.io/v1beta2");
+            assert!(talk.contains(&told) && talk.contains("use Kubernetes v1.22.0 or newer"), "{field}\n{talk}");
+            let (_, _, talk) = render_text(&text, &[&flags[..], &["v1.22.0"]].concat());
+            assert!(!talk.contains("kubeadm-field-dropped"), "{talk}");
+        }
+    }
+}
+
 #[test]
 fn what_v1beta2_dropped_comes_from_cluster_and_machine() {
     let spec = "clusterConfiguration: {clusterName: mine, kubernetesVersion: v1.20.0, networking: {dnsDomain: mine.local}}";

@@ -1,76 +1,249 @@
 //! Fields that a version of kubeadm's API cannot hold. The provider drops them in silence.
 
+use serde_json::Value;
+
 use super::KubeadmApi;
-use crate::api::v1beta2::{Timeouts, WindlassConfigSpec};
-use crate::diag::FieldPath;
+use crate::api::v1beta2::WindlassConfigSpec;
+use crate::diag::{FieldPath, Segment};
 use crate::render::input::role::Role;
 
-/// The fields of a spec that do not reach the machine, below the spec.
-pub fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<FieldPath> {
-    if api >= KubeadmApi::V1Beta4 {
+/// A field that does not reach the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The field, below the spec.
+    pub path: FieldPath,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a field does not reach the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// kubeadm's API has it from this version on.
+    Since(KubeadmApi),
+    /// Arguments are a map before v1beta4, and a later one has the same name.
+    Repeated,
+}
+
+use KubeadmApi::{V1Beta3, V1Beta4};
+
+/// The fields for `kubeadm init`, and the version that brought them (`Convert_…_To_upstreamv1beta2_…` and `…v1beta3_…` of Cluster API).
+const OF_INIT: &[(&str, KubeadmApi)] = &[
+    ("clusterConfiguration.apiServer.extraEnvs", V1Beta4),
+    ("clusterConfiguration.controllerManager.extraEnvs", V1Beta4),
+    ("clusterConfiguration.scheduler.extraEnvs", V1Beta4),
+    ("clusterConfiguration.etcd.local.extraEnvs", V1Beta4),
+    ("clusterConfiguration.certificateValidityPeriodDays", V1Beta4),
+    ("clusterConfiguration.caCertificateValidityPeriodDays", V1Beta4),
+    ("clusterConfiguration.encryptionAlgorithm", V1Beta4),
+    ("initConfiguration.nodeRegistration.imagePullPolicy", V1Beta3),
+    ("initConfiguration.nodeRegistration.imagePullSerial", V1Beta4),
+    ("initConfiguration.skipPhases", V1Beta3),
+    ("initConfiguration.patches", V1Beta3),
+    // controlPlaneComponentHealthCheckSeconds is apiServer.timeoutForControlPlane before v1beta4.
+    ("initConfiguration.timeouts.kubeletHealthCheckSeconds", V1Beta4),
+    ("initConfiguration.timeouts.kubernetesAPICallSeconds", V1Beta4),
+    ("initConfiguration.timeouts.etcdAPICallSeconds", V1Beta4),
+    ("initConfiguration.timeouts.tlsBootstrapSeconds", V1Beta4),
+    ("initConfiguration.timeouts.discoverySeconds", V1Beta4),
+];
+
+/// The fields for `kubeadm join`.
+const OF_JOIN: &[(&str, KubeadmApi)] = &[
+    ("joinConfiguration.nodeRegistration.imagePullPolicy", V1Beta3),
+    ("joinConfiguration.nodeRegistration.imagePullSerial", V1Beta4),
+    ("joinConfiguration.skipPhases", V1Beta3),
+    ("joinConfiguration.patches", V1Beta3),
+    // tlsBootstrapSeconds is discovery.timeout before v1beta4.
+    ("joinConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds", V1Beta4),
+    ("joinConfiguration.timeouts.kubeletHealthCheckSeconds", V1Beta4),
+    ("joinConfiguration.timeouts.kubernetesAPICallSeconds", V1Beta4),
+    ("joinConfiguration.timeouts.etcdAPICallSeconds", V1Beta4),
+    ("joinConfiguration.timeouts.discoverySeconds", V1Beta4),
+];
+
+/// Lists of arguments, which are maps before v1beta4.
+const ARGUMENTS_OF_INIT: &[&str] = &[
+    "clusterConfiguration.apiServer.extraArgs",
+    "clusterConfiguration.controllerManager.extraArgs",
+    "clusterConfiguration.scheduler.extraArgs",
+    "clusterConfiguration.etcd.local.extraArgs",
+    "initConfiguration.nodeRegistration.kubeletExtraArgs",
+];
+const ARGUMENTS_OF_JOIN: &[&str] = &["joinConfiguration.nodeRegistration.kubeletExtraArgs"];
+
+/// The fields of a spec that do not reach the machine.
+pub fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<Dropped> {
+    if api >= V1Beta4 {
         return Vec::new();
     }
-    let mut found = if role == Role::Init { of_cluster(spec) } else { Vec::new() };
-    let (name, registration, timeouts) = match role {
-        Role::Init => {
-            let init = spec.init_configuration.as_ref();
-            (
-                "initConfiguration",
-                init.and_then(|init| init.node_registration.as_ref()),
-                init.and_then(|init| init.timeouts.as_ref()),
-            )
-        }
-        _ => {
-            let join = spec.join_configuration.as_ref();
-            (
-                "joinConfiguration",
-                join.and_then(|join| join.node_registration.as_ref()),
-                join.and_then(|join| join.timeouts.as_ref()),
-            )
-        }
-    };
-    let root = FieldPath::root().field(name);
-    if registration.is_some_and(|registration| registration.image_pull_serial.is_some()) {
-        found.push(root.field("nodeRegistration").field("imagePullSerial"));
-    }
-    let kept = if role == Role::Init { "controlPlaneComponentHealthCheckSeconds" } else { "tlsBootstrapSeconds" };
-    let timeouts = timeouts.map(set_timeouts).unwrap_or_default();
-    found.extend(timeouts.into_iter().filter(|timeout| *timeout != kept).map(|timeout| root.field("timeouts").field(timeout)));
+    let spec = serde_json::to_value(spec).expect("internal error: a spec is plain data");
+    let (fields, arguments) = if role == Role::Init { (OF_INIT, ARGUMENTS_OF_INIT) } else { (OF_JOIN, ARGUMENTS_OF_JOIN) };
+    let unknown = fields.iter().filter(|(_, since)| api < *since).filter_map(|(dotted, since)| {
+        let path = FieldPath::of_fields(dotted);
+        is_set(value_at(&spec, &path)?).then_some(Dropped { path, reason: Reason::Since(*since) })
+    });
+    let repeated = arguments.iter().flat_map(|dotted| repeated(&spec, FieldPath::of_fields(dotted)));
+    unknown.chain(repeated).collect()
+}
+
+/// Arguments whose name comes again later in the list.
+fn repeated(spec: &Value, path: FieldPath) -> Vec<Dropped> {
+    let mut later = std::collections::BTreeSet::new();
+    let arguments = value_at(spec, &path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let last_first = arguments.iter().enumerate().rev().filter(|(_, argument)| !later.insert(argument["name"].as_str()));
+    let mut found: Vec<_> = last_first.map(|(index, _)| Dropped { path: path.index(index), reason: Reason::Repeated }).collect();
+    found.reverse();
     found
 }
 
-fn of_cluster(spec: &WindlassConfigSpec) -> Vec<FieldPath> {
-    let Some(config) = &spec.cluster_configuration else { return Vec::new() };
-    let root = FieldPath::root().field("clusterConfiguration");
-    let envs = [
-        (root.field("apiServer"), config.api_server.as_ref().and_then(|component| component.extra_envs.as_ref())),
-        (
-            root.field("controllerManager"),
-            config.controller_manager.as_ref().and_then(|component| component.extra_envs.as_ref()),
-        ),
-        (root.field("scheduler"), config.scheduler.as_ref().and_then(|component| component.extra_envs.as_ref())),
-        (
-            root.field("etcd").field("local"),
-            config.etcd.as_ref().and_then(|etcd| etcd.local.as_ref()?.extra_envs.as_ref()),
-        ),
-    ];
-    let envs = envs.into_iter().filter(|(_, envs)| envs.is_some_and(|envs| !envs.is_empty())).map(|(path, _)| path.field("extraEnvs"));
-    let values = [
-        ("certificateValidityPeriodDays", config.certificate_validity_period_days.is_some()),
-        ("encryptionAlgorithm", config.encryption_algorithm.is_some()),
-    ];
-    let values = values.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| root.field(name));
-    envs.chain(values).collect()
+fn value_at<'a>(spec: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    path.segments().iter().try_fold(spec, |value, segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => value.get(name),
+        Segment::Index(index) => value.get(index),
+    })
 }
 
-fn set_timeouts(timeouts: &Timeouts) -> Vec<&'static str> {
-    let all = [
-        ("controlPlaneComponentHealthCheckSeconds", timeouts.control_plane_component_health_check_seconds),
-        ("kubeletHealthCheckSeconds", timeouts.kubelet_health_check_seconds),
-        ("kubernetesAPICallSeconds", timeouts.kubernetes_api_call_seconds),
-        ("etcdAPICallSeconds", timeouts.etcd_api_call_seconds),
-        ("tlsBootstrapSeconds", timeouts.tls_bootstrap_seconds),
-        ("discoverySeconds", timeouts.discovery_seconds),
-    ];
-    all.into_iter().filter(|(_, seconds)| seconds.is_some()).map(|(name, _)| name).collect()
+/// Whether there is anything to drop: empty lists and objects say nothing.
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        other => !other.is_null(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::plan::kubeadm::{ClusterValues, Durations, cluster_configuration, init_configuration, join_configuration};
+
+    /// A spec with every field of the three objects that kubeadm reads.
+    fn full() -> Value {
+        let arguments = json!([{"name": "v", "value": "1"}]);
+        let envs = json!([{"name": "A", "value": "b"}]);
+        let component = json!({
+            "extraArgs": arguments, "extraEnvs": envs,
+            "extraVolumes": [{"name": "n", "hostPath": "/h", "mountPath": "/m", "readOnly": true, "pathType": "File"}],
+        });
+        let mut api_server = component.clone();
+        api_server["certSANs"] = json!(["san"]);
+        let registration = json!({
+            "name": "n", "criSocket": "unix:///s", "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}],
+            "kubeletExtraArgs": arguments, "ignorePreflightErrors": ["all"], "imagePullPolicy": "Always", "imagePullSerial": true,
+        });
+        let timeouts = json!({
+            "controlPlaneComponentHealthCheckSeconds": 1, "kubeletHealthCheckSeconds": 2, "kubernetesAPICallSeconds": 3,
+            "etcdAPICallSeconds": 4, "tlsBootstrapSeconds": 5, "discoverySeconds": 6,
+        });
+        json!({
+            "clusterConfiguration": {
+                "etcd": {
+                    "local": {
+                        "imageRepository": "r", "imageTag": "t", "dataDir": "/d", "extraArgs": arguments, "extraEnvs": envs,
+                        "serverCertSANs": ["s"], "peerCertSANs": ["p"],
+                    },
+                    "external": {"endpoints": ["https://e"], "caFile": "/ca", "certFile": "/c", "keyFile": "/k"},
+                },
+                "apiServer": api_server, "controllerManager": component, "scheduler": component,
+                "dns": {"imageRepository": "r", "imageTag": "t"}, "certificatesDir": "/p", "imageRepository": "r",
+                "featureGates": {"G": true}, "certificateValidityPeriodDays": 1, "caCertificateValidityPeriodDays": 2,
+                "encryptionAlgorithm": "RSA-3072",
+            },
+            "initConfiguration": {
+                "bootstrapTokens": [{"token": "abcdef.0123456789abcdef", "description": "d", "ttlSeconds": 1, "usages": ["u"], "groups": ["g"]}],
+                "nodeRegistration": registration, "localAPIEndpoint": {"advertiseAddress": "a", "bindPort": 1},
+                "skipPhases": ["p"], "patches": {"directory": "/p"}, "timeouts": timeouts,
+            },
+            "joinConfiguration": {
+                "nodeRegistration": registration, "caCertPath": "/ca",
+                "discovery": {
+                    "bootstrapToken": {"token": "t", "apiServerEndpoint": "e", "caCertHashes": ["h"], "unsafeSkipCAVerification": true},
+                    "file": {"kubeConfigPath": "/k"}, "tlsBootstrapToken": "t",
+                },
+                "controlPlane": {"localAPIEndpoint": {"advertiseAddress": "a", "bindPort": 1}},
+                "skipPhases": ["p"], "patches": {"directory": "/p"}, "timeouts": timeouts,
+            },
+        })
+    }
+
+    /// What kubeadm is given.
+    fn documents(spec: WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<Value> {
+        if role == Role::Init {
+            let init = spec.init_configuration.unwrap();
+            let timeouts = init.timeouts.as_ref().map(Durations::from).unwrap_or_default();
+            let cluster = cluster_configuration(&spec.cluster_configuration.unwrap(), &ClusterValues::default(), &timeouts, api);
+            return vec![cluster, init_configuration(&init, &[], &timeouts, api)];
+        }
+        let join = spec.join_configuration.unwrap();
+        let timeouts = join.timeouts.as_ref().map(Durations::from).unwrap_or_default();
+        vec![join_configuration(&join, &timeouts, api)]
+    }
+
+    /// Takes away each field that is an object's, one at a time.
+    fn without_each(value: &Value, at: &FieldPath, found: &mut Vec<FieldPath>) {
+        for (name, below) in value.as_object().into_iter().flatten() {
+            let path = at.field(name);
+            without_each(below, &path, found);
+            found.push(path);
+        }
+    }
+
+    fn removed(spec: &Value, path: &FieldPath) -> Value {
+        let mut spec = spec.clone();
+        let pointer: String = path
+            .parent()
+            .unwrap()
+            .segments()
+            .iter()
+            .map(|s| match s {
+                Segment::Field(name) | Segment::Key(name) => format!("/{name}"),
+                Segment::Index(index) => format!("/{index}"),
+            })
+            .collect();
+        let Some(Segment::Field(name)) = path.segments().last() else { panic!("{path}") };
+        spec.pointer_mut(&pointer).unwrap().as_object_mut().unwrap().remove(name);
+        spec
+    }
+
+    #[test]
+    fn what_the_document_of_a_version_lacks_is_what_is_told() {
+        let full = full();
+        let parsed: WindlassConfigSpec = serde_json::from_value(full.clone()).unwrap();
+        for (role, roots) in [(Role::Init, &["clusterConfiguration", "initConfiguration"][..]), (Role::WorkerJoin, &["joinConfiguration"])]
+        {
+            for (api, count) in [(KubeadmApi::V1Beta2, [16, 9]), (KubeadmApi::V1Beta3, [13, 6]), (KubeadmApi::V1Beta4, [0, 0])] {
+                let whole = documents(parsed.clone(), role, api);
+                let told = dropped(&parsed, role, api);
+                assert_eq!(told.len(), count[usize::from(role != Role::Init)], "{role} {}: {told:?}", api.as_str());
+                let mut paths = Vec::new();
+                roots.iter().for_each(|root| without_each(&full[root], &FieldPath::root().field(*root), &mut paths));
+                for path in paths {
+                    // An empty object is written as an absent one; only what is below it counts.
+                    let is_leaf = !value_at(&full, &path).unwrap().is_object() || path.to_string().ends_with("patches");
+                    if !is_leaf || path.to_string().contains("patches.") {
+                        continue;
+                    }
+                    // What the type demands is in every document.
+                    let Ok(less) = serde_json::from_value(removed(&full, &path)) else { continue };
+                    let has_no_effect = documents(less, role, api) == whole;
+                    let is_told = told.iter().any(|dropped| dropped.path == path);
+                    assert_eq!(has_no_effect, is_told, "{path} in {}", api.as_str());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_arguments_of_one_name_the_last_counts() {
+        let spec = json!({"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [
+            {"name": "a", "value": "1"}, {"name": "b", "value": "2"}, {"name": "a", "value": "3"}, {"name": "a", "value": "4"},
+        ]}}});
+        let spec: WindlassConfigSpec = serde_json::from_value(spec).unwrap();
+        let paths: Vec<_> = dropped(&spec, Role::WorkerJoin, KubeadmApi::V1Beta3).iter().map(|one| one.path.to_string()).collect();
+        let list = "joinConfiguration.nodeRegistration.kubeletExtraArgs";
+        assert_eq!(paths, [format!("{list}[0]"), format!("{list}[2]")]);
+    }
 }

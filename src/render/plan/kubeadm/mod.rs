@@ -16,7 +16,7 @@ use semver::Version;
 use serde_json::Value;
 
 pub use cluster::{ClusterValues, cluster_configuration};
-pub use dropped::dropped;
+pub use dropped::{Dropped, Reason, dropped};
 pub use durations::Durations;
 pub use init::init_configuration;
 pub use join::join_configuration;
@@ -51,6 +51,15 @@ impl KubeadmApi {
                 "the bootstrap provider for kubeadm doesn't support Kubernetes version lower than v1.{}.0",
                 profile.oldest_kubernetes
             )),
+        }
+    }
+
+    /// The first version of Kubernetes for which it is written.
+    pub fn first_kubernetes(self) -> &'static str {
+        match self {
+            KubeadmApi::V1Beta2 => "v1.15.0",
+            KubeadmApi::V1Beta3 => "v1.22.0",
+            KubeadmApi::V1Beta4 => "v1.31.0",
         }
     }
 
