@@ -39,6 +39,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::input::origins::RULES,
     crate::render::input::secret::RULES,
     crate::render::input::surroundings::RULES,
+    crate::render::input::unresolved::RULES,
     crate::render::plan::certificate::RULES,
     crate::render::plan::content::RULES,
     crate::render::plan::discovery::RULES,

@@ -24,5 +24,6 @@ pub use input::request::{Encoder, FeatureGates, Request};
 pub use input::role::Role;
 pub use input::stand_in::StandIn;
 pub use input::target::{Target, targets};
+pub use input::unresolved::unresolved;
 pub use machine::{Outcome, render};
 pub use write::rendered::Rendered;

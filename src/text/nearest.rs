@@ -8,12 +8,21 @@ const LONGEST: usize = 100;
 /// The candidate that differs from `word` by the fewest insertions, deletions, replacements and swaps of neighbours, if that is at most
 /// a third of the word (one edit for short words). Case does not count. Of equally near candidates the first one wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    within((word.chars().count() / 3).max(1), word, candidates)
+}
+
+/// The same for words of which many are alike and right: at most two edits.
+pub fn misspelt<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    within(2, word, candidates)
+}
+
+/// The nearest candidate of at most `bound` edits.
+fn within<'a>(bound: usize, word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = word.to_lowercase();
     let length = folded.chars().count();
     if length == 0 || length > LONGEST {
         return None;
     }
-    let bound = (length / 3).max(1);
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= 4 * LONGEST)

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::objects::Object;
 use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
 
 rules! {
@@ -71,9 +72,14 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     let mut rendering = Rendering::default();
     let all: Vec<Target<'a>> = targets(pool);
     if all.is_empty() {
-        let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}"));
+        let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}")).note(held(pool));
         rendering.report.push(finding.help("name a file that does, such as `windlass render examples/worker.yaml`"));
+        rendering.report.extend(render::unresolved(pool));
         return rendering;
+    }
+    // Who names one machine does not ask for the others.
+    if !matches!(selection, Selection::Named(_)) {
+        rendering.report.extend(render::unresolved(pool));
     }
     let of_role = |target: &Target<'_>| target.role.is_none() || request.role.is_none() || target.role == request.role;
     let namesakes = namesakes(&all);
@@ -89,7 +95,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         secrets.extend(notes.secrets);
         notes.stand_ins.sort_by_key(StandIn::rank);
         reports.push(notes.report);
-        let is_namesake = namesakes.contains(target.config.name());
+        let is_namesake = namesakes.contains(target.named().name());
         rendering.machines.push(Machine { target: *target, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
     }
     match (selection, rendering.machines.len()) {
@@ -125,8 +131,10 @@ fn each_once(reports: Vec<Report>) -> Report {
 fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
     match selection {
         Selection::Named(name) => {
-            let (config, name) = (target.config, name.split(':').next().unwrap_or_default());
-            name == config.name() || name.split_once('/') == Some((config.namespace_or_default(), config.name()))
+            let name = name.split(':').next().unwrap_or_default();
+            let is_it =
+                |object: &Object| name == object.name() || name.split_once('/') == Some((object.namespace_or_default(), object.name()));
+            is_it(target.config) || is_it(target.named())
         }
         _ => true,
     }
@@ -136,7 +144,7 @@ fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
 fn namesakes<'a>(all: &[Target<'a>]) -> BTreeSet<&'a str> {
     let mut namespaces: BTreeMap<&str, &str> = BTreeMap::new();
     let mut found = BTreeSet::new();
-    for config in all.iter().map(|target| target.config) {
+    for config in all.iter().map(Target::named) {
         let first = *namespaces.entry(config.name()).or_insert(config.namespace_or_default());
         if first != config.namespace_or_default() {
             found.insert(config.name());
@@ -151,10 +159,25 @@ pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diag
     machines.iter().find_map(|(machine, rendered)| {
         let other = known.insert(machine.file_name(rendered), *machine)?;
         let (config, name) = (machine.target.config, machine.file_name(rendered));
-        let message = format!("{} and {} would both be written to the file {name}", other.target.config.title(), config.title());
+        let message = format!(
+            "{} and {} would both be written to the file {name}",
+            other.target.named().title(),
+            machine.target.named().title()
+        );
         let finding = Diagnostic::of(&FILE_TWICE, message).at(config.place(&FieldPath::root().field("metadata").field("name")));
         Some(finding.help(Remedy::new("rename one of them, or render them into two folders with ").setting(Setting::Select)))
     })
+}
+
+/// What the input holds, in words.
+fn held(pool: &Pool) -> String {
+    const SHOWN: usize = 5;
+    let titles: Vec<_> = pool.objects().iter().take(SHOWN).map(Object::title).collect();
+    match (titles.as_slice(), pool.objects().len() - titles.len()) {
+        ([], _) => "it holds no object at all".to_owned(),
+        (titles, 0) => format!("it holds {}", titles.join(", ")),
+        (titles, more) => format!("it holds {} and {more} more", titles.join(", ")),
+    }
 }
 
 fn has_role(selection: &Selection, role: Role) -> bool {
@@ -165,7 +188,7 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 }
 
 fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
-    let names: Vec<_> = all.iter().map(|target| target.config.name()).collect();
+    let names: Vec<_> = all.iter().map(|target| target.named().name()).collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
     Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }
@@ -188,13 +211,17 @@ impl Machine<'_> {
 
     /// The name by which it is selected: that of its object, after the namespace where names repeat.
     pub fn name(&self) -> String {
-        let config = self.target.config;
-        if self.is_namesake { format!("{}/{}", config.namespace_or_default(), config.name()) } else { config.name().to_owned() }
+        let named = self.target.named();
+        if self.is_namesake { format!("{}/{}", named.namespace_or_default(), named.name()) } else { named.name().to_owned() }
     }
 
     /// The line that says what was rendered.
     pub fn headline(&self, rendered: &Rendered, request: &Request) -> String {
-        let (title, bytes) = (self.target.config.title(), rendered.data.expose().len());
+        let bytes = rendered.data.expose().len();
+        let title = match self.target.set {
+            Some(set) => format!("{} of {}", self.target.config.title(), set.title()),
+            None => self.target.config.title(),
+        };
         let format = match rendered.ignition {
             Some(IgnitionVersion::V3_4) => "Ignition 3.4".to_owned(),
             _ => format!("{} as CAPI {} writes it", rendered.format, request.profile.version()),

@@ -18,6 +18,8 @@ use crate::render::{self, Rendered, Request, StandIn};
 pub struct MachineReport {
     /// `Kind/name` of the config.
     object: String,
+    /// `Kind/name` of what makes the machine of a template that others share; else null.
+    owner: Option<String>,
     /// Its namespace.
     namespace: Option<String>,
     /// The file that holds it, as it was given.
@@ -146,6 +148,7 @@ pub fn machine_report(
     let namespace = config.text(&["metadata", "namespace"]);
     MachineReport {
         object: config.title(),
+        owner: machine.target.set.map(crate::objects::Object::title),
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
         file: config.source().map(|source| source.name().to_string()).unwrap_or_default(),
         document: config.document().unwrap_or(1),

@@ -12,3 +12,4 @@ pub mod secret;
 pub mod stand_in;
 pub mod surroundings;
 pub mod target;
+pub mod unresolved;

@@ -11,7 +11,7 @@ use crate::objects::{Object, Pool, Spot};
 pub(super) const OWNER_KINDS: [&str; 2] = ["Machine", "MachinePool"];
 
 /// The kinds that make machines of a template.
-const SET_KINDS: [&str; 2] = ["MachineDeployment", "MachineSet"];
+pub(super) const SET_KINDS: [&str; 2] = ["MachineDeployment", "MachineSet"];
 
 /// Whether a config can be for that kind; MachinePools have a feature gate.
 fn is_owner_kind(kind: &str, gates: FeatureGates) -> bool {
@@ -42,6 +42,16 @@ impl<'a> Owner<'a> {
         let is_one =
             |object: &&Object| object.group() == CORE_GROUP && (is_owner_kind(object.kind(), gates) || SET_KINDS.contains(&object.kind()));
         pool.referrers(config).find(is_one).map(|object| Owner { object })
+    }
+
+    /// The MachineDeployments and MachineSets that make machines of a template; of MachineSets those that no MachineDeployment owns.
+    pub(super) fn sets(pool: &'a Pool, template: &Object) -> Vec<&'a Object> {
+        let is_owned = |object: &Object| {
+            let owners = object.items(&["metadata", "ownerReferences"]);
+            owners.iter().filter_map(Reference::read).any(|owner| owner.kind == "MachineDeployment")
+        };
+        let is_one = |object: &&Object| object.group() == CORE_GROUP && SET_KINDS.contains(&object.kind()) && !is_owned(object);
+        pool.referrers(template).filter(is_one).collect()
     }
 
     /// Whether it is a MachinePool.

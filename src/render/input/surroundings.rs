@@ -59,6 +59,9 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
     if target.is_control_plane_object() {
         return Some(Some(Owner { object: target.config }));
     }
+    if let Some(set) = target.set {
+        return Some(Some(Owner { object: set }));
+    }
     let config = target.config;
     let place = || config.key_place(&FieldPath::root().field("metadata").field("ownerReferences"));
     match Owner::of_reference(pool, config, request.feature_gates) {

@@ -1,13 +1,12 @@
 //! The configs among the objects, and the machines that each is for.
 
+use super::owner::Owner;
 use super::role::Role;
+use super::unresolved::CONTROL_PLANE_GROUP;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::contract::labels;
 use crate::diag::FieldPath;
 use crate::objects::{Object, Pool};
-
-/// The API group of KubeadmControlPlane.
-const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// A kind that holds the configuration of machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,22 +55,28 @@ pub struct Target<'a> {
     pub kind: ConfigKind,
     /// The role; `None` when the surroundings say it.
     pub role: Option<Role>,
+    /// The one of several MachineDeployments or MachineSets of a template that it is for; `None` where there is but one.
+    pub set: Option<&'a Object>,
 }
 
 /// All machines of the pool, in the order of the objects.
 pub fn targets(pool: &Pool) -> Vec<Target<'_>> {
     let of_object = |config| {
         let kind = ConfigKind::of(config)?;
-        let roles: &[Option<Role>] = match kind {
-            ConfigKind::ControlPlane { .. } => &[Some(Role::Init), Some(Role::ControlPlaneJoin)],
-            _ => &[None],
-        };
-        Some(roles.iter().map(move |role| Target { config, kind, role: *role }))
+        let target = Target { config, kind, role: None, set: None };
+        if let ConfigKind::ControlPlane { .. } = kind {
+            return Some([Role::Init, Role::ControlPlaneJoin].map(|role| Target { role: Some(role), ..target }).to_vec());
+        }
+        let sets = if target.is_template() { Owner::sets(pool, config) } else { Vec::new() };
+        if sets.len() < 2 {
+            return Some(vec![target]);
+        }
+        Some(sets.into_iter().map(|set| Target { set: Some(set), ..target }).collect())
     };
     pool.objects().iter().filter_map(of_object).flatten().collect()
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     /// Where the spec of the config is.
     pub fn spec_path(&self) -> FieldPath {
         self.kind.spec_path().iter().fold(FieldPath::root(), |path, step| path.field(*step))
@@ -80,6 +85,11 @@ impl Target<'_> {
     /// The spec of the config as it is written; `None` when there is none.
     pub fn spec(&self) -> Option<&serde_json::Value> {
         self.kind.spec_path().iter().try_fold(self.config.value(), |value, step| value.get(step))
+    }
+
+    /// The object whose machine it is: the one that makes it of a template that others share, else the config.
+    pub fn named(&self) -> &'a Object {
+        self.set.unwrap_or(self.config)
     }
 
     /// The version of the API; `None` when it is not known.

@@ -4,7 +4,7 @@ use semver::Version;
 
 use super::certificate::{self, KeyPair, Lookup, Purpose};
 use super::content::Contents;
-use super::kubeadm::{self, Dropped, KubeadmApi, Reason};
+use super::kubeadm::{self, KubeadmApi};
 use super::legacy::Legacy;
 use super::node_plan::{NodePlan, PlannedDirectory};
 use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
@@ -157,17 +157,10 @@ impl Planner<'_> {
     /// Warns of what kubeadm's API of this version cannot hold.
     fn report_dropped(&self, spec: &WindlassConfigSpec, api: KubeadmApi, notes: &mut Notes) {
         let version = &self.surroundings.kubernetes_version;
-        for Dropped { path, reason } in kubeadm::dropped(spec, self.surroundings.role, api) {
+        for (path, since) in kubeadm::dropped(spec, self.surroundings.role, api) {
             let path = self.target.spec_path().join(&path);
-            let (why, help) = match reason {
-                Reason::Since(since) => {
-                    ("has no such field", format!("remove the field, or use Kubernetes {} or newer", since.first_kubernetes()))
-                }
-                Reason::Repeated => {
-                    ("has one value for a name, and the last one counts", "remove all arguments of that name but the last".into())
-                }
-            };
-            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} {why}", api.as_str());
+            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
+            let help = format!("remove the field, or use Kubernetes {} or newer", since.first_kubernetes());
             let finding = Diagnostic::of(&FIELD_DROPPED, message).at(self.target.config.key_place(&path)).help(help);
             notes.report.push(match self.is_used_by_provider(&path) {
                 true => finding.note("the provider still makes the cluster's certificate authorities with it, so removing it changes them"),

@@ -146,3 +146,104 @@ fn a_controller_can_tell_waiting_from_refusal() {
     assert_eq!(outcome(WORKER, false), Outcome::Waiting);
     assert_eq!(outcome(&WORKER.replace("content", "contnt"), false), Outcome::Refused);
 }
+
+/// A MachineDeployment with a version, and the template that it names.
+fn deployment(name: &str, version: &str, kind: &str, template: &str) -> String {
+    format!(
+        "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachineDeployment\nmetadata: {{name: {name}}}\nspec:\n  clusterName: c\n  template:\n    \
+         spec:\n      version: {version}\n      bootstrap:\n        configRef: {{apiGroup: bootstrap.cluster.x-k8s.io, kind: {kind}, name: {template}}}\n"
+    )
+}
+
+fn template(name: &str) -> String {
+    format!(
+        "---\n{}",
+        kubeadm("KubeadmConfigTemplate", "v1beta2", "{template: {spec: {verbosity: 1}}}").replace("name: a", &format!("name: {name}"))
+    )
+}
+
+#[test]
+fn references_that_lead_nowhere_are_told() {
+    let check = |text: &str, expected: &[&str]| {
+        let talk = refused(text);
+        expected.iter().for_each(|line| assert!(talk.contains(line), "{line}\n{talk}"));
+    };
+    let of = |kind: &str, name: &str| [template("workers"), deployment("md", "v1.34.1", kind, name)].concat();
+    check(
+        &of("KubeadmConfigTemplate", "worker"),
+        &[
+            "error[render-reference-dangling]: MachineDeployment/md names KubeadmConfigTemplate worker, which no file holds, so it is not rendered",
+            "  --> <stdin>:16:",
+            "  = help: did you mean `workers`?",
+        ],
+    );
+    check(&of("KubeadmConfigTemplate", "other"), &["help: add the file of KubeadmConfigTemplate default/other"]);
+    check(&of("KubeadmConfigTemplat", "workers"), &["  = help: did you mean `KubeadmConfigTemplate`?"]);
+    check(
+        &of("KubeadmConfigTemplate", "workers").replace("apiGroup: bootstrap", "apiGroup: controlplane"),
+        &["help: write the group `bootstrap.cluster.x-k8s.io`"],
+    );
+    // What other providers bootstrap is theirs, and who names one machine does not ask for the others.
+    let rke2 = of("RKE2ConfigTemplate", "workers");
+    assert_eq!(render_text(&rke2, &["render", "-", "--all"]).0, 0);
+    assert_eq!(render_text(&of("KubeadmConfigTemplate", "other"), &["render", "-", "--select", "workers"]).0, 0);
+}
+
+#[test]
+fn kinds_that_are_misspelt_are_told() {
+    let misspelt = |group: &str, kind: &str| format!("{WORKER}---\napiVersion: {group}/v1beta2\nkind: {kind}\nmetadata: {{name: x}}\n");
+    let check = |group: &str, kind: &str, expected: &str| {
+        let talk = refused(&misspelt(group, kind));
+        assert!(
+            talk.contains("error[render-kind-unknown]") && talk.contains(&format!("  = help: {expected}\n")),
+            "{kind}\n{talk}"
+        );
+    };
+    check("controlplane.cluster.x-k8s.io", "KubeadmControlPlan", "did you mean `KubeadmControlPlane`?");
+    check("cluster.x-k8s.io", "MachineDeploymnet", "did you mean `MachineDeployment`?");
+    check("cluster.x-k8s.io", "KubeadmConfigTemplate", "write `apiVersion: bootstrap.cluster.x-k8s.io/v1beta2`");
+    for (group, kind) in [
+        ("controlplane.cluster.x-k8s.io", "KThreesControlPlane"),
+        ("bootstrap.cluster.x-k8s.io", "KThreesConfig"),
+        ("bootstrap.cluster.x-k8s.io", "RKE2ConfigTemplate"),
+        ("cluster.x-k8s.io", "MachineHealthCheck"),
+        ("infrastructure.cluster.x-k8s.io", "DockerCluster"),
+        ("cluster.open-cluster-management.io", "Cluster"),
+    ] {
+        let (code, _, talk) = render_text(&misspelt(group, kind), &["render", "-"]);
+        assert_eq!(code, 0, "{kind}\n{talk}");
+    }
+    let nothing = refused("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
+    assert!(nothing.contains("  = note: it holds Pod/p\n"), "{nothing}");
+}
+
+#[test]
+fn each_machine_deployment_of_a_template_is_a_machine() {
+    let owned = deployment("old", "v1.29.0", "KubeadmConfigTemplate", "t").replace("kind: MachineDeployment", "kind: MachineSet").replace(
+        "{name: old}",
+        "{name: old, ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment, name: one, uid: u}]}",
+    );
+    let one = deployment("one", "v1.30.0", "KubeadmConfigTemplate", "t");
+    let two = deployment("two", "v1.34.1", "KubeadmConfigTemplate", "t");
+    let both = [template("t"), one.clone(), two, owned.clone()].concat();
+    let (code, data, talk) = render_text(&both, &["render", "-", "--all", "-o", "json"]);
+    assert_eq!(code, 0, "{talk}");
+    let report: serde_json::Value = serde_json::from_str(&data).unwrap();
+    let machines = report["machines"].as_array().unwrap();
+    let said: Vec<_> = machines.iter().map(|machine| (&machine["owner"], &machine["kubernetesVersion"])).collect();
+    assert_eq!(
+        said,
+        [(&"MachineDeployment/one".into(), &"v1.30.0".into()), (&"MachineDeployment/two".into(), &"v1.34.1".into())]
+    );
+    let (data, talk) = rendered(&both, &["--select", "one"]);
+    assert!(data.contains("kubeadm.k8s.io/v1beta3"), "{data}");
+    assert!(talk.contains("KubeadmConfigTemplate/t of MachineDeployment/one: worker-join"), "{talk}");
+    let ambiguous = render_text(&both, &["render", "-"]).2;
+    assert!(
+        ambiguous.contains("add `--all`, or one of `--select one:worker-join`, `--select two:worker-join`"),
+        "{ambiguous}"
+    );
+    // The MachineSet of a MachineDeployment is no machine of its own.
+    let (_, talk) = rendered(&[template("t"), one, owned].concat(), &[]);
+    assert!(talk.contains("KubeadmConfigTemplate/t: worker-join"), "{talk}");
+}

@@ -7,24 +7,6 @@ use crate::api::v1beta2::WindlassConfigSpec;
 use crate::diag::{FieldPath, Segment};
 use crate::render::input::role::Role;
 
-/// A field that does not reach the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
-    /// The field, below the spec.
-    pub path: FieldPath,
-    /// Why.
-    pub reason: Reason,
-}
-
-/// Why a field does not reach the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// kubeadm's API has it from this version on.
-    Since(KubeadmApi),
-    /// Arguments are a map before v1beta4, and a later one has the same name.
-    Repeated,
-}
-
 use KubeadmApi::{V1Beta3, V1Beta4};
 
 /// The fields for `kubeadm init`, and the version that brought them (`Convert_…_To_upstreamv1beta2_…` and `…v1beta3_…` of Cluster API).
@@ -62,39 +44,15 @@ const OF_JOIN: &[(&str, KubeadmApi)] = &[
     ("joinConfiguration.timeouts.discoverySeconds", V1Beta4),
 ];
 
-/// Lists of arguments, which are maps before v1beta4.
-const ARGUMENTS_OF_INIT: &[&str] = &[
-    "clusterConfiguration.apiServer.extraArgs",
-    "clusterConfiguration.controllerManager.extraArgs",
-    "clusterConfiguration.scheduler.extraArgs",
-    "clusterConfiguration.etcd.local.extraArgs",
-    "initConfiguration.nodeRegistration.kubeletExtraArgs",
-];
-const ARGUMENTS_OF_JOIN: &[&str] = &["joinConfiguration.nodeRegistration.kubeletExtraArgs"];
-
-/// The fields of a spec that do not reach the machine.
-pub fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<Dropped> {
+/// The fields of a spec that do not reach the machine, below the spec, and the version that brought them.
+pub fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<(FieldPath, KubeadmApi)> {
     if api >= V1Beta4 {
         return Vec::new();
     }
     let spec = serde_json::to_value(spec).expect("internal error: a spec is plain data");
-    let (fields, arguments) = if role == Role::Init { (OF_INIT, ARGUMENTS_OF_INIT) } else { (OF_JOIN, ARGUMENTS_OF_JOIN) };
-    let unknown = fields.iter().filter(|(_, since)| api < *since).filter_map(|(dotted, since)| {
-        let path = FieldPath::of_fields(dotted);
-        is_set(value_at(&spec, &path)?).then_some(Dropped { path, reason: Reason::Since(*since) })
-    });
-    let repeated = arguments.iter().flat_map(|dotted| repeated(&spec, FieldPath::of_fields(dotted)));
-    unknown.chain(repeated).collect()
-}
-
-/// Arguments whose name comes again later in the list.
-fn repeated(spec: &Value, path: FieldPath) -> Vec<Dropped> {
-    let mut later = std::collections::BTreeSet::new();
-    let arguments = value_at(spec, &path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let last_first = arguments.iter().enumerate().rev().filter(|(_, argument)| !later.insert(argument["name"].as_str()));
-    let mut found: Vec<_> = last_first.map(|(index, _)| Dropped { path: path.index(index), reason: Reason::Repeated }).collect();
-    found.reverse();
-    found
+    let fields = if role == Role::Init { OF_INIT } else { OF_JOIN };
+    let unknown = fields.iter().filter(|(_, since)| api < *since).map(|(dotted, since)| (FieldPath::of_fields(dotted), *since));
+    unknown.filter(|(path, _)| value_at(&spec, path).is_some_and(is_set)).collect()
 }
 
 fn value_at<'a>(spec: &'a Value, path: &FieldPath) -> Option<&'a Value> {
@@ -229,21 +187,10 @@ mod tests {
                     // What the type demands is in every document.
                     let Ok(less) = serde_json::from_value(removed(&full, &path)) else { continue };
                     let has_no_effect = documents(less, role, api) == whole;
-                    let is_told = told.iter().any(|dropped| dropped.path == path);
+                    let is_told = told.iter().any(|(dropped, _)| *dropped == path);
                     assert_eq!(has_no_effect, is_told, "{path} in {}", api.as_str());
                 }
             }
         }
-    }
-
-    #[test]
-    fn of_arguments_of_one_name_the_last_counts() {
-        let spec = json!({"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [
-            {"name": "a", "value": "1"}, {"name": "b", "value": "2"}, {"name": "a", "value": "3"}, {"name": "a", "value": "4"},
-        ]}}});
-        let spec: WindlassConfigSpec = serde_json::from_value(spec).unwrap();
-        let paths: Vec<_> = dropped(&spec, Role::WorkerJoin, KubeadmApi::V1Beta3).iter().map(|one| one.path.to_string()).collect();
-        let list = "joinConfiguration.nodeRegistration.kubeletExtraArgs";
-        assert_eq!(paths, [format!("{list}[0]"), format!("{list}[2]")]);
     }
 }

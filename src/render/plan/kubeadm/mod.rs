@@ -16,7 +16,7 @@ use semver::Version;
 use serde_json::Value;
 
 pub use cluster::{ClusterValues, cluster_configuration};
-pub use dropped::{Dropped, Reason, dropped};
+pub use dropped::dropped;
 pub use durations::Durations;
 pub use init::init_configuration;
 pub use join::join_configuration;
