@@ -6,18 +6,19 @@ use semver::Version;
 
 use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
+use super::install::{self, INSTALL_FILE};
+use super::judged::Built;
 use super::sbom::{SBOM_FILE, Subject, sbom};
-use super::{metadata, templates};
 use crate::contract::{METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::objects::Object;
+use crate::lint::metadata::{self, MetadataFile};
+use crate::lint::templates;
+use crate::objects::{Object, pods};
 use crate::provider::{Declared, Inputs};
-use crate::text::budget::Budget;
 use crate::text::goyaml::{self, VariableQuoting};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
-use crate::text::{envsubst, yaml};
 
 rules! {
     /// two different files of a release have the same name
@@ -26,14 +27,7 @@ rules! {
     METADATA_TWO = error("release-metadata-ambiguous"), url(book::METADATA_YAML);
     /// the components contain text that YAML cannot represent
     NOT_WRITABLE = error("components-not-writable");
-    /// the components do not survive clusterctl's variable substitution
-    SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES);
-    /// a variable of the components has no default, so that no install.yaml is written
-    INSTALL_OPEN = info("components-variable-required"), url(book::VARIABLES);
 }
-
-/// The components of a release with the defaults of their variables in place.
-pub const INSTALL_FILE: &str = "install.yaml";
 
 /// The list of images in a release.
 pub const IMAGES_FILE: &str = "images.txt";
@@ -80,30 +74,34 @@ pub struct Release {
 /// Builds a release. Nothing of it depends on clock, machine or order of files: the same input gives the same bytes.
 pub fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
-    let series = add_metadata(&mut release, plan);
-    let mut substitutions = Vec::new();
-    for declared in plan.providers {
-        let image = image_of(plan, declared);
-        let components = components(declared, plan.inputs, &image);
-        if let Some((contract, _)) = &series {
-            release.contract.clone_from(contract);
+    let metadata = add_metadata(&mut release, plan);
+    let templates = add_templates(&mut release, plan);
+    let mut written = Vec::new();
+    for (at, declared) in plan.providers.iter().enumerate() {
+        let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
+        release.report.extend(report);
+        if let Some(text) = add_components(&mut release, declared, &objects) {
+            // The providers of a release share its templates, which are judged once.
+            let templates = if at == 0 { templates.as_slice() } else { &[] };
+            let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
+            let built = Built { declared, objects, text: &text, version: plan.version };
+            release.report.extend(built.check(metadata.as_ref(), templates, plan.inputs.budget()));
+            written.push((declared, text));
         }
-        if let Some((contract, place)) = series.as_ref().filter(|_| declared.provider.provider_type.has_contract()) {
-            release.report.extend(crate::lint::definitions::promise(contract, components.crds(), place));
-        }
-        let substitution = add_components(&mut release, declared, components, plan.inputs.budget());
-        substitutions.extend(substitution.map(|substitution| (declared, substitution)));
-        add_templates(&mut release, plan, declared);
     }
-    add_install(&mut release, &substitutions);
+    let (install, report) = install::install(&written, plan.inputs.budget());
+    release.report.extend(report);
+    install.into_iter().for_each(|text| {
+        release.files.insert(INSTALL_FILE, text.into_bytes());
+    });
     if !release.report.has_errors() {
         add_lists(&mut release, plan);
     }
     release
 }
 
-/// The metadata of the release, and the contract of its series with its place.
-fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate::diag::Place)> {
+/// The metadata of the release, when it can be used.
+fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> {
     let first = plan.providers.first()?;
     let at = FieldPath::root().field("metadata");
     for other in plan.providers.iter().filter(|other| other.provider.metadata_file() != first.provider.metadata_file()) {
@@ -115,18 +113,16 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<(String, crate
         release.report.push(Diagnostic::of(&METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
     }
     let source = plan.inputs.files(first.provider.metadata_file()).first()?;
-    let (file, report) = metadata::parse(source, plan.inputs.budget());
+    let (file, report) = metadata::read(&first.provider.label(), source, plan.inputs.budget());
     let usable = !report.has_errors();
     release.report.extend(report);
     let file = file.filter(|_| usable)?;
     insert(release, METADATA_FILE, source.text().as_bytes().to_vec(), source);
     match metadata::series_of(&file, plan.version) {
-        Ok(series) => Some((series.contract.clone(), file.series_place(series))),
-        Err(finding) => {
-            release.report.push(*finding);
-            None
-        }
+        Ok(series) => release.contract.clone_from(&series.contract),
+        Err(finding) => release.report.push(*finding),
     }
+    Some(file)
 }
 
 /// Which image the manager of a provider gets.
@@ -136,17 +132,15 @@ pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
 }
 
-/// Adds the components file, and says what substitution makes of it; `None` when there is none.
-fn add_components(release: &mut Release, declared: &Declared, components: Components, budget: &Budget) -> Option<Substitution> {
-    release.images.extend(components.images());
-    release.objects += components.objects.len();
-    release.report.extend(components.report);
-    match write(&components.objects) {
+/// The text of the components; `None` when they cannot be written.
+fn add_components(release: &mut Release, declared: &Declared, objects: &[Object]) -> Option<String> {
+    release.images.extend(objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned));
+    release.objects += objects.len();
+    match write(objects) {
         Ok(text) => {
             let file = declared.provider.provider_type.components_file();
-            let substitution = substitution(declared, &text, budget);
-            insert(release, &file, text.into_bytes(), &declared.source);
-            Some(substitution)
+            insert(release, &file, text.clone().into_bytes(), &declared.source);
+            Some(text)
         }
         Err((object, error)) => {
             release.report.push(not_writable(object, &error));
@@ -189,93 +183,21 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
     goyaml::template_to_string(object.value(), quoting)
 }
 
-/// What clusterctl's substitution makes of finished components.
-enum Substitution {
-    /// Every byte stays.
-    Same,
-    /// The text with the defaults of all variables in place.
-    Resolved(String),
-    /// These variables have no default, so that only those who install it can say what they are.
-    Open(Vec<String>),
-    /// The components do not survive it.
-    Broken(Box<Diagnostic>),
-}
-
-/// The components with the defaults of their variables in place, for those who install without clusterctl (kubectl, Argo CD, Flux). Where
-/// substitution changes nothing the components are that file themselves.
-fn add_install(release: &mut Release, substitutions: &[(&Declared, Substitution)]) {
-    let mut resolved = String::new();
-    let mut is_whole = true;
-    for (declared, substitution) in substitutions {
-        let file = declared.provider.provider_type.components_file();
-        let text = match substitution {
-            Substitution::Resolved(text) => text.clone(),
-            Substitution::Same => release.files.get(&file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default(),
-            Substitution::Open(variables) => {
-                is_whole = false;
-                let message =
-                    format!("{file} has variables without a default, so that no {INSTALL_FILE} is written: {}", variables.join(", "));
-                let finding = Diagnostic::of(&INSTALL_OPEN, message).at(declared.place(&FieldPath::root()));
-                let variable = variables.first().map_or("NAME", String::as_str);
-                release.report.push(finding.help(format!("write `${{{variable}:=default}}`, or leave it: clusterctl asks for a value")));
-                continue;
+/// The templates of all providers.
+fn add_templates(release: &mut Release, plan: &Plan<'_>) -> Vec<Source> {
+    let mut templates: Vec<Source> = Vec::new();
+    for declared in plan.providers {
+        let sources = declared.provider.templates.iter().flat_map(|folder| plan.inputs.files(folder));
+        let (taken, report) = templates::select(sources);
+        release.report.extend(report);
+        for (file, source) in taken {
+            insert(release, file, source.text().as_bytes().to_vec(), source);
+            if templates.iter().all(|known| known.name() != source.name()) {
+                templates.push(source.clone());
             }
-            Substitution::Broken(finding) => {
-                is_whole = false;
-                release.report.push((**finding).clone());
-                continue;
-            }
-        };
-        if !resolved.is_empty() {
-            resolved.push_str("---\n");
         }
-        resolved.push_str(&text);
     }
-    let changes = substitutions.iter().any(|(_, substitution)| matches!(substitution, Substitution::Resolved(_)));
-    if is_whole && changes {
-        release.files.insert(INSTALL_FILE, resolved.into_bytes());
-    }
-}
-
-/// The finished components must survive clusterctl: their variables parse, and with the defaults in place the result is YAML.
-fn substitution(declared: &Declared, text: &str, budget: &Budget) -> Substitution {
-    let finding = |what: String| {
-        let file = declared.provider.provider_type.components_file();
-        Diagnostic::of(&SUBSTITUTION, format!("{file} does not survive clusterctl's substitution: {what}"))
-            .at(declared.place(&FieldPath::root()))
-            .help("write `${NAME:=default}`, and `$${` for a literal `${`")
-    };
-    let broken = |finding: Diagnostic| Substitution::Broken(Box::new(finding));
-    let template = match envsubst::parse(text) {
-        Ok(template) => template,
-        Err(error) => {
-            let line = text[..error.start.min(text.len())].lines().count();
-            return broken(finding(format!("{error} (line {line} of the file)")).upstream(error.to_string()));
-        }
-    };
-    let substituted = match template.expand(|_| None::<String>, budget) {
-        Ok(substituted) => substituted,
-        Err(error) => return broken(finding(error.to_string()).upstream(error.to_string())),
-    };
-    if substituted.bytes == text.as_bytes() {
-        return Substitution::Same;
-    }
-    let resolved = String::from_utf8_lossy(&substituted.bytes).into_owned();
-    let parsed = yaml::parse(&Source::new("components", resolved.as_str()), budget);
-    if let Some(fault) = parsed.report.into_findings().into_iter().find(|f| f.rule.severity == crate::diag::Severity::Error) {
-        return broken(finding(fault.message));
-    }
-    let open: Vec<String> = template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
-    if open.is_empty() { Substitution::Resolved(resolved) } else { Substitution::Open(open) }
-}
-
-fn add_templates(release: &mut Release, plan: &Plan<'_>, declared: &Declared) {
-    let sources = declared.provider.templates.iter().flat_map(|folder| plan.inputs.files(folder));
-    let (taken, report) = templates::check(sources, plan.inputs.budget());
-    release.report.extend(report);
-    for (file, source) in taken {
-        insert(release, file, source.text().as_bytes().to_vec(), source);
-    }
+    templates
 }
 
 /// Puts a file into the release; two of one name with other bytes are a finding.

@@ -7,40 +7,7 @@ use super::names::Names;
 use crate::diag::{Diagnostic, Report};
 use crate::objects::Object;
 use crate::objects::references::references;
-
-/// Kinds that exist outside namespaces. clusterctl knows only some of them and gives all others a namespace.
-const CLUSTER_WIDE: &[&str] = &[
-    "APIService",
-    "CSIDriver",
-    "CSINode",
-    "CertificateSigningRequest",
-    "ClusterIssuer",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "CustomResourceDefinition",
-    "FlowSchema",
-    "IngressClass",
-    "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyBinding",
-    "MutatingWebhookConfiguration",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PodSecurityPolicy",
-    "PriorityClass",
-    "PriorityLevelConfiguration",
-    "RuntimeClass",
-    "StorageClass",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
-    "ValidatingWebhookConfiguration",
-    "VolumeAttachment",
-];
-
-/// Whether objects of a kind live in a namespace.
-pub fn is_namespaced(kind: &str) -> bool {
-    CLUSTER_WIDE.binary_search(&kind).is_err()
-}
+use crate::objects::scope::is_namespaced;
 
 /// Names before and after stamping, by kind.
 #[derive(Debug, Default)]
@@ -112,11 +79,6 @@ mod tests {
         assert!(report.is_empty());
         objects.iter_mut().for_each(|object| assert_eq!(follow(&names, &renames, object), None));
         objects
-    }
-
-    #[test]
-    fn cluster_wide_kinds_are_sorted() {
-        assert!(CLUSTER_WIDE.is_sorted(), "the look-up is a binary search");
     }
 
     #[test]

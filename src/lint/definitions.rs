@@ -27,8 +27,13 @@ pub(crate) const CRD_GROUP: &str = "apiextensions.k8s.io";
 /// The kind of CRDs.
 pub(crate) const CRD_KIND: &str = "CustomResourceDefinition";
 
+/// The CRDs among some objects.
+pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
+    objects.iter().filter(|object| object.kind() == CRD_KIND)
+}
+
 /// Judges a CRD, labels included.
-pub(crate) fn check(crd: &Object) -> Report {
+pub(super) fn check(crd: &Object) -> Report {
     let mut report: Report = name(crd).into_iter().collect();
     report.extend(unknown_versions(crd));
     report.extend(conversion(crd));
@@ -38,7 +43,7 @@ pub(crate) fn check(crd: &Object) -> Report {
 
 /// The release promises a contract that no CRD fulfils (book: "Metadata YAML"; checklist CC-13). `series` is where it does. Only for
 /// providers whose kinds the core looks up by contract.
-pub(crate) fn promise<'a>(contract: &str, crds: impl IntoIterator<Item = &'a Object>, series: &Place) -> Option<Diagnostic> {
+pub(super) fn promise<'a>(contract: &str, crds: impl IntoIterator<Item = &'a Object>, series: &Place) -> Option<Diagnostic> {
     let mut crds = crds.into_iter().peekable();
     crds.peek()?;
     let key = format!("{CONTRACT_PREFIX}{contract}");

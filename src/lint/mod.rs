@@ -1,4 +1,18 @@
 //! The judge of releases: what the core, the API server or clusterctl would refuse or change. Verbs that build, lay in or examine a release
-//! call the same rules, so that they cannot disagree.
+//! hand it the same [`Release`], so that they cannot disagree.
 
+pub(crate) mod components;
+pub(crate) mod containers;
+pub(crate) mod conversion;
 pub(crate) mod definitions;
+pub(crate) mod descriptions;
+pub(crate) mod duplicates;
+pub(crate) mod metadata;
+pub(crate) mod namespaces;
+mod release;
+pub(crate) mod scalars;
+pub(crate) mod template_text;
+pub(crate) mod templates;
+
+pub(crate) use components::Components;
+pub(crate) use release::{Release, provider_of};

@@ -11,6 +11,7 @@ pub mod pods;
 mod pool;
 pub(crate) mod read;
 pub mod references;
+pub(crate) mod scope;
 mod select;
 mod spot;
 pub mod substituted;
@@ -18,7 +19,7 @@ pub mod substituted;
 mod tests;
 
 pub use misfit::{Misfit, Shape};
-pub use object::Object;
+pub use object::{Anchor, Object};
 pub use pool::Pool;
 pub use read::{documents, read};
 pub use select::{Selection, select};

@@ -17,6 +17,20 @@ pub struct Object {
     origin: Option<Origin>,
 }
 
+/// Where an object stands, without its value.
+#[derive(Clone)]
+pub struct Anchor {
+    title: String,
+    origin: Option<Origin>,
+}
+
+impl Anchor {
+    /// The place of a field of the object, as [`Object::place`] has it.
+    pub fn place(&self, path: &FieldPath) -> Place {
+        place_by(self.origin.as_ref(), self.title.clone(), path, yaml::Origin::place)
+    }
+}
+
 /// The document that holds an object, and where in it.
 #[derive(Clone)]
 struct Origin {
@@ -135,17 +149,17 @@ impl Object {
 
     /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an object without places.
     pub fn place(&self, path: &FieldPath) -> Place {
-        self.place_by(path, yaml::Origin::place)
+        place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::place)
     }
 
     /// The place of the key of a field; where there is no key, that of the value.
     pub fn key_place(&self, path: &FieldPath) -> Place {
-        self.place_by(path, yaml::Origin::key_place)
+        place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::key_place)
     }
 
-    fn place_by(&self, path: &FieldPath, find: fn(&yaml::Origin, &FieldPath) -> Place) -> Place {
-        let place = self.origin.as_ref().map(|origin| find(&origin.document, &origin.within.join(path)));
-        place.unwrap_or_default().in_object(self.title()).at_path(path.clone())
+    /// Where the object stands, without its value.
+    pub fn anchor(&self) -> Anchor {
+        Anchor { title: self.title(), origin: self.origin.clone() }
     }
 
     /// The source from which the object was read.
@@ -188,6 +202,11 @@ impl Object {
         };
         items.into_iter().enumerate().map(item).collect()
     }
+}
+
+fn place_by(origin: Option<&Origin>, title: String, path: &FieldPath, find: fn(&yaml::Origin, &FieldPath) -> Place) -> Place {
+    let place = origin.map(|origin| find(&origin.document, &origin.within.join(path)));
+    place.unwrap_or_default().in_object(title).at_path(path.clone())
 }
 
 /// The depth is that of the reader's limits.

@@ -5,10 +5,12 @@ use semver::Version;
 use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::components::{Components, components};
+use crate::emit::judged::Built;
 use crate::emit::release::{self, ImageOverride, Plan, image_of};
-use crate::emit::{metadata, templates};
+use crate::lint::{metadata, templates};
 use crate::objects::Object;
 use crate::provider::{Declared, Inputs, missing_files};
+use crate::text::source::Source;
 
 rules! {
     /// the provider has no template or ClusterClass of the requested name
@@ -89,7 +91,9 @@ fn metadata_text(providers: &[Declared], inputs: &Inputs, report: &mut Report) -
 
 fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: &mut Report) -> Option<String> {
     let sources = providers.iter().flat_map(|declared| &declared.provider.templates).flat_map(|folder| inputs.files(folder));
-    let (found, faults) = templates::check(sources, inputs.budget());
+    let (found, mut faults) = templates::select(sources);
+    let judged: Vec<Source> = found.iter().map(|(_, source)| (*source).clone()).collect();
+    faults.extend(templates::check(&judged, inputs.budget()));
     let text = found.iter().find(|(file, _)| *file == wanted).map(|(_, source)| source.text().to_owned());
     if text.is_some() {
         report.extend(faults);
@@ -113,15 +117,16 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, report: &mut Report) -> Op
         let image = image_of(plan, declared);
         let Components { objects, report: found } = components(declared, plan.inputs, &image);
         report.extend(found);
+        match release::write(&objects) {
+            Ok(text) => {
+                let objects = objects.iter().map(Object::anchor).collect();
+                report.extend(Built { declared, objects, text: &text, version: plan.version }.check(None, &[], plan.inputs.budget()));
+            }
+            Err((object, error)) => report.push(release::not_writable(object, &error)),
+        }
         chosen.extend(objects.into_iter().filter(|object| is_part(artifact, object)));
     }
-    match release::write(&chosen) {
-        Ok(text) => Some(text),
-        Err((object, error)) => {
-            report.push(release::not_writable(object, &error));
-            None
-        }
-    }
+    release::write(&chosen).ok()
 }
 
 fn is_part(artifact: &Artifact, object: &Object) -> bool {

@@ -4,6 +4,7 @@ use semver::Version;
 
 use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::emit::metadata;
+use crate::lint;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -23,7 +24,7 @@ pub enum Bumped {
 
 /// Adds the series of `version`, with the contract of the newest series unless another one is given. `None` when the file cannot be used.
 pub fn run(source: &Source, version: &Version, contract: Option<&str>) -> (Option<Bumped>, Report) {
-    let (file, mut report) = metadata::parse(source, &Budget::default());
+    let (file, mut report) = lint::metadata::parse(source, &Budget::default());
     if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
         let finding = Diagnostic::of(&CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
         report.push(finding.help(Remedy::new("use ").setting(Setting::Contract).then(" v1beta1 or v1beta2")));

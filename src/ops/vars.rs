@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diag::{Report, Span};
-use crate::emit::templates::substitution_finding;
+use crate::lint::templates::substitution_finding;
 use crate::report::text::visible;
 use crate::text::envsubst::{self, Template};
 use crate::text::go;

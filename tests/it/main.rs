@@ -25,6 +25,7 @@ mod examples;
 mod go_template;
 mod network;
 mod no_cluster;
+mod one_judge;
 mod own_objects;
 mod release;
 mod render;

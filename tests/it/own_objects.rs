@@ -97,7 +97,8 @@ fn references_of_all_kinds_follow_the_names_of_the_release() {
                ---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\nimagePullSecrets: [{name: pull}]\n\
                ---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\nspec: {issuerRef: {name: i}}\n\
                ---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: v}\n\
-               webhooks: [{name: w, clientConfig: {service: {name: hook, namespace: system}}}, {name: x, clientConfig: {url: \"https://x\"}}]\n\
+               webhooks: [{name: w, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {service: {name: hook, namespace: system}}},\n\
+               {name: x, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: \"https://x\"}}]\n\
                ---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j}\n\
                spec: {jobTemplate: {spec: {template: {spec: {serviceAccountName: a, initContainers: [{name: i, image: g.io/i:v1, env: [{name: E, valueFrom: {secretKeyRef: {name: pull, key: k}}}]}]}}}}}\n";
     let objects = sound("objects: [own.yaml]\n", &[("own.yaml", own)]);

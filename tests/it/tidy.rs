@@ -18,9 +18,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     ("admission", &["diag", "text", "api", "schema", "conversion"]),
     // 2 engines
-    ("lint", &["diag", "text", "objects", "contract", "schema"]),
-    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("clusterctl", &["diag", "text", "objects", "contract"]),
+    ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl"]),
+    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text"]),
     // 3 verbs
@@ -142,8 +142,8 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/render/write/cloud_config/run.rs", "--v {level}"),
     ("src/render/write/ignition/script.rs", "--v {level}"),
     ("src/render/write/ignition/script.rs", "{} --config {KUBEADM_FILE}"),
-    ("src/ops/repository/doctor/templates.rs", "clusterctl generate cluster --list-variables"),
-    ("src/ops/repository/doctor/components.rs", "clusterctl generate provider --raw` and `--describe`"),
+    ("src/lint/template_text.rs", "clusterctl generate cluster --list-variables"),
+    ("src/lint/conversion.rs", "clusterctl generate provider --raw` and `--describe`"),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",

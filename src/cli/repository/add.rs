@@ -81,16 +81,19 @@ struct Given {
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let Given { releases: given, configuration, mut report } = self.read()?;
+        // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
+        let mut is_refused = report.has_errors();
+        let budget = Budget::default();
         let mut sources = Sources::new();
         let mut releases = Vec::new();
-        let budget = Budget::default();
         for Release { shown, files, version } in given {
-            let (assets, found) = repository::release_of(&files, &shown, version.as_ref(), &budget);
-            report.extend(found);
+            let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &budget);
+            is_refused |= judged.is_refused;
+            report.extend(judged.report);
             sources.extend(super::texts(&shown, &files));
-            releases.push((files, assets));
+            releases.push((files, judged.providers));
         }
-        if report.has_errors() {
+        if is_refused {
             context.findings(&report, &sources, To::Stderr);
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
@@ -146,9 +149,12 @@ impl Add {
         let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
         let target = self.target()?;
         sources.extend(target.existing.clone());
-        let (placements, configuration) = target.lay_out(releases, bundled, &mut report);
+        let mut refused = Report::new();
+        let (placements, configuration) = target.lay_out(releases, bundled, &mut refused);
+        let is_refused = refused.has_errors();
+        report.extend(refused);
         context.findings(&report, &sources, To::Stderr);
-        if report.has_errors() {
+        if is_refused {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
@@ -159,7 +165,7 @@ impl Add {
         }
         let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
         self.go_on(context, &providers, &target.absolute, unchanged);
-        Ok(Exit::Clean)
+        Ok(Exit::failing(report.has_errors()))
     }
 
     /// The repository as it is.

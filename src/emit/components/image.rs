@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use crate::contract::{Image, MANAGER_CONTAINER};
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::lint::containers;
 use crate::objects::{Object, pods};
 use crate::provider::{Declared, Manager};
 
 rules! {
-    /// `manager.image` in provider.yaml has a tag or digest, although the released version becomes the tag
-    IMAGE_TAGGED = error("provider-image-tagged");
     /// finished components run the manager from a placeholder tag such as `dev`, which the released version replaces
     TAG_STAMPED = info("components-image-tag-stamped");
 }
@@ -32,14 +31,10 @@ impl ManagerImage {
         self.given.clone().unwrap_or_else(|| format!("{}:{}", manager.image, self.tag))
     }
 
-    /// provider.yaml names the image without the tag.
+    /// provider.yaml names the image without the tag, unless the caller names another one.
     pub(super) fn check(&self, declared: &Declared, manager: &Manager) -> Option<Diagnostic> {
-        let tagged = Image::parse(&manager.image).is_ok_and(|image| image.is_pinned());
-        (tagged && self.given.is_none()).then(|| {
-            Diagnostic::of(&IMAGE_TAGGED, format!("manager.image is `{}`, with a tag or digest", manager.image))
-                .at(declared.place(&FieldPath::root().field("manager").field("image")))
-                .help(Remedy::new("leave them out: the version that is built becomes the tag; for one build use ").setting(Setting::Image))
-        })
+        let place = || declared.place(&FieldPath::of_fields("manager.image"));
+        self.given.is_none().then(|| containers::tagged(&manager.image, place()))?
     }
 
     /// Sets the image of each `manager` container in finished components: to the one that the caller names, or, where the tag is a

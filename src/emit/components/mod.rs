@@ -1,13 +1,11 @@
 //! The components YAML of one provider: everything that installs it, in one stream (book: clusterctl, "Components YAML").
 
-pub(crate) mod check;
 pub(crate) mod image;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-pub use self::check::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING, check_images, check_manager};
 pub use self::image::ManagerImage;
 use super::definitions;
 use super::names::Names;
@@ -15,9 +13,9 @@ use super::rbac::{self, Kind};
 use super::{account, crds, manager, stamp, webhooks};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::lint::definitions::{CRD_GROUP, CRD_KIND, check as judge_crd};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::references::references;
-use crate::objects::{self, Object, fields, pods};
+use crate::objects::{self, Object, fields};
 use crate::provider::{Declared, Inputs};
 
 rules! {
@@ -57,23 +55,6 @@ pub struct Components {
     pub report: Report,
 }
 
-impl Components {
-    /// The CRDs among the objects.
-    pub fn crds(&self) -> Vec<&Object> {
-        self.objects.iter().filter(|object| object.is(CRD_GROUP, CRD_KIND)).collect()
-    }
-
-    /// The images that the objects run.
-    pub fn images(&self) -> BTreeSet<String> {
-        self.objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect()
-    }
-
-    /// The objects of some kinds only, for `generate crds` and `generate rbac`.
-    pub fn of_kinds<'a>(&'a self, kinds: &'a [&'a str]) -> impl Iterator<Item = &'a Object> {
-        self.objects.iter().filter(move |object| kinds.contains(&object.kind()))
-    }
-}
-
 /// Puts the components of a provider together.
 pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
     let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), report: Report::new() };
@@ -89,9 +70,7 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) ->
     if declared.provider.components.is_none() {
         objects.sort_by_key(|object| rank(object.kind()));
     }
-    let mut report = assembly.report;
-    report.extend(check::check(declared, &objects));
-    Components { objects, report }
+    Components { objects, report: assembly.report }
 }
 
 /// Fields on the way to a reference that have the wrong type. Those of the Deployment that we make come from provider.yaml.
@@ -127,7 +106,6 @@ impl Assembly<'_> {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report.extend(definitions::check_built(&self.declared.provider, object));
                 definitions::label_contracts(&self.declared.provider, object);
-                self.report.extend(judge_crd(object));
             }
         }
         objects
@@ -200,7 +178,6 @@ impl Assembly<'_> {
                 self.report.extend(report);
                 if usable {
                     definitions::label_contracts(provider, &mut crd);
-                    self.report.extend(judge_crd(&crd));
                     let completed = definitions::complete_names(&mut crd);
                     self.report.extend(crd.refused(completed));
                     definitions::escape_for_substitution(&mut crd);

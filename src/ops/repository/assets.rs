@@ -3,12 +3,12 @@
 use semver::Version;
 use serde_json::Value;
 
-use super::sample::sampled;
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::metadata;
 use crate::emit::sbom::SBOM_FILE;
-use crate::objects::{self, Object, pods};
+use crate::lint::metadata::{self, MetadataFile};
+use crate::lint::{self, Components, Release, provider_of};
+use crate::objects::{Object, pods};
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::source::Source;
@@ -23,10 +23,10 @@ rules! {
     LABEL_MISSING = error("release-provider-label-missing"), url(book::LABELS);
     /// the files of a release do not tell its version
     VERSION_UNKNOWN = error("release-version-unknown");
-    /// a file of a release is not UTF-8
-    NOT_TEXT = error("release-asset-not-text");
     /// the name of a file of a release contains a control character
     NAME_CONTROL = error("release-asset-name-control");
+    /// a file of a release is not UTF-8
+    NOT_TEXT = error("release-asset-not-text");
 }
 
 /// A provider of a release.
@@ -46,9 +46,57 @@ pub struct Assets {
     pub contract: String,
 }
 
+/// A provider of a release, with its components as they were read.
+struct Found {
+    assets: Assets,
+    components: Components,
+}
+
+/// A release that was judged.
+#[derive(Debug, Clone, Default)]
+pub struct JudgedRelease {
+    /// Its providers.
+    pub providers: Vec<Assets>,
+    /// Everything that is wrong with it.
+    pub report: Report,
+    /// Whether it is no release, or clusterctl itself refuses it. All else that the report tells becomes a fault only in a cluster.
+    pub is_refused: bool,
+}
+
 /// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
 /// that the user named.
 pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Assets>, Report) {
+    let (found, _, mut report) = read(files, shown, given, budget);
+    found.iter().for_each(|found| report.extend(found.components.unreadable().clone()));
+    (found.into_iter().map(|found| found.assets).collect(), report)
+}
+
+/// Finds out what a set of files is, as [`release_of`] does, and judges it as `release build` and `repository doctor` do.
+pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> JudgedRelease {
+    let (found, metadata, mut report) = read(files, shown, given, budget);
+    let names = files.paths().filter(|path| lint::templates::is_template(path));
+    let templates: Vec<Source> = names.filter_map(|file| source(files, shown, file, &mut report)).collect();
+    let mut judged = JudgedRelease { is_refused: report.has_errors(), report, providers: Vec::new() };
+    for (at, Found { assets, components }) in found.into_iter().enumerate() {
+        let release = Release {
+            provider: &provider_of(&assets.label, assets.provider_type, &assets.components),
+            version: &assets.version,
+            components,
+            metadata: metadata.as_ref(),
+            // The providers of a release share its templates, which are judged once.
+            templates: if at == 0 { &templates } else { &[] },
+            namespace: None,
+        };
+        let verdict = release.check_by_itself(budget);
+        judged.is_refused |= verdict.is_refused;
+        judged.report.extend(verdict.report);
+        judged.providers.push(assets);
+    }
+    judged
+}
+
+/// The providers of a release, its metadata, and why they cannot be read.
+fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Found>, Option<MetadataFile>, Report) {
     let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
     let components = components_files(files);
     if components.is_empty() {
@@ -57,14 +105,14 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &B
             finding
                 .help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"),
         );
-        return (Vec::new(), report);
+        return (Vec::new(), None, report);
     }
-    let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), report) };
+    let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), None, report) };
     let mut found = Vec::new();
     for (provider_type, file) in components {
-        let objects = objects(files, shown, &file, budget, &mut report);
-        let Some(label) = label_of(&objects, shown, &file, provider_type, &mut report) else { continue };
-        let Some(version) = given.cloned().or_else(|| version_of(files, &objects)) else {
+        let Some(components) = source(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
+        let Some(label) = label_of(&components, shown, &file, provider_type, &mut report) else { continue };
+        let Some(version) = given.cloned().or_else(|| version_of(files, components.objects())) else {
             let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
             report.push(finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{}", example_version(&metadata)))));
             continue;
@@ -74,11 +122,12 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &B
             Ok(series) => {
                 let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(&label).to_owned();
                 let contract = series.contract.clone();
-                found.push(Assets { label, name, provider_type, components: file, version, contract });
+                let assets = Assets { label, name, provider_type, components: file, version, contract };
+                found.push(Found { assets, components });
             }
         }
     }
-    (found, report)
+    (found, Some(metadata), report)
 }
 
 /// A name that would end lines in logs, and give commands to terminals and CI systems.
@@ -110,7 +159,7 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
     }
 }
 
-fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<metadata::MetadataFile> {
+fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
         let finding =
             Diagnostic::of(&METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
@@ -122,23 +171,17 @@ fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report
     file
 }
 
-/// The objects of a components file; what cannot be read is a finding.
-fn objects(files: &Tree, shown: &str, file: &str, budget: &Budget, report: &mut Report) -> Vec<Object> {
-    let Some(source) = source(files, shown, file, report) else { return Vec::new() };
-    let (text, origins, found) = sampled(&source, budget);
-    report.extend(found);
-    let Some(text) = text else { return Vec::new() };
-    let (objects, unreadable) = objects::documents(&text, budget);
-    report.extend(origins.restore(unreadable));
-    objects
-}
-
 /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
-fn label_of(objects: &[Object], shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
+fn label_of(components: &Components, shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
     let prefix = provider_type.label("");
-    let mut found = objects.iter().filter_map(|object| object.label(labels::PROVIDER));
+    let mut found = components.objects().iter().filter_map(|object| object.label(labels::PROVIDER));
     let label = found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned);
     if label.is_none() {
+        // What cannot be read has no label either, and is told as such.
+        if components.unreadable().has_errors() {
+            report.extend(components.unreadable().clone());
+            return None;
+        }
         let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
         let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
         report.push(Diagnostic::of(&LABEL_MISSING, message).help(help));
@@ -157,7 +200,7 @@ fn version_of(files: &Tree, objects: &[Object]) -> Option<Version> {
 }
 
 /// A version that the metadata would take, for a message.
-fn example_version(metadata: &metadata::MetadataFile) -> String {
+fn example_version(metadata: &MetadataFile) -> String {
     let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor));
     newest.map_or_else(|| "0.1.0".to_owned(), |series| format!("{}.{}.0", series.major, series.minor))
 }

@@ -289,7 +289,7 @@ mod tests {
 
     const METADATA: &str =
         "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
-    const COMPONENTS: &str = "kind: Deployment\nmetadata: {name: m, labels: {cluster.x-k8s.io/provider: bootstrap-foo}}\nspec: {template: {spec: {containers: [{image: \"${I:=ghcr.io/a/b:v1}\"}]}}}\n";
+    const COMPONENTS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m, labels: {cluster.x-k8s.io/provider: bootstrap-foo}}\nspec: {template: {spec: {containers: [{image: \"${I:=ghcr.io/a/b:v1}\"}]}}}\n";
 
     fn repository(configuration: &str) -> Tree {
         [

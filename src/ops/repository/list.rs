@@ -5,7 +5,7 @@ use semver::Version;
 use serde::Serialize;
 
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
-use crate::emit::metadata;
+use crate::lint::metadata;
 use crate::report::text;
 use crate::text::budget::Budget;
 use crate::text::source::Source;

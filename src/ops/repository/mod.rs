@@ -9,9 +9,8 @@ pub mod bundle;
 pub(crate) mod configuration;
 pub mod doctor;
 mod list;
-mod sample;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments, needs_kubeadm};
-pub use assets::{Assets, release_of};
+pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 pub use list::{Listed, list, table};

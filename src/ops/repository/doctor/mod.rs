@@ -1,12 +1,7 @@
 //! `repository doctor`: for each provider of a configuration which version and which files clusterctl takes, and why; what is missing; and
 //! what in the files would surprise people later.
 
-pub(crate) mod components;
 pub(crate) mod configuration;
-pub(crate) mod definitions;
-pub(crate) mod names;
-pub(crate) mod scalars;
-pub(crate) mod templates;
 mod text;
 pub(crate) mod versions;
 
@@ -14,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
-use crate::contract::{METADATA_FILE, ProviderType};
+use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use crate::lint::{self, Components, Release};
 use crate::text::source::Source;
 
 pub use configuration::unreadable;
@@ -124,7 +120,6 @@ pub fn examine(subject: Subject<'_>) -> Examination {
 impl Examination {
     /// Adds one provider, and what is wrong with it.
     fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
-        let budget = subject.config.world().budget;
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));
         if explained.provider.url.starts_with("https://") {
@@ -138,20 +133,28 @@ impl Examination {
             )));
             return;
         }
+        let budget = subject.config.world().budget;
         self.report.extend(versions::check(&explained, &entry.place));
         let metadata = self.source_of(&explained, METADATA_FILE);
         let components_name = explained.provider.url_and_file().1.to_owned();
         let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, budget, &mut self.report));
-        if let Some(source) = self.source_of(&explained, &components_name) {
-            self.report.extend(components::check(subject.config, &explained, &source, metadata.as_ref()));
-        }
+        let components = self.source_of(&explained, &components_name).map(|source| Components::read(source, budget));
         let others = explained.files.iter().filter(|file| file.name != METADATA_FILE && file.name != components_name);
-        let names: Vec<String> = others.map(|file| file.name.clone()).collect();
-        for name in names {
-            if let Some(source) = self.source_of(&explained, &name) {
-                self.report.extend(templates::check(&source, budget));
-            }
-        }
+        let templates: Vec<Source> = others.filter_map(|file| self.source_of(&explained, &file.name)).collect();
+        let version = explained.picked.as_ref().ok().and_then(|(version, _)| parse_semantic(version).ok());
+        let (Some(components), Some(version)) = (components, version) else {
+            self.report.extend(lint::templates::check(&templates, budget));
+            return;
+        };
+        let release = Release {
+            provider: &explained.provider,
+            version: &version,
+            components,
+            metadata: metadata.as_ref(),
+            templates: &templates,
+            namespace: None,
+        };
+        self.report.extend(release.check(subject.config).report);
     }
 
     /// The text of a file of the release; what is no text is a finding.

@@ -2,10 +2,10 @@
 
 use semver::Version;
 
-use crate::clusterctl::{Explanation, FileFault, Reason, Skipped, metadata_refusal};
+use crate::clusterctl::{Explanation, FileFault, Reason, Skipped};
 use crate::contract::{METADATA_FILE, book, parse_semantic};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::emit::metadata::{self, MetadataFile};
+use crate::lint::metadata::{self, MetadataFile};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -18,8 +18,6 @@ rules! {
     VERSION_UNPREFIXED = error("repository-version-unprefixed");
     /// a file that clusterctl needs does not exist
     FILE_MISSING = error("repository-file-missing");
-    /// clusterctl refuses metadata.yaml
-    METADATA_REFUSED = error("metadata-refused"), url(book::METADATA_YAML);
     /// metadata.yaml names a series without a release, so `latest` selects a pre-release or nothing
     SERIES_AHEAD = warning("metadata-series-ahead"), url(book::METADATA_YAML);
     /// metadata.yaml omits the series of an older version, which clusterctl then cannot upgrade
@@ -86,14 +84,8 @@ fn series_ahead(explained: &Explanation, version: &str, newest: &str, (major, mi
 
 /// Reads the metadata of the picked version and holds it against the versions that are there.
 pub(super) fn check_metadata(explained: &Explanation, source: &Source, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
-    let (file, found) = metadata::parse(source, budget);
-    let refusal = metadata_refusal(&explained.provider.label(), source.text().as_bytes(), budget);
+    let (file, found) = metadata::read(&explained.provider.label(), source, budget);
     report.extend(found);
-    if let Some(refusal) = refusal.filter(|_| !report.has_errors()) {
-        let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
-        let finding = finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}"));
-        report.push(finding.upstream(refusal.message()));
-    }
     let file = file?;
     let versions: Vec<Version> = explained.found.iter().filter_map(|name| parse_semantic(name).ok()).collect();
     let picked = explained.picked.as_ref().ok().and_then(|(version, _)| parse_semantic(version).ok())?;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::emit::templates::substitution_finding;
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, Template, Use};
 use crate::text::source::Source;
@@ -23,12 +22,9 @@ rules! {
     CLASS_REPEATED = warning("template-class-repeated");
 }
 
-/// Judges a template.
+/// Judges the text of a template, variables included. That they cannot be read is a finding of its own.
 pub(super) fn check(source: &Source, budget: &Budget) -> Report {
-    let template = match envsubst::parse(source.text()) {
-        Ok(template) => template,
-        Err(error) => return [substitution_finding(source, &error)].into_iter().collect(),
-    };
+    let Ok(template) = envsubst::parse(source.text()) else { return Report::new() };
     let mut report = variables(source, &template);
     report.extend(clusters(source, budget));
     report

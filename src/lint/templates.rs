@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::template_text;
 use crate::contract::{CLUSTER_CLASS_PREFIX, book, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{self, Object, Substituted};
@@ -32,9 +33,8 @@ rules! {
     CLASS_NAMESPACE = warning("clusterclass-namespace-present"), url(book::CLUSTER_CLASSES);
 }
 
-/// The templates of a provider by their file name, and what is wrong with them. Files of other names are passed over, with a warning
-/// where the name looks as if clusterctl should find it.
-pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>, budget: &Budget) -> (Vec<(&'a str, &'a Source)>, Report) {
+/// The templates among some files by their file name, and those whose name looks as if clusterctl should find it.
+pub(crate) fn select<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str, &'a Source)>, Report) {
     let mut report = Report::new();
     let mut taken = Vec::new();
     for source in sources {
@@ -43,20 +43,32 @@ pub fn check<'a>(sources: impl IntoIterator<Item = &'a Source>, budget: &Budget)
             let finding = Diagnostic::of(&NAME_CONTROL, format!("the name {} has a control character", go::quote(file))).at(source.place());
             report.push(finding.help("rename the file: such a name ends lines in logs, and gives commands to terminals and CI systems"));
         }
-        if template_flavor(file).is_some() || cluster_class_name(file).is_some() {
+        if is_template(file) {
             taken.push((file, source));
-        } else if let Some(finding) = unknown_name(source, file) {
-            report.push(finding);
+        } else {
+            report.extend(unknown_name(source, file));
         }
     }
-    let classes: BTreeSet<&str> = taken.iter().filter_map(|(file, _)| cluster_class_name(file)).collect();
-    for (file, source) in &taken {
-        report.extend(match cluster_class_name(file) {
+    (taken, report)
+}
+
+/// Whether clusterctl finds a template or a ClusterClass under a name.
+pub(crate) fn is_template(file: &str) -> bool {
+    template_flavor(file).is_some() || cluster_class_name(file).is_some()
+}
+
+/// Judges the templates of a release.
+pub(crate) fn check(sources: &[Source], budget: &Budget) -> Report {
+    let classes: BTreeSet<&str> = sources.iter().filter_map(|source| cluster_class_name(file_name(source.name()))).collect();
+    let judge = |source| {
+        let mut report = match cluster_class_name(file_name(Source::name(source))) {
             Some(class) => check_class(source, class, budget),
             None => check_template(source, &classes, budget),
-        });
-    }
-    (taken, report)
+        };
+        report.extend(template_text::check(source, budget));
+        report
+    };
+    sources.iter().flat_map(judge).collect()
 }
 
 fn file_name(path: &str) -> &str {
@@ -100,7 +112,7 @@ impl Sampled {
 }
 
 /// The finding about a template whose variables cannot be read or replaced.
-pub fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
+pub(crate) fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
     Diagnostic::of(&SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
         .at(source.place_at(error.start..error.stopped.max(error.start)))
         .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
@@ -219,7 +231,9 @@ mod tests {
 
     fn rules(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
-        let (_, report) = check(&sources, &Budget::default());
+        let mut report = select(&sources).1;
+        let taken: Vec<Source> = select(&sources).0.into_iter().map(|(_, source)| source.clone()).collect();
+        report.extend(check(&taken, &Budget::default()));
         let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
         report.findings().iter().map(|f| format!("{}:{}", f.rule.id, line(f))).collect()
     }

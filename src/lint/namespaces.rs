@@ -5,11 +5,19 @@ use serde_json::Value;
 use crate::clusterctl::gets_namespace;
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::emit::components::{NAMESPACE_DUPLICATED, NAMESPACE_FOREIGN, NAMESPACE_MISSING};
-use crate::emit::stamp::is_namespaced;
 use crate::objects::Object;
+use crate::objects::scope::is_namespaced;
+use crate::text::source::Source;
 
 rules! {
+    /// the components contain more than one Namespace
+    NAMESPACE_DUPLICATED = error("components-namespace-duplicated"), url(book::TARGET_NAMESPACE);
+    /// the components contain no Namespace, so clusterctl has no default target
+    NAMESPACE_MISSING = error("components-namespace-missing"), url(book::TARGET_NAMESPACE);
+    /// an object is in another namespace than the components, and clusterctl moves it
+    NAMESPACE_FOREIGN = warning("components-namespace-foreign"), url(book::TARGET_NAMESPACE);
+    /// the Namespace in finished components differs from `namespace` in provider.yaml
+    NAMESPACE_OTHER = error("components-namespace-other");
     /// clusterctl adds a namespace to an object of a cluster-scoped kind that it does not know
     CLUSTER_WIDE_MOVED = warning("components-cluster-wide-moved"), url(book::TARGET_NAMESPACE);
     /// a role binding names a subject in another namespace, which clusterctl replaces
@@ -22,8 +30,8 @@ rules! {
     ROLE_LEFT_BEHIND = info("components-role-left-behind");
 }
 
-/// Judges names and namespaces of all objects.
-pub(super) fn check(objects: &[Object]) -> Report {
+/// Judges names and namespaces of all objects. `wanted` is the namespace that provider.yaml names, if there is one.
+pub(super) fn check(objects: &[Object], file: &Source, wanted: Option<&str>) -> Report {
     let mut report = Report::new();
     let namespaces: Vec<&Object> = objects.iter().filter(|object| object.kind() == "Namespace").collect();
     for extra in namespaces.iter().skip(1) {
@@ -33,10 +41,11 @@ pub(super) fn check(objects: &[Object]) -> Report {
     }
     let Some(namespace) = namespaces.first() else {
         let finding = Diagnostic::of(&NAMESPACE_MISSING, "the components hold no Namespace, so clusterctl has no default target");
-        let place = objects.first().map(|object| object.place(&FieldPath::root())).unwrap_or_default();
-        report.push(finding.at(crate::diag::Place { object: None, span: None, ..place }).help("add a Namespace to the file"));
+        let called = wanted.map_or(String::new(), |wanted| format!(" `{wanted}`"));
+        report.push(finding.at(file.place()).help(format!("add a Namespace{called} to the file")));
         return report;
     };
+    report.extend(wanted.and_then(|wanted| other(namespace, wanted)));
     for object in objects.iter().filter(|object| object.kind() != "Namespace") {
         report.extend(namespace_of(object, namespace.name()));
         report.extend(subjects(object, namespace.name()));
@@ -44,6 +53,15 @@ pub(super) fn check(objects: &[Object]) -> Report {
     }
     report.extend(left_behind(objects, namespace.name()));
     report
+}
+
+fn other(namespace: &Object, wanted: &str) -> Option<Diagnostic> {
+    let found = namespace.name();
+    (found != wanted).then(|| {
+        Diagnostic::of(&NAMESPACE_OTHER, format!("the components hold Namespace {found}, but `namespace` is {wanted}"))
+            .at(namespace.place(&FieldPath::of_fields("metadata.name")))
+            .help("let both say the same")
+    })
 }
 
 fn namespace_of(object: &Object, target: &str) -> Option<Diagnostic> {

@@ -3,9 +3,8 @@
 
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
-use crate::text::budget::Budget;
 use crate::text::source::{Source, TextRange};
-use crate::text::yaml::{self, Node, Value};
+use crate::text::yaml::{self, Document, Node, Value};
 
 rules! {
     /// a bare key such as `y` or `on` becomes `true` or `false`
@@ -21,11 +20,10 @@ rules! {
 /// Whole numbers beyond this are not exact as doubles.
 const EXACT: u64 = 1 << 53;
 
-/// Judges the scalars of the file as it is written, variables included.
-pub(super) fn check(source: &Source, budget: &Budget) -> Report {
+/// Judges the scalars of a file as it is written, variables included.
+pub(super) fn check(source: &Source, documents: &[Document]) -> Report {
     let mut report = Report::new();
-    // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
-    for document in &yaml::parse(source, budget).documents {
+    for document in documents {
         let kind = document.root.at(&FieldPath::root().field("kind")).and_then(Node::as_str).unwrap_or_default();
         let mut walk = Walk { source, document: document.index, is_typed: is_typed(kind), path: FieldPath::root(), report: &mut report };
         walk.visit(&document.root);
@@ -135,7 +133,8 @@ mod tests {
     use super::*;
 
     fn check_text(text: &str, expected: &[(&str, u32)]) {
-        let report = check(&Source::new("c.yaml", text), &Budget::default());
+        let source = Source::new("c.yaml", text);
+        let report = check(&source, &yaml::parse(&source, &crate::text::budget::Budget::default()).documents);
         let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.unwrap().start.line)).collect();
         assert_eq!(found, expected, "{text}");
     }

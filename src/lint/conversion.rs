@@ -1,13 +1,9 @@
-//! The components file as clusterctl takes it: what it refuses, and what of it comes out other than it went in.
+//! What clusterctl refuses, and what of components comes out of it other than it went in.
 
-use super::{definitions, names, scalars};
-use crate::clusterctl::{Config, Explanation, components_refusal, dropped_fields, version_refusal};
+use crate::clusterctl::{Config, Provider, Refusal, components_refusal, dropped_fields, version_refusal};
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::emit::components::{check_images, check_manager};
-use crate::emit::metadata::MetadataFile;
-use crate::objects::{self, Object};
-use crate::ops::repository::sample::sampled;
+use crate::objects::Object;
 use crate::text::source::Source;
 
 rules! {
@@ -23,55 +19,35 @@ rules! {
     WEBHOOK_INCOMPLETE = error("components-webhook-incomplete");
 }
 
-/// Judges the components of the picked version.
-pub(super) fn check(config: &Config<'_>, explained: &Explanation, source: &Source, metadata: Option<&MetadataFile>) -> Report {
-    let budget = config.world().budget;
-    let (text, origins, mut report) = sampled(source, budget);
-    let has_contract = explained.provider.provider_type.has_contract();
-    if let Some(text) = text {
-        let (objects, unreadable) = objects::read(&text, budget);
-        report.extend(unreadable);
-        report.extend(check_objects(&objects, metadata, has_contract));
-    }
-    let mut report = origins.restore(report);
-    report.extend(scalars::check(source, budget));
-    report.extend(definitions::substituted(source, budget));
-    report.extend(refusals(config, explained, source, report.has_errors()));
-    report
+/// Judges what clusterctl makes of the objects.
+pub(super) fn check(objects: &[Object]) -> Report {
+    let judge = |object| unknown_version(object).into_iter().chain(dropped(object)).chain(incomplete_webhooks(object));
+    objects.iter().flat_map(judge).collect()
 }
 
-fn check_objects(objects: &[Object], metadata: Option<&MetadataFile>, has_contract: bool) -> Report {
-    let mut report = check_images(objects);
-    report.extend(check_manager(objects));
-    report.extend(names::check(objects));
-    report.extend(definitions::check(objects, metadata, has_contract));
-    for object in objects {
-        report.extend(unknown_version(object));
-        report.extend(dropped(object));
-        report.extend(incomplete_webhooks(object));
-    }
-    report
+/// What clusterctl itself says of a whole file.
+pub(super) struct Refusals {
+    /// That it refuses the file.
+    pub(super) refused: Option<Diagnostic>,
+    /// That it refuses the file where it replaces no variables, and only there.
+    pub(super) raw: Option<Diagnostic>,
 }
 
-/// clusterctl itself over the whole file. What already has a finding of its own is not said twice.
-fn refusals(config: &Config<'_>, explained: &Explanation, source: &Source, has_errors: bool) -> Option<Diagnostic> {
-    let (version, _) = explained.picked.as_ref().ok()?;
-    let refusal = |raw| components_refusal(config, &explained.provider, version, source.text().as_bytes(), raw);
-    let finding = |rule, message: &str, refusal: &crate::clusterctl::Refusal| {
+/// clusterctl itself over the whole file.
+pub(super) fn refusals(config: &Config<'_>, provider: &Provider, version: &str, source: &Source, has_variables: bool) -> Refusals {
+    let refusal = |raw| components_refusal(config, provider, version, source.text().as_bytes(), raw);
+    let finding = |rule, message: &str, refusal: &Refusal| {
         Diagnostic::of(rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
-    match refusal(false) {
-        Some(_) if has_errors => None,
-        Some(refused) => {
-            let message = "clusterctl refuses the components";
-            Some(finding(&REFUSED, message, &refused).help("mend the object that the note names"))
-        }
-        None => refusal(true).map(|refused| {
-            let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
-            let help = "use variables only inside of strings, and not in images";
-            finding(&RAW_REFUSED, message, &refused).help(help)
-        }),
+    if let Some(refused) = refusal(false) {
+        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused).help("mend the object that the note names");
+        return Refusals { refused: Some(refused), raw: None };
     }
+    // Without variables both are the same.
+    let raw = if has_variables { refusal(true) } else { None };
+    let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
+    let help = "use variables only inside of strings, and not in images";
+    Refusals { refused: None, raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)) }
 }
 
 fn unknown_version(object: &Object) -> Option<Diagnostic> {

@@ -1,0 +1,65 @@
+//! What the judge says of components that were built: findings stand where the objects come from, not in the file that is made of them.
+
+use semver::Version;
+
+use crate::diag::{Diagnostic, FieldPath, Place, Report};
+use crate::lint::metadata::MetadataFile;
+use crate::lint::{self, provider_of};
+use crate::objects::Anchor;
+use crate::provider::Declared;
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
+/// Components as clusterctl gets them, and where they come from.
+pub(crate) struct Built<'a> {
+    /// The provider.
+    pub(crate) declared: &'a Declared,
+    /// Where the objects come from, in the order in which they were written.
+    pub(crate) objects: Vec<Anchor>,
+    /// The objects as one stream.
+    pub(crate) text: &'a str,
+    /// The version that is built.
+    pub(crate) version: &'a Version,
+}
+
+impl Built<'_> {
+    /// Judges the components, and the metadata and templates that are released with them.
+    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, templates: &[Source], budget: &Budget) -> Report {
+        let provider_type = self.declared.provider.provider_type;
+        let file = provider_type.components_file();
+        let components = lint::Components::read(Source::new(file.as_str(), self.text), budget);
+        let release = lint::Release {
+            provider: &provider_of(&self.declared.provider.label(), provider_type, &file),
+            version: self.version,
+            components,
+            metadata,
+            templates,
+            namespace: Some(&self.declared.provider.namespace),
+        };
+        let findings = release.check_by_itself(budget).report.into_findings().into_iter();
+        findings.map(|finding| self.in_inputs(finding, &file)).collect()
+    }
+
+    /// The finding with its places in the files that were read.
+    fn in_inputs(&self, mut finding: Diagnostic, file: &str) -> Diagnostic {
+        let related = finding.related.iter_mut().map(|related| &mut related.place);
+        for place in std::iter::once(&mut finding.place).chain(related).filter(|place| place.file.as_deref() == Some(file)) {
+            *place = self.input(place);
+        }
+        finding
+    }
+
+    /// Where provider.yaml or a file that it names says what stands at a place of the components.
+    fn input(&self, place: &Place) -> Place {
+        let object = place.document.and_then(|document| self.objects.get(document.checked_sub(1)?));
+        let Some(object) = object else { return self.declared.place(&FieldPath::of_fields("components")) };
+        let found = object.place(&place.path);
+        if found.file.is_some() {
+            return found;
+        }
+        // What we make is described by provider.yaml; the finding names the field of the object.
+        let is_manager = place.object.as_ref().is_some_and(|title| title.starts_with("Deployment/"));
+        let declared = self.declared.place(&FieldPath::of_fields(if is_manager { "manager" } else { "name" }));
+        Place { path: found.path, object: found.object, ..declared }
+    }
+}

@@ -1,0 +1,181 @@
+//! `release build`, `repository add` and `repository doctor` hand a release to one judge: what one of them finds, all of them find.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::windlass;
+
+const METADATA: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+const NAMESPACE: &str =
+    "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system, labels: {cluster.x-k8s.io/provider: bootstrap-foo}}\n";
+
+/// A folder with the files of a release, and a provider.yaml that makes the same release of them.
+fn folder(objects: &str, template: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("in/bootstrap-components.yaml", &format!("{NAMESPACE}---\n{objects}"));
+    write("in/metadata.yaml", METADATA);
+    write("in/cluster-template.yaml", template);
+    write(
+        "provider.yaml",
+        "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: foo-system\n\
+         components: in/bootstrap-components.yaml\nmetadata: in/metadata.yaml\ntemplates: [in]\n",
+    );
+    folder
+}
+
+fn run(folder: &Path, line: &str) -> Output {
+    windlass(folder).args(line.split(' ')).env("PWD", folder).output().unwrap()
+}
+
+/// The findings of a report in JSON: rule and field. What is said of a file as a whole stands at `components` in a provider.yaml.
+fn told(output: &Output) -> BTreeSet<(String, String)> {
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let findings = report["findings"].as_array().unwrap().iter();
+    let text = |found: &Value, field: &str| found[field].as_str().unwrap_or_default().to_owned();
+    findings.map(|found| (text(found, "rule"), text(found, "path").replacen("components", "", 1))).collect()
+}
+
+/// What the text of findings names.
+fn named(output: &Output) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let rule = |line: &str| {
+        let (severity, rest) = line.split_once('[')?;
+        ["error", "warning", "info"].contains(&severity).then(|| rest.split(']').next().unwrap().to_owned())
+    };
+    text.lines().filter_map(rule).collect()
+}
+
+/// Builds, lays in and examines a release: all of them tell the rules that are expected, and no others.
+fn check(objects: &str, template: &str, expected: &[&str]) {
+    let folder = folder(objects, template);
+    let path = folder.path();
+    let expected: BTreeSet<String> = expected.iter().map(|rule| (*rule).to_owned()).collect();
+    let rules = |found: BTreeSet<(String, String)>| found.into_iter().map(|(rule, _)| rule).collect::<BTreeSet<_>>();
+    let build = told(&run(path, "release build v0.1.0 --to out -o json"));
+    assert_eq!(rules(build.clone()), expected, "release build of {objects}");
+    assert_eq!(
+        named(&run(path, "repository add in --release v0.1.0 --to repository")),
+        expected,
+        "repository add of {objects}"
+    );
+    std::fs::create_dir_all(path.join("other/bootstrap-foo")).unwrap();
+    std::fs::rename(path.join("in"), path.join("other/bootstrap-foo/v0.1.0")).unwrap();
+    std::fs::write(
+        path.join("other/clusterctl.yaml"),
+        format!(
+            "CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\nproviders:\n- {{name: foo, type: BootstrapProvider, url: {}/other/bootstrap-foo/latest/bootstrap-components.yaml}}\n",
+            path.display()
+        ),
+    )
+    .unwrap();
+    let doctor = told(&run(path, "repository doctor other -o json"));
+    assert_eq!(doctor, build, "repository doctor of {objects}");
+}
+
+const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: fooconfigs.foo.dev, labels: {cluster.x-k8s.io/v1beta2: v1beta9}}\n\
+    spec:\n  group: foo.dev\n  scope: Namespaced\n  names: {kind: FooConfig, plural: fooconfigs}\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, description: \"of ${NAME:=x}\"}}}\n";
+
+/// Review A09: a label that names a version which the CRD does not serve was an error of doctor alone.
+#[test]
+fn verbs_agree_on_definitions() {
+    check(CRD, "a: b\n", &["crd-contract-label-version-unknown", "crd-text-substituted"]);
+    check(
+        &CRD.replace("v1beta2: v1beta9", "v1beta1: v1"),
+        "a: b\n",
+        &["crd-contract-label-missing", "crd-text-substituted"],
+    );
+    check(
+        &CRD.replace("fooconfigs.foo.dev", "foos.foo.dev"),
+        "a: b\n",
+        &["crd-contract-label-version-unknown", "crd-name-wrong", "crd-text-substituted"],
+    );
+}
+
+#[test]
+fn verbs_agree_on_what_clusterctl_changes() {
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: []\n";
+    check(role, "a: b\n", &["components-role-left-behind"]);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: elsewhere, labels: {a: 1}}\ndata: {}\n";
+    check(map, "a: b\n", &["components-label-not-text", "components-namespace-foreign"]);
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: foo-system}\n\
+        spec: {template: {spec: {kontainers: [], containers: [{name: manager, image: \"${IMAGE:=ghcr.io/a/b:v1}\"}]}}}\n";
+    check(deployment, "a: b\n", &["components-field-dropped", "components-raw-refused"]);
+    check(
+        &deployment.replace("kontainers: [], ", "").replace("apps/v1", "apps/v1beta1"),
+        "a: b\n",
+        &["components-object-version-unknown"],
+    );
+    check(
+        &deployment.replace("kontainers: [], ", "").replace("ghcr.io/a/b:v1", "b"),
+        "a: b\n",
+        &["components-image-not-canonical"],
+    );
+    check(
+        &format!("{map}---\n{map}").replace(", labels: {a: 1}", "").replace("elsewhere", "foo-system"),
+        "a: b\n",
+        &["components-object-duplicated"],
+    );
+}
+
+#[test]
+fn verbs_agree_on_templates() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: foo-system}\n";
+    check(map, "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n", &["template-namespace-present"]);
+    check(map, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${A:?must}\"}\n", &["template-operator-not-shells"]);
+}
+
+/// What becomes a fault only in a cluster is told, and the release is laid in; what clusterctl refuses is not.
+#[test]
+fn a_release_that_clusterctl_takes_is_laid_in_with_what_is_wrong() {
+    let given = folder(CRD, "a: b\n");
+    let added = run(given.path(), "repository add in --release v0.1.0 --to repository");
+    assert_eq!(
+        (added.status.code(), named(&added).contains("crd-contract-label-version-unknown")),
+        (Some(1), true),
+        "{added:?}"
+    );
+    assert!(String::from_utf8_lossy(&added.stdout).starts_with("clusterctl init --config "), "{added:?}");
+    assert!(given.path().join("repository/bootstrap-foo/v0.1.0/metadata.yaml").is_file());
+
+    let refused = folder("apiVersion: v1\nkind: Namespace\nmetadata: {name: second}\n", "a: b\n");
+    let added = run(refused.path(), "repository add in --release v0.1.0 --to repository");
+    assert_eq!(
+        (added.status.code(), named(&added)),
+        (Some(1), BTreeSet::from(["components-namespace-duplicated".to_owned()])),
+        "{added:?}"
+    );
+    assert!(added.stdout.is_empty() && !refused.path().join("repository").exists(), "{added:?}");
+}
+
+/// Findings of a build stand in the files that the user wrote, not in the file that is made of them.
+#[test]
+fn findings_of_a_build_stand_in_what_was_given() {
+    let place = |objects: &str, rule: &str| {
+        let folder = folder(objects, "a: b\n");
+        let output = run(folder.path(), "release build v0.1.0 --to out -o json");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = report["findings"].as_array().unwrap().iter().find(|found| found["rule"] == rule).cloned();
+        let found = found.unwrap_or_else(|| panic!("{report:#}"));
+        (
+            found["file"].as_str().unwrap_or_default().to_owned(),
+            found["line"].as_u64(),
+            found["path"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let file = "in/bootstrap-components.yaml".to_owned();
+    let label = "metadata.labels[cluster.x-k8s.io/v1beta2]".to_owned();
+    assert_eq!(place(CRD, "crd-contract-label-version-unknown"), (file.clone(), Some(7), label));
+    let described = "spec.versions[0].schema.openAPIV3Schema.description".to_owned();
+    assert_eq!(place(CRD, "crd-text-substituted"), (file.clone(), Some(13), described));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a: ${B\n";
+    assert_eq!(place(map, "components-substitution-broken").0, "provider.yaml");
+}
