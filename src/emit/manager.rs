@@ -5,18 +5,20 @@ use serde_json::{Map, Value, json};
 
 use super::names::Names;
 use crate::contract::{MANAGER_CONTAINER, labels, manager as face};
-use crate::provider::{EnvVar, Manager, ManagerPorts, Object};
+use crate::provider::{EnvVar, Manager, ManagerPorts, Object, ObjectMetadata};
 
 const SELECTOR: &str = "controller-manager";
 const CERTIFICATE_VOLUME: &str = "cert";
 
-/// The Namespace of the components.
-pub fn namespace(names: &Names) -> Value {
-    json!({
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": names.namespace, "labels": {labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR}},
-    })
+/// The Namespace of the components, with further labels and annotations. The provider's own label is put on it like on everything else.
+pub fn namespace(names: &Names, own: Option<&ObjectMetadata>) -> Value {
+    let mut metadata = json!({"name": names.namespace, "labels": {labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR}});
+    for (key, value) in own.into_iter().flat_map(|own| &own.labels) {
+        metadata["labels"][key] = json!(value);
+    }
+    let annotations = own.map(|own| &own.annotations).filter(|annotations| !annotations.is_empty());
+    insert_some(&mut metadata, "annotations", annotations.map(|annotations| json!(annotations)));
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
 }
 
 /// The Deployment of the manager: container `manager`, restricted Pod Security, probes, ports, tolerations for control plane nodes.

@@ -8,6 +8,7 @@ pub mod definitions;
 pub mod install;
 pub(crate) mod judged;
 pub mod manager;
+pub(crate) mod manager_patch;
 pub mod metadata;
 pub mod names;
 pub mod rbac;

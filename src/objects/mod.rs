@@ -14,6 +14,7 @@ pub mod references;
 pub(crate) mod scope;
 mod select;
 mod spot;
+pub(crate) mod strategic_merge;
 pub mod substituted;
 #[cfg(test)]
 mod tests;

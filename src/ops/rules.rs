@@ -10,6 +10,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::components::RULES,
     crate::emit::definitions::RULES,
     crate::emit::install::RULES,
+    crate::emit::manager_patch::RULES,
     crate::emit::release::RULES,
     crate::objects::misfit::RULES,
     crate::objects::read::RULES,

@@ -60,6 +60,9 @@ pub struct Provider {
     /// The namespace of the components.
     #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub namespace: String,
+    /// Labels and annotations of the Namespace, such as those of Pod Security.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace_metadata: Option<ObjectMetadata>,
     /// What names of namespaced objects begin with; the namespace without `system` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_prefix: Option<String>,
@@ -84,6 +87,18 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub components: Option<String>,
+}
+
+/// Labels and annotations of an object that is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ObjectMetadata {
+    /// Labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
 }
 
 /// Where the CRDs come from.
@@ -205,6 +220,10 @@ pub struct Manager {
     /// Further containers, as in a pod.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sidecars: Vec<Object>,
+    /// Everything else of the Deployment, as a strategic merge patch of it in Kubernetes' own terms: labels and annotations, node selector, pull
+    /// secrets, security contexts, timing of probes, init containers, priority class. The container of the manager is called `manager`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<Object>,
 }
 
 /// An environment variable, as in a container.

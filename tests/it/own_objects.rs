@@ -90,6 +90,50 @@ manager:
     assert_eq!(pod["containers"][1]["envFrom"], json!([{"configMapRef": {"name": "foo-settings"}}]));
 }
 
+/// What twenty fields would say less well: the patch reaches every part of the Deployment, its references follow, and the manager stays the manager.
+#[test]
+fn the_manager_is_patched_in_kubernetes_own_terms() {
+    let more = "objects: [own.yaml]
+namespaceMetadata:
+  labels: {pod-security.kubernetes.io/enforce: restricted}
+  annotations: {a: b}
+manager:
+  image: ghcr.io/a/b
+  args: [--leader-elect]
+  patch:
+    metadata: {annotations: {note: x}}
+    spec:
+      revisionHistoryLimit: 1
+      template:
+        metadata: {labels: {pod: own}}
+        spec:
+          priorityClassName: system-cluster-critical
+          tolerations: null
+          initContainers: [{name: first, image: ghcr.io/a/c:v1, envFrom: [{configMapRef: {name: settings}}]}]
+          containers: [{name: manager, imagePullPolicy: Always, livenessProbe: {periodSeconds: 60}}]
+";
+    let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n";
+    let objects = sound(more, &[("own.yaml", own)]);
+    let namespace = &of_kind(&objects, "Namespace")["metadata"];
+    assert_eq!(namespace["labels"]["pod-security.kubernetes.io/enforce"], "restricted");
+    assert_eq!(namespace["labels"]["cluster.x-k8s.io/provider"], "addon-foo");
+    assert_eq!(namespace["annotations"], json!({"a": "b"}));
+    let deployment = of_kind(&objects, "Deployment");
+    assert_eq!(deployment["metadata"]["annotations"], json!({"note": "x"}));
+    assert_eq!(deployment["spec"]["revisionHistoryLimit"], 1);
+    let template = &deployment["spec"]["template"];
+    assert_eq!(
+        (&template["metadata"]["labels"]["pod"], &template["metadata"]["labels"]["control-plane"]),
+        (&json!("own"), &json!("controller-manager"))
+    );
+    let pod = &template["spec"];
+    assert_eq!((&pod["priorityClassName"], pod.get("tolerations")), (&json!("system-cluster-critical"), None));
+    assert_eq!(pod["initContainers"][0]["envFrom"], json!([{"configMapRef": {"name": "foo-settings"}}]));
+    let manager = &pod["containers"][0];
+    assert_eq!((&manager["image"], &manager["imagePullPolicy"]), (&json!("ghcr.io/a/b:v0.1.0"), &json!("Always")));
+    assert_eq!(manager["livenessProbe"], json!({"httpGet": {"path": "/healthz", "port": "healthz"}, "periodSeconds": 60}));
+}
+
 #[test]
 fn references_of_all_kinds_follow_the_names_of_the_release() {
     let own = "apiVersion: v1\nkind: Service\nmetadata: {name: hook}\n---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: i}\n\

@@ -10,7 +10,7 @@ pub use self::image::ManagerImage;
 use super::definitions;
 use super::names::Names;
 use super::rbac::{self, Kind};
-use super::{account, crds, manager, stamp, webhooks};
+use super::{account, crds, manager, manager_patch, stamp, webhooks};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
@@ -132,14 +132,16 @@ impl Assembly<'_> {
         }
         let configurations = self.webhook_configurations(&kinds, &definitions);
         let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.conversion);
-        let mut objects = vec![Object::made(manager::namespace(&self.names))];
+        let mut objects = vec![Object::made(manager::namespace(&self.names, provider.namespace_metadata.as_ref()))];
         objects.extend(self.connected(definitions));
         objects.extend(self.made_roles(&kinds, &from_files));
         objects.extend(from_files);
         if let Some(face) = &provider.manager {
             self.report.extend(image.check(self.declared, face));
             let image = image.of(face);
-            let mut deployment = Object::made(manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks));
+            let mut deployment = manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks);
+            self.report.extend(manager_patch::patch(self.declared, face, &mut deployment));
+            let mut deployment = Object::made(deployment);
             self.report.extend(stamp::follow(&self.names, &renames, &mut deployment));
             objects.push(deployment);
         }

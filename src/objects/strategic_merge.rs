@@ -1,0 +1,230 @@
+//! Kubernetes' strategic merge patch of a Deployment: maps are merged, lists of known meaning are merged by the key of their items, and all other
+//! lists are replaced; null removes a field, also in what is new, where Kubernetes' code may leave a null that means the same (Kubernetes, "Update API Objects in Place Using kubectl patch"; the keys are the `patchMergeKey` of `k8s.io/api`).
+
+use serde_json::{Map, Value};
+
+use crate::diag::FieldPath;
+
+/// By what items of a list are told apart, by the field of the list. Below a Deployment no field has two meanings.
+const MERGE_KEYS: &[(&str, &str)] = &[
+    ("containers", "name"),
+    ("env", "name"),
+    ("ephemeralContainers", "name"),
+    ("hostAliases", "ip"),
+    ("imagePullSecrets", "name"),
+    ("initContainers", "name"),
+    ("ownerReferences", "uid"),
+    ("ports", "containerPort"),
+    ("resourceClaims", "name"),
+    ("schedulingGates", "name"),
+    ("topologySpreadConstraints", "topologyKey"),
+    ("volumeDevices", "devicePath"),
+    ("volumeMounts", "mountPath"),
+    ("volumes", "name"),
+];
+
+/// What is to be done with a map, instead of merging it.
+const DIRECTIVE: &str = "$patch";
+/// Which keys of a map stay.
+const RETAIN_KEYS: &str = "$retainKeys";
+
+/// A part of a patch that cannot be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PatchFault {
+    /// Where it is in the patch.
+    pub(crate) path: FieldPath,
+    /// What is wrong.
+    pub(crate) kind: PatchFaultKind,
+}
+
+/// What can be wrong with a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PatchFaultKind {
+    /// An item of a list that is merged lacks the field by which items are told apart.
+    NoKey(&'static str),
+    /// An item of such a list is no map.
+    NoMap,
+    /// `$patch` has another value than `merge`, `replace`, `delete`.
+    UnknownDirective,
+    /// `$setElementOrder/…`, `$deleteFromPrimitiveList/…`: what programs write for each other.
+    Machines,
+}
+
+impl std::fmt::Display for PatchFaultKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PatchFaultKind::NoKey(key) => write!(f, "the item has no `{key}`, by which items of this list are told apart"),
+            PatchFaultKind::NoMap => f.write_str("an item of this list is a map of fields"),
+            PatchFaultKind::UnknownDirective => f.write_str("`$patch` is `merge`, `replace` or `delete`"),
+            PatchFaultKind::Machines => f.write_str("this directive is not for patches that people write"),
+        }
+    }
+}
+
+/// Applies a patch; `path` is where the patch stands, for faults.
+///
+/// # Errors
+/// The first part that cannot be applied. The object is then of no use.
+pub(crate) fn merge(original: &mut Map<String, Value>, patch: &Map<String, Value>, path: &FieldPath) -> Result<(), PatchFault> {
+    match directive(patch, path)? {
+        Directive::Delete => original.clear(),
+        Directive::Replace => *original = without_directive(patch),
+        Directive::Merge => merge_fields(original, patch, path)?,
+    }
+    Ok(())
+}
+
+enum Directive {
+    Merge,
+    Replace,
+    Delete,
+}
+
+fn directive(patch: &Map<String, Value>, path: &FieldPath) -> Result<Directive, PatchFault> {
+    match patch.get(DIRECTIVE).map(|value| value.as_str()) {
+        None | Some(Some("merge")) => Ok(Directive::Merge),
+        Some(Some("replace")) => Ok(Directive::Replace),
+        Some(Some("delete")) => Ok(Directive::Delete),
+        Some(_) => Err(PatchFault { path: path.field(DIRECTIVE), kind: PatchFaultKind::UnknownDirective }),
+    }
+}
+
+fn without_directive(patch: &Map<String, Value>) -> Map<String, Value> {
+    patch.iter().filter(|(key, _)| *key != DIRECTIVE).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn merge_fields(original: &mut Map<String, Value>, patch: &Map<String, Value>, path: &FieldPath) -> Result<(), PatchFault> {
+    for (key, value) in patch {
+        if key == DIRECTIVE || key == RETAIN_KEYS {
+            continue;
+        }
+        if key.starts_with('$') {
+            return Err(PatchFault { path: path.field(key), kind: PatchFaultKind::Machines });
+        }
+        merge_field(original, key, value, &path.field(key))?;
+    }
+    if let Some(retained) = patch.get(RETAIN_KEYS).and_then(Value::as_array) {
+        original.retain(|key, _| retained.iter().any(|name| name == key));
+    }
+    Ok(())
+}
+
+fn merge_field(original: &mut Map<String, Value>, key: &str, value: &Value, path: &FieldPath) -> Result<(), PatchFault> {
+    let merge_key = MERGE_KEYS.iter().find(|(field, _)| *field == key).map(|(_, merge_key)| *merge_key);
+    match (value, merge_key) {
+        (Value::Null, _) => {
+            original.remove(key);
+        }
+        (Value::Object(patch), _) => {
+            let there = original.entry(key).or_insert_with(|| Value::Object(Map::new()));
+            if !there.is_object() {
+                *there = Value::Object(Map::new());
+            }
+            let Value::Object(there) = there else { return Ok(()) };
+            merge(there, patch, path)?;
+        }
+        (Value::Array(items), Some(merge_key)) => {
+            let there = original.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+            let merged = merge_list(there, items, merge_key, path)?;
+            original.insert(key.to_owned(), Value::Array(merged));
+        }
+        _ => {
+            original.insert(key.to_owned(), value.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Items of the original that the patch does not name keep their place before those of which they stood in front; all others follow the
+/// order of the patch.
+fn merge_list(original: Vec<Value>, patch: &[Value], merge_key: &'static str, path: &FieldPath) -> Result<Vec<Value>, PatchFault> {
+    let (mut named, mut removed, mut replaces) = (Vec::new(), Vec::new(), false);
+    for (index, item) in patch.iter().enumerate() {
+        let path = path.index(index);
+        let fault = |kind| PatchFault { path: path.clone(), kind };
+        let fields = item.as_object().ok_or_else(|| fault(PatchFaultKind::NoMap))?;
+        let directive = directive(fields, &path)?;
+        if matches!(directive, Directive::Replace) {
+            replaces = true;
+            continue;
+        }
+        let key = fields.get(merge_key).ok_or_else(|| fault(PatchFaultKind::NoKey(merge_key)))?;
+        match directive {
+            Directive::Delete => removed.push(key),
+            _ => named.push((key, fields, path)),
+        }
+    }
+    let position = |key: &Value| original.iter().position(|item| item.get(merge_key) == Some(key));
+    let mut merged = Vec::new();
+    for (key, fields, path) in named {
+        let at = position(key).filter(|_| !replaces);
+        let mut item = at.and_then(|at| original[at].as_object()).cloned().unwrap_or_default();
+        merge(&mut item, fields, &path)?;
+        merged.push((at, Value::Object(item)));
+    }
+    if replaces {
+        return Ok(merged.into_iter().map(|(_, item)| item).collect());
+    }
+    let is_named = |key: Option<&Value>| {
+        merged.iter().any(|(_, item)| item.get(merge_key) == key) || removed.iter().any(|removed| Some(*removed) == key)
+    };
+    let kept: Vec<(usize, Value)> = original.iter().cloned().enumerate().filter(|(_, item)| !is_named(item.get(merge_key))).collect();
+    Ok(interleave(kept, merged))
+}
+
+fn interleave(kept: Vec<(usize, Value)>, merged: Vec<(Option<usize>, Value)>) -> Vec<Value> {
+    let mut kept = kept.into_iter().peekable();
+    let mut all = Vec::new();
+    for (at, item) in merged {
+        while let Some((_, before)) = kept.next_if(|(place, _)| at.is_some_and(|at| *place < at)) {
+            all.push(before);
+        }
+        all.push(item);
+    }
+    all.extend(kept.map(|(_, item)| item));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What Kubernetes' own code makes of the same patches; the file says which.
+    #[test]
+    fn patches_are_applied_as_kubernetes_does() {
+        let recorded: Value = serde_json::from_str(include_str!("../../tests/it/strategic_merge.json")).unwrap();
+        let cases = recorded["cases"].as_array().unwrap();
+        assert!(cases.len() > 30, "{}", cases.len());
+        for case in cases {
+            let name = case["name"].as_str().unwrap();
+            let mut object = recorded["original"].as_object().unwrap().clone();
+            let merged = merge(&mut object, case["patch"].as_object().unwrap(), &FieldPath::root());
+            match case.get("result") {
+                Some(expected) => {
+                    assert_eq!(merged, Ok(()), "{name}");
+                    assert_eq!(&Value::Object(object), expected, "{name}");
+                }
+                None => assert!(merged.is_err(), "{name}"),
+            }
+        }
+    }
+
+    fn fault(patch: &Value) -> (String, PatchFaultKind) {
+        let mut object = json!({"spec": {"containers": [{"name": "a"}]}}).as_object().unwrap().clone();
+        let fault = merge(&mut object, patch.as_object().unwrap(), &FieldPath::root().field("patch")).unwrap_err();
+        (fault.path.to_string(), fault.kind)
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let item = |item: Value| fault(&json!({"spec": {"containers": [{"name": "a"}, item]}}));
+        assert_eq!(item(json!({"image": "x"})), ("patch.spec.containers[1]".to_owned(), PatchFaultKind::NoKey("name")));
+        assert_eq!(item(json!("x")), ("patch.spec.containers[1]".to_owned(), PatchFaultKind::NoMap));
+        let odd = json!({"spec": {"$patch": "x"}});
+        assert_eq!(fault(&odd), ("patch.spec.$patch".to_owned(), PatchFaultKind::UnknownDirective));
+        let order = json!({"spec": {"$setElementOrder/containers": []}});
+        assert_eq!(fault(&order).1, PatchFaultKind::Machines);
+    }
+}
