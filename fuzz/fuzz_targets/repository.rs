@@ -25,11 +25,11 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
         &tree,
         "providers: [{name: foo, type: InfrastructureProvider, url: /infrastructure-foo/latest/infrastructure-components.yaml}]\n",
     );
-    let _ = list(&tree);
+    let _ = list(&tree, &Budget::default());
     let _ = vars::text(&vars::list(&[Source::new("t", template)]).0);
     let source = Source::new("c", configuration);
-    let _ = rebase(&source, "/r");
-    if let (Some(merged), _) = merge(Some(&source), &[]) {
+    let _ = rebase(&source, "/r", &Budget::default());
+    if let (Some(merged), _) = merge(Some(&source), &[], &Budget::default()) {
         assert!(merged.starts_with(configuration.trim_end()), "what people wrote stays");
     }
     if let (Some(packed), _) = bundle::pack(&tree, "r", &Budget::default()) {

@@ -1,5 +1,7 @@
 //! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
 
+use std::sync::Arc;
+
 use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
@@ -9,7 +11,6 @@ use crate::shell::clusterctl_files::Disk;
 use crate::shell::environment::Environment;
 use crate::shell::network::{Bounds, Client, Transport, Visible};
 use crate::shell::{files, input};
-use crate::text::budget::Budget;
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
 pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {
@@ -75,7 +76,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let environment = environment_of(context.environment);
     let client = network.allow_network.then(|| client(context));
-    let budget = Budget::default();
+    let budget = Arc::clone(&context.budget);
     let world = World {
         files: &Disk,
         environment: &environment,
@@ -136,11 +137,10 @@ fn print(context: &mut Context<'_>, write_to: Option<&str>, text: &str) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Read};
-
     use super::*;
     use crate::cli;
     use crate::shell::stdio::{Stdio, Stream};
+    use std::io::{self, Read};
 
     /// What standard error gets of a run that ends with 1.
     fn stderr_of(arguments: &[&str], stdin: &'static str, is_terminal: bool) -> String {

@@ -1,5 +1,7 @@
 //! What a verb is given, and what it gives back.
 
+use std::sync::Arc;
+
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
@@ -12,6 +14,7 @@ use crate::report::{Sources, github, json};
 use crate::shell::WorldError;
 use crate::shell::environment::Environment;
 use crate::shell::stdio::Stdio;
+use crate::text::budget::Budget;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +110,8 @@ pub struct Context<'a> {
     pub program: &'static str,
     /// The verb that runs.
     pub verb: &'static Verb,
+    /// What the run may spend.
+    pub budget: Arc<Budget>,
 }
 
 /// Where a report goes.
@@ -270,7 +275,7 @@ mod tests {
         let streams = (Stream::new("standard output", stdout.clone()), Stream::new("standard error", stderr.clone()));
         let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout: streams.0, stderr: streams.1 };
         let environment = Environment::default();
-        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, verb: &VERBS[0] });
+        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, verb: &VERBS[0], budget: Arc::default() });
         let text = |buffer: Buffer| String::from_utf8(buffer.0.borrow().clone()).unwrap();
         (text(stdout), text(stderr))
     }

@@ -30,6 +30,7 @@ pub mod verbs;
 mod version;
 
 use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 
@@ -108,7 +109,8 @@ impl Invocation<'_> {
             Err(error) => return self.explain(verb, rest, &error),
         };
         let global = Global::of(&matches);
-        let mut context = Context { stdio: self.stdio, environment: self.environment, global, program: self.program, verb };
+        let mut context =
+            Context { stdio: self.stdio, environment: self.environment, global, program: self.program, verb, budget: Arc::default() };
         let result = verb.run(&matches, &mut context);
         result.unwrap_or_else(|failure| self.fail_verb(verb, &failure))
     }

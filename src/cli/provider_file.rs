@@ -60,11 +60,11 @@ impl ProviderFlag {
     ///
     /// # Errors
     /// There is no such file, or one cannot be read. What the file names and is not there is a finding, which the verb makes.
-    pub(super) fn load(&self) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
         match self.provider.as_deref() {
             Some(BUILTIN) => Ok(builtin()),
-            Some(file) => from_file(file, self.allow_outside),
-            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside),
+            Some(file) => from_file(file, self.allow_outside, budget),
+            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside, budget),
             None => Err(Failure::usage(
                 "no provider.yaml in this folder, so it is not clear whose release is meant",
                 "go to the folder of provider.yaml, or pass `--provider FILE`; `--provider builtin` is windlass's own provider",
@@ -88,15 +88,14 @@ fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
     strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn from_file(file: &str, allow_outside: bool) -> Result<Loaded, Failure> {
+fn from_file(file: &str, allow_outside: bool, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
     let (source, mut report) = read_source(Path::new(file), file)?;
-    let budget = Arc::new(Budget::default());
-    let (providers, found) = provider::parse(&source, &budget);
+    let (providers, found) = provider::parse(&source, budget);
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
     let confine = Confine::new(&or_here(base)).map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
-    let mut inputs = Inputs::within(Arc::clone(&budget));
-    let mut search = Search { base, confine, allow_outside, globs: Globs::new(&budget), files: BTreeMap::new(), unshown: Vec::new() };
+    let mut inputs = Inputs::within(Arc::clone(budget));
+    let mut search = Search { base, confine, allow_outside, globs: Globs::new(budget), files: BTreeMap::new(), unshown: Vec::new() };
     let mut seen = BTreeSet::new();
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
     for (pattern, wanted) in wanted.filter(|one| seen.insert(*one)) {

@@ -98,7 +98,7 @@ pub(super) struct BuildReport {
 
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let loaded = self.provider.load()?;
+        let loaded = self.provider.load(&context.budget)?;
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
         let images: Vec<ImageOverride> =
@@ -253,7 +253,7 @@ impl Run for Bump {
         let (source, mut report) = read_source(Path::new(&self.metadata), &self.metadata)?;
         let version = kept(release_build::version(&self.release), &mut report);
         let bumped = version.as_ref().and_then(|version| {
-            let (bumped, found) = release_bump::run(&source, version, self.contract.as_deref());
+            let (bumped, found) = release_bump::run(&source, version, self.contract.as_deref(), &context.budget);
             report.extend(found);
             bumped
         });

@@ -1,6 +1,7 @@
 //! `render FILE…`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
@@ -114,7 +115,7 @@ pub(super) struct RenderReport {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels()?;
-        let request = self.request()?;
+        let request = self.request(&context.budget)?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         let shown: Sources = inputs.sources.iter().cloned().collect();
         let mut report = inputs.report;
@@ -140,12 +141,13 @@ impl Run for Arguments {
 }
 
 impl Arguments {
-    fn request(&self) -> Result<Request, Failure> {
+    fn request(&self, budget: &Arc<Budget>) -> Result<Request, Failure> {
         let named = |text: &str| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text);
         Ok(Request {
             ignition: self.ignition.as_deref().and_then(named),
             encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
             show_secrets: self.show_secrets,
+            budget: Arc::clone(budget),
             ..self.surroundings.request()?
         })
     }

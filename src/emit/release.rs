@@ -94,6 +94,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
     install.into_iter().for_each(|text| {
         release.files.insert(INSTALL_FILE, text.into_bytes());
     });
+    plan.inputs.budget().tell(&mut release.report);
     if !release.report.has_errors() {
         add_lists(&mut release, plan);
     }

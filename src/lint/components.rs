@@ -65,7 +65,7 @@ impl Components {
         let mut judged = containers::check(&objects);
         judged.extend(namespaces::check(&objects, &source, namespace));
         judged.extend(duplicates::check(&objects));
-        judged.extend(definitions::of(&objects).flat_map(definitions::check));
+        judged.extend(definitions::of(&objects).flat_map(|crd| definitions::check(crd, budget)));
         judged.extend(conversion::check(&objects));
         report.extend(substituted.restore(judged));
         drop((objects, substituted));

@@ -8,6 +8,7 @@ use crate::contract::{ContractVersion, METADATA_FILE, book, crd_name};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::objects::Object;
 use crate::schema::structural;
+use crate::text::budget::Budget;
 
 rules! {
     /// the name of a CRD differs from the one that Cluster API computes
@@ -33,11 +34,11 @@ pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
 }
 
 /// Judges a CRD, labels included.
-pub(super) fn check(crd: &Object) -> Report {
+pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
     let mut report: Report = name(crd).into_iter().collect();
     report.extend(unknown_versions(crd));
     report.extend(conversion(crd));
-    report.extend(structure(crd));
+    report.extend(structure(crd, budget));
     report
 }
 
@@ -89,8 +90,8 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
 }
 
 /// What the API server would refuse about schemas, defaults and rules, or store as the condition NonStructuralSchema.
-fn structure(crd: &Object) -> Report {
-    structural::check(crd.value())
+fn structure(crd: &Object, budget: &Budget) -> Report {
+    structural::check(crd.value(), budget)
         .into_iter()
         .map(|violation| {
             Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))

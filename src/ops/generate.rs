@@ -63,6 +63,7 @@ pub fn run(
             objects_text(artifact, &plan, &mut report)
         }
     };
+    inputs.budget().tell(&mut report);
     let text = text.filter(|_| !report.has_errors());
     (text, report)
 }

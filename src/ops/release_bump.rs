@@ -23,8 +23,8 @@ pub enum Bumped {
 }
 
 /// Adds the series of `version`, with the contract of the newest series unless another one is given. `None` when the file cannot be used.
-pub fn run(source: &Source, version: &Version, contract: Option<&str>) -> (Option<Bumped>, Report) {
-    let (file, mut report) = lint::metadata::parse(source, &Budget::default());
+pub fn run(source: &Source, version: &Version, contract: Option<&str>, budget: &Budget) -> (Option<Bumped>, Report) {
+    let (file, mut report) = lint::metadata::parse(source, budget);
     if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
         let finding = Diagnostic::of(&CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
         report.push(finding.help(Remedy::new("use ").setting(Setting::Contract).then(" v1beta1 or v1beta2")));

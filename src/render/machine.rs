@@ -69,7 +69,7 @@ fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) 
     let version = request.ignition.or(of_spec).unwrap_or(IgnitionVersion::V2_3);
     let data = match format {
         Format::CloudConfig => {
-            quirks::check(&plan, target.config, &spec_path, encoder, notes)?;
+            quirks::check(&plan, target.config, &spec_path, encoder, &request.budget, notes)?;
             let document = cloud_config::encode(&plan, encoder);
             match plan.compression {
                 Compression::None => document,

@@ -1,5 +1,5 @@
 //! What one run may spend: bytes of YAML, the values in them, and steps of the little languages that a document can hold: substitution,
-//! patterns, Go's templates.
+//! patterns, Go's templates, CEL rules.
 //!
 //! Each document is small enough to be bounded by itself; a run that reads a thousand of them is not. So the bound is the run's: a budget is
 //! made where a run begins, handed down by reference, and shared by threads.
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Report};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +21,12 @@ pub enum Resource {
     Values,
     /// Bytes of memory that aliases stand for.
     Copies,
+    /// Steps of CEL rules: about one value each that a rule looks at or copies. The API server bounds them for an object.
+    Rules,
 }
 
 impl Resource {
-    const ALL: [Resource; 4] = [Resource::Steps, Resource::Bytes, Resource::Values, Resource::Copies];
+    const ALL: [Resource; 5] = [Resource::Steps, Resource::Bytes, Resource::Values, Resource::Copies, Resource::Rules];
 
     /// How much of it a run has: room for a repository of several hundred providers, of which each file is read a few times.
     const fn most(self) -> u64 {
@@ -33,6 +35,7 @@ impl Resource {
             Resource::Bytes => 1 << 30,
             Resource::Values => 1 << 25,
             Resource::Copies => 64 << 20,
+            Resource::Rules => 20_000_000,
         }
     }
 }
@@ -70,6 +73,7 @@ impl fmt::Display for Exceeded {
             Resource::Bytes => "bytes of YAML",
             Resource::Values => "values of YAML",
             Resource::Copies => "bytes that aliases stand for",
+            Resource::Rules => "steps of CEL rules",
         };
         write!(formatter, "more than {} {what} in one run", self.most)
     }
@@ -112,7 +116,7 @@ impl Budget {
         let most = self.most[resource as usize];
         let amount = u64::try_from(amount).unwrap_or(u64::MAX);
         let before = self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
-        if before.saturating_add(amount) <= most { Ok(()) } else { Err(Exceeded { resource, most }) }
+        if before.saturating_add(amount) <= most { Ok(()) } else { Err(self.exceeding(resource)) }
     }
 
     /// Gives back what was taken of a resource that is held no more.
@@ -124,7 +128,7 @@ impl Budget {
     pub(crate) fn rest(&self) -> Budget {
         let mut rest = Budget::default();
         for resource in Resource::ALL {
-            rest.most[resource as usize] = self.most[resource as usize].saturating_sub(self.used_of(resource));
+            rest.most[resource as usize] = self.left(resource);
         }
         rest
     }
@@ -141,13 +145,23 @@ impl Budget {
 
     /// What somebody got, or will get at the next question.
     pub fn exceeded(&self) -> Option<Exceeded> {
-        let resource = Resource::ALL.into_iter().find(|resource| self.used_of(*resource) > self.most[*resource as usize])?;
-        Some(Exceeded { resource, most: self.most[resource as usize] })
+        let resource = Resource::ALL.into_iter().find(|resource| self.is_spent(*resource))?;
+        Some(self.exceeding(resource))
     }
 
-    /// Whether somebody got [`Exceeded`].
-    pub fn is_spent(&self) -> bool {
-        self.exceeded().is_some()
+    /// What who wants too much of a resource gets.
+    pub(crate) fn exceeding(&self, resource: Resource) -> Exceeded {
+        Exceeded { resource, most: self.most[resource as usize] }
+    }
+
+    /// Whether somebody got [`Exceeded`] for a resource.
+    pub fn is_spent(&self, resource: Resource) -> bool {
+        self.used_of(resource) > self.most[resource as usize]
+    }
+
+    /// How much of a resource is left.
+    pub(crate) fn left(&self, resource: Resource) -> u64 {
+        self.most[resource as usize].saturating_sub(self.used_of(resource))
     }
 
     /// The steps that were taken so far.
@@ -164,6 +178,13 @@ impl Budget {
     pub(crate) fn blamed(&self, finding: impl FnOnce() -> Diagnostic) -> Diagnostic {
         self.blame.get_or_init(finding).clone()
     }
+
+    /// Adds to the report of a run which document took the last of what it may read, where nobody else told: some engines read a document
+    /// again for one question, and leave its faults to those that read it as a whole.
+    pub fn tell(&self, report: &mut Report) {
+        let untold = self.blame.get().filter(|finding| !report.findings().contains(finding));
+        report.extend(untold.cloned());
+    }
 }
 
 #[cfg(test)]
@@ -175,10 +196,10 @@ mod tests {
         let budget = Budget::of(10);
         assert_eq!(budget.charge(4), Ok(()));
         assert_eq!((budget.charge(6), budget.used()), (Ok(()), 10));
-        assert!(!budget.is_spent());
+        assert!(!budget.is_spent(Resource::Steps));
         let exceeded = Exceeded { resource: Resource::Steps, most: 10 };
         assert_eq!(budget.charge(1), Err(exceeded));
-        assert!(budget.is_spent());
+        assert!(budget.is_spent(Resource::Steps) && !budget.is_spent(Resource::Bytes));
         assert_eq!(budget.charge(0), Err(exceeded));
         assert_eq!(budget.charge(usize::MAX), Err(exceeded));
         assert_eq!(budget.take(Resource::Bytes, 1), Ok(()), "each is counted by itself");

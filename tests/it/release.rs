@@ -115,7 +115,7 @@ fn crds_are_structural() {
     let crds: Vec<Value> = objects(&release).into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
     assert_eq!(crds.len(), 2);
     for crd in crds {
-        assert_eq!(windlass::schema::structural::check(&crd), []);
+        assert_eq!(windlass::schema::structural::check(&crd, &Budget::default()), []);
     }
 }
 

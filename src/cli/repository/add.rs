@@ -83,11 +83,10 @@ impl Run for Add {
         let Given { releases: given, configuration, mut report } = self.read()?;
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();
-        let budget = Budget::default();
         let mut sources = Sources::new();
         let mut releases = Vec::new();
         for Release { shown, files, version } in given {
-            let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &budget);
+            let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
             is_refused |= judged.is_refused;
             report.extend(judged.report);
             sources.extend(super::texts(&shown, &files));
@@ -150,7 +149,7 @@ impl Add {
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let mut refused = Report::new();
-        let (placements, configuration) = target.lay_out(releases, bundled, &mut refused);
+        let (placements, configuration) = target.lay_out(releases, bundled, &context.budget, &mut refused);
         let is_refused = refused.has_errors();
         report.extend(refused);
         context.findings(&report, &sources, To::Stderr);
@@ -239,14 +238,20 @@ struct Target {
 
 impl Target {
     /// The folders of all providers, and the text of the configuration that names them.
-    fn lay_out(&self, releases: &[(Tree, Vec<Assets>)], bundled: Option<Source>, report: &mut Report) -> (Vec<Placement>, String) {
+    fn lay_out(
+        &self,
+        releases: &[(Tree, Vec<Assets>)],
+        bundled: Option<Source>,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> (Vec<Placement>, String) {
         // What people wrote here stays; a bundle's configuration is only for a repository without one.
-        let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base));
+        let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base, budget));
         let mut configuration = self.existing.clone().or_else(|| bundled.map(moved));
         let mut placements = Vec::new();
         for (files, assets) in releases {
             let Added { placements: added, configuration: text, report: found } =
-                repository::add(files, assets, Destination { base: &self.base, configuration: configuration.as_ref() });
+                repository::add(files, assets, Destination { base: &self.base, configuration: configuration.as_ref() }, budget);
             report.extend(found);
             placements.extend(added);
             configuration = text.map(|text| Source::new(self.config.as_str(), text)).or(configuration);

@@ -13,7 +13,6 @@ use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::files::{self, Outcome, Privacy};
 use crate::shell::input::Limits;
-use crate::text::budget::Budget;
 
 pub(in crate::cli) const BUNDLE: Verb = Verb {
     words: &["repository", "bundle"],
@@ -52,7 +51,7 @@ impl Run for Bundle {
             return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
         }
         let tree = files::read_tree(&self.repository, Limits::default())?;
-        let (packed, report) = bundle::pack(&tree, self.repository.trim_end_matches('/'), &Budget::default());
+        let (packed, report) = bundle::pack(&tree, self.repository.trim_end_matches('/'), &context.budget);
         let sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
         context.findings(&report, &sources, To::Stderr);
         let Some(packed) = packed else {

@@ -21,7 +21,6 @@ use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
 use crate::shell::files;
 use crate::shell::input::read_source;
-use crate::text::budget::Budget;
 
 pub(in crate::cli) const DOCTOR: Verb = Verb {
     words: &["repository", "doctor"],
@@ -109,8 +108,7 @@ impl Doctor {
             None => (None, Report::new()),
         };
         let environment = clusterctl::environment_of(context.environment);
-        let budget = Budget::default();
-        let world = World { files: &Disk, environment: &environment, network: None, budget: &budget };
+        let world = World { files: &Disk, environment: &environment, network: None, budget: &context.budget };
         let loaded = config.as_ref().map_or_else(|| Ok(Config::empty(world)), |config| Config::load(world, config));
         let loaded = match loaded {
             Ok(loaded) => loaded,

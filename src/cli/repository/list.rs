@@ -5,11 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FAMILY;
+use crate::cli::context::To;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::repository::{self, Listed};
-use crate::report::json;
+use crate::report::{Sources, json};
 use crate::shell::files;
 use crate::shell::input::Limits;
 
@@ -56,11 +57,13 @@ pub(in crate::cli) struct ListReport {
 impl Run for List {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let tree = files::read_tree(&self.repository, Limits::default())?;
-        let listed = repository::list(&tree);
+        let listed = repository::list(&tree, &context.budget);
+        let mut report = Report::new();
+        context.budget.tell(&mut report);
         match self.output {
             Format::Json => {
                 let body = ListReport { repository: self.repository, providers: listed };
-                context.out(&json::render("RepositoryList", body, &Report::new()));
+                context.out(&json::render("RepositoryList", body, &report));
             }
             Format::Text if listed.is_empty() => {
                 context.talk(&format!(
@@ -70,6 +73,7 @@ impl Run for List {
             }
             Format::Text => context.tell(&repository::table(&listed)),
         }
-        Ok(Exit::Clean)
+        context.findings(&report, &Sources::new(), To::Stderr);
+        Ok(Exit::failing(report.has_errors()))
     }
 }

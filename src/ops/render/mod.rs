@@ -109,6 +109,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
         _ => {}
     }
     rendering.report.extend(each_once(reports));
+    request.budget.tell(&mut rendering.report);
     rendering.secrets = secrets.into_iter().collect();
     rendering
 }

@@ -2,6 +2,7 @@
 
 use crate::contract::ProviderType;
 use crate::diag::Report;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -40,10 +41,10 @@ pub struct Added {
 }
 
 /// Lays out a release. Each provider gets all files but the components files of the others.
-pub fn add(files: &Tree, providers: &[Assets], to: Destination<'_>) -> Added {
+pub fn add(files: &Tree, providers: &[Assets], to: Destination<'_>, budget: &Budget) -> Added {
     let placements: Vec<Placement> = providers.iter().map(|assets| placement(files, providers, assets)).collect();
     let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, to.base)).collect();
-    let (configuration, report) = merge(to.configuration, &entries);
+    let (configuration, report) = merge(to.configuration, &entries, budget);
     Added { placements, configuration, report }
 }
 

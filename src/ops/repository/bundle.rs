@@ -14,6 +14,7 @@ use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
 use crate::emit::release::IMAGES_FILE;
+use crate::lint::templates::substitution_finding;
 use crate::objects::{self, pods};
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -75,7 +76,11 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
         let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
         report.extend(found);
         for provider in &assets {
-            names.extend(images_of(release.get(&provider.components).unwrap_or_default(), budget));
+            let name = format!("{shown}/{folder}/{}", provider.components);
+            match images_of(&name, release.get(&provider.components).unwrap_or_default(), budget) {
+                Ok(images) => names.extend(images),
+                Err(finding) => report.push(*finding),
+            }
         }
         providers.extend(assets);
         files_into(&mut files, &folder, &release);
@@ -84,7 +89,8 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
         let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
         report.push(finding.help(Remedy::new("lay one in: ").request("repository add DIR", Setting::To, shown)));
     }
-    let configuration = configuration(repository, shown, &providers, &mut report);
+    let configuration = configuration(repository, shown, &providers, budget, &mut report);
+    budget.tell(&mut report);
     if report.has_errors() {
         return (None, report);
     }
@@ -124,21 +130,25 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
 }
 
 /// The images that the components run with the defaults of their variables.
-fn images_of(components: &[u8], budget: &Budget) -> BTreeSet<String> {
+///
+/// # Errors
+/// The variables cannot be replaced.
+fn images_of(name: &str, components: &[u8], budget: &Budget) -> Result<BTreeSet<String>, Box<Diagnostic>> {
+    let written = Source::new(name, String::from_utf8_lossy(components).into_owned());
     let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>, budget));
-    let bytes = substituted.map_or_else(|_| components.to_vec(), |done| done.bytes);
-    let source = Source::new("", String::from_utf8_lossy(&bytes).into_owned());
+    let done = substituted.map_err(|error| substitution_finding(&written, &error))?;
+    let source = Source::new(name, String::from_utf8_lossy(&done.bytes).into_owned());
     let objects = objects::documents(&source, budget).0;
-    objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect()
+    Ok(objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect())
 }
 
 /// The repository's configuration with urls that can be moved; one that names the releases when it has none.
-fn configuration(repository: &Tree, shown: &str, providers: &[Assets], report: &mut Report) -> Option<String> {
+fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &Budget, report: &mut Report) -> Option<String> {
     let name = format!("{shown}/{CONFIGURATION_FILE}");
     let existing = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let existing = existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE));
+    let existing = existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE, budget));
     let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, BASE_VARIABLE)).collect();
-    let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries);
+    let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries, budget);
     report.extend(found);
     text
 }

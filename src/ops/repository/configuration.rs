@@ -56,9 +56,9 @@ fn quoted(text: &str) -> String {
 
 /// The text of the configuration with the entries in it. An entry that is there stays as it is; when its url is another one, a warning
 /// says so. `None` when the file cannot be extended; the report says why.
-pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, Report) {
+pub fn merge(existing: Option<&Source>, entries: &[Entry], budget: &Budget) -> (Option<String>, Report) {
     let Some(source) = existing else { return (Some(fresh(entries).join("\n") + "\n"), Report::new()) };
-    let parsed = yaml::parse(source, &Budget::default());
+    let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
     if report.has_errors() {
         return (None, report);
@@ -80,8 +80,8 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry]) -> (Option<String>, R
 
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
 /// url of each local provider. All else stays as it is.
-pub fn rebase(source: &Source, base: &str) -> String {
-    let parsed = yaml::parse(source, &Budget::default());
+pub fn rebase(source: &Source, base: &str, budget: &Budget) -> String {
+    let parsed = yaml::parse(source, budget);
     let root = parsed.documents.first().map(|document| &document.root);
     let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
     let mut edits = Edits::of(source.text());
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn merged(text: &str, url: &str) -> (Option<String>, Vec<&'static str>) {
-        let (text, report) = merge(Some(&Source::new("clusterctl.yaml", text)), &[entry(url)]);
+        let (text, report) = merge(Some(&Source::new("clusterctl.yaml", text)), &[entry(url)], &Budget::default());
         (text, report.findings().iter().map(|f| f.rule.id).collect())
     }
 

@@ -29,7 +29,7 @@ pub struct Listed {
 }
 
 /// The versions in a repository, by label, then from old to new. Folders whose name is no semantic version are none.
-pub fn list(repository: &Tree) -> Vec<Listed> {
+pub fn list(repository: &Tree, budget: &Budget) -> Vec<Listed> {
     let mut found: Vec<(String, Version, Listed)> = Vec::new();
     for (label, folder) in folders(repository) {
         let Ok(version) = parse_semantic(&folder) else { continue };
@@ -38,7 +38,7 @@ pub fn list(repository: &Tree) -> Vec<Listed> {
             provider: label.clone(),
             provider_type: type_of(&label),
             version: folder,
-            contract: contract_of(&files, &version),
+            contract: contract_of(&files, &version, budget),
             files: files.len(),
         };
         found.push((label, version, listed));
@@ -67,9 +67,9 @@ pub(super) fn type_of(label: &str) -> ProviderType {
     ProviderType::ALL.iter().find(prefixed).copied().unwrap_or(ProviderType::CoreProvider)
 }
 
-fn contract_of(files: &Tree, version: &Version) -> Option<String> {
+fn contract_of(files: &Tree, version: &Version, budget: &Budget) -> Option<String> {
     let text = std::str::from_utf8(files.get(METADATA_FILE)?).ok()?;
-    let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text), &Budget::default());
+    let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text), budget);
     file?.metadata.series_of(version).map(|series| series.contract.clone())
 }
 
@@ -104,6 +104,6 @@ mod tests {
         let expected = "PROVIDER      TYPE                VERSION   CONTRACT   FILES\n\
                         bootstrap-x   BootstrapProvider   v0.9.0    -          1\n\
                         bootstrap-x   BootstrapProvider   v0.10.0   v1beta2    2\n";
-        assert_eq!(table(&list(&tree)), expected);
+        assert_eq!(table(&list(&tree, &Budget::default())), expected);
     }
 }

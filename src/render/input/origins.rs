@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::objects::Substituted;
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst;
 use crate::text::source::Source;
 
@@ -25,7 +25,7 @@ impl Origins {
         let mut texts = Vec::new();
         for source in sources {
             // The file that took the last steps is reported; those after it are not to blame.
-            if budget.is_spent() {
+            if budget.is_spent(Resource::Steps) {
                 break;
             }
             match substituted(&source, value, budget) {

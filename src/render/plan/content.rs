@@ -12,9 +12,9 @@ use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
 use crate::render::prove::supported::NOT_RENDERED;
-use crate::text::budget::{Budget, Exceeded};
+use crate::text::budget::{Budget, Exceeded, Resource};
 use crate::text::go;
-use crate::text::go::template::{self, Fault, MAX_OUTPUT, Refusal};
+use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Refusal};
 use crate::text::go::value::Value;
 
 rules! {
@@ -120,7 +120,7 @@ impl Contents<'_> {
             Diagnostic::of(rule, message).at(place).help("write what Go's text/template reads, with the data `.controlPlane.version`")
         };
         // Who took the last steps was told.
-        if self.budget.is_spent() {
+        if self.budget.is_spent(Resource::Steps) {
             return None;
         }
         let Ok(text) = std::str::from_utf8(content.bytes.expose()) else {
@@ -147,6 +147,10 @@ impl Contents<'_> {
                     "failed to render templates: failed to execute template for file {}: rendered output exceeds the {MAX_OUTPUT} byte limit",
                     go::quote(path)
                 ))
+            }
+            Err(Fault::ValueTooLarge(line)) => {
+                let message = format!("{origin} is a template that makes a value of more than {MAX_VALUE} bytes on its line {line}");
+                refused(&TEMPLATE_REFUSED, message).help("make the value smaller; no file may be as large")
             }
             Err(Fault::TooLong) => {
                 let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that takes {}", Exceeded::STEPS));

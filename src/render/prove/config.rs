@@ -19,6 +19,7 @@ use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Fault, Schema, Violation, refusal};
+use crate::text::budget::Budget;
 use crate::text::go;
 
 rules! {
@@ -70,7 +71,7 @@ pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Optio
         refuse_by_schema(target, schema, group, version, &violations, notes);
         return None;
     }
-    judge_rules(target, schema, &object, notes)?;
+    judge_rules(target, schema, &object, &request.budget, notes)?;
     schema.apply_defaults(&mut object);
     check_bootstrap_tokens(target, &object, request.show_secrets, notes)?;
     let v1beta1 = request.profile.is_legacy().then(|| {
@@ -235,8 +236,8 @@ fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: 
 }
 
 /// The CEL rules of the schema.
-fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, notes: &mut Notes) -> Option<()> {
-    let verdict = schema.evaluate_rules(object, None);
+fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Budget, notes: &mut Notes) -> Option<()> {
+    let verdict = schema.evaluate_rules(object, None, budget);
     for rule in verdict.not_evaluable {
         let path = in_object(target, &rule.path);
         let message = format!("{path} has a rule that cannot be judged here: {}", rule.reason);
@@ -399,7 +400,6 @@ mod tests {
     use super::*;
     use crate::objects::Pool;
     use crate::render::input::target::targets;
-    use crate::text::budget::Budget;
     use crate::text::source::Source;
 
     /// No rule of our own schemas is beyond our CEL library, so this one has a schema of its own.
@@ -410,7 +410,7 @@ mod tests {
         let spec = json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "self.?a.hasValue()"}]});
         let schema = document::compiled(&json!({"type": "object", "properties": {"spec": spec}}));
         let mut notes = Notes::default();
-        let judged = judge_rules(&targets(&pool)[0], &schema, &json!({"spec": {"a": "x"}}), &mut notes);
+        let judged = judge_rules(&targets(&pool)[0], &schema, &json!({"spec": {"a": "x"}}), &Budget::default(), &mut notes);
         let found: Vec<_> = notes.report.findings().iter().map(|finding| (finding.rule.id, finding.place.path.to_string())).collect();
         assert_eq!((judged, found), (Some(()), vec![("config-rule-not-judged", "spec".to_owned())]));
     }

@@ -38,9 +38,16 @@ struct Text<'a> {
 }
 
 /// Warns of each text that does not arrive as it was written. `None`: the encoder cannot write a text at all.
-pub(crate) fn check(plan: &NodePlan, config: &Object, spec_path: &FieldPath, encoder: Encoder, notes: &mut Notes) -> Option<()> {
+pub(crate) fn check(
+    plan: &NodePlan,
+    config: &Object,
+    spec_path: &FieldPath,
+    encoder: Encoder,
+    budget: &Budget,
+    notes: &mut Notes,
+) -> Option<()> {
     notes.report.extend(match encoder {
-        Encoder::Capi => misread_texts(plan, config, spec_path),
+        Encoder::Capi => misread_texts(plan, config, spec_path, budget),
         Encoder::Typed => Report::new(),
     });
     if plan.templating == Templating::Jinja {
@@ -53,8 +60,8 @@ pub(crate) fn check(plan: &NodePlan, config: &Object, spec_path: &FieldPath, enc
 }
 
 /// Texts that YAML reads as something else when they stand without quotes, and blocks whose indentation is lost.
-fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
-    let mut report: Report = texts(plan, spec_path).into_iter().filter_map(|text| misread(&text, config)).collect();
+fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath, budget: &Budget) -> Report {
+    let mut report: Report = texts(plan, spec_path).into_iter().filter_map(|text| misread(&text, config, budget)).collect();
     for file in &plan.files {
         let Some(origin) = file.origin.as_ref().filter(|_| block(file.content.expose()) == Block::Indicated) else { continue };
         let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
@@ -116,11 +123,15 @@ fn has_foreign_jinja(text: &str) -> bool {
 }
 
 /// The finding for a text that YAML reads as something else.
-fn misread(text: &Text<'_>, config: &Object) -> Option<Diagnostic> {
+fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnostic> {
     if goyaml::is_plain(text.text) {
         return None;
     }
-    let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), &Budget::default());
+    let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), budget);
+    // The run ends with a finding of its own.
+    if budget.exceeded().is_some() {
+        return None;
+    }
     let value = parsed.documents.first().and_then(|document| Some(&document.root.as_mapping()?.get("k")?.value.value));
     let path = &text.path;
     let help = Remedy::new("leave the character out, or use ").set(Setting::Encoder, "typed").then(" or a WindlassConfig, which quote");

@@ -11,6 +11,8 @@ use kube_cel::cel::extractors::{Arguments, This};
 use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
 
+use crate::text::budget::{Budget, Exceeded, Resource};
+
 /// What one evaluation may cost (`PerCallLimit`).
 pub(super) const PER_CALL: u64 = 1_000_000;
 
@@ -36,17 +38,39 @@ const MAX_PRECISION: usize = 1_000;
 pub(in crate::schema) struct Meter {
     call: AtomicU64,
     object: AtomicU64,
+    /// How many the object had: what the API server spends on one, or what the run has left.
+    most: u64,
+    /// What is said when the run has nothing left.
+    run: Exceeded,
     /// The size of `self` and `oldSelf`: what our library may copy to come to a field of them.
     scope: AtomicU64,
 }
 
-impl Default for Meter {
-    fn default() -> Self {
-        Meter { call: AtomicU64::new(PER_CALL), object: AtomicU64::new(PER_OBJECT), scope: AtomicU64::new(0) }
-    }
-}
-
 impl Meter {
+    /// A meter for one object of a run.
+    pub(in crate::schema) fn within(budget: &Budget) -> Arc<Self> {
+        let most = PER_OBJECT.min(budget.left(Resource::Rules));
+        Arc::new(Meter {
+            call: AtomicU64::new(PER_CALL),
+            object: AtomicU64::new(most),
+            most,
+            run: budget.exceeding(Resource::Rules),
+            scope: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes from the run what the object took. An object that was ended because the run has nothing left takes all of it.
+    pub(in crate::schema) fn settle(&self, budget: &Budget) {
+        let taken = self.most - self.object.load(Ordering::Relaxed) + u64::from(self.ends_run().is_some());
+        // Who takes the last steps is told by the rule that was ended.
+        let _ = budget.take(Resource::Rules, usize::try_from(taken).unwrap_or(usize::MAX));
+    }
+
+    /// Whether nothing is left for the object because nothing is left for the run.
+    pub(super) fn ends_run(&self) -> Option<Exceeded> {
+        (self.most < PER_OBJECT && self.is_object_spent()).then_some(self.run)
+    }
+
     /// Begins an evaluation over values of this size.
     pub(super) fn begin(&self, scope: u64) {
         self.call.store(PER_CALL, Ordering::Relaxed);

@@ -23,6 +23,7 @@ use super::validate::Trail;
 use super::violation::shown;
 use super::{Schema, Violation, ViolationKind};
 use crate::diag::FieldPath;
+use crate::text::budget::Budget;
 pub(super) use meter::Meter;
 use meter::{PER_CALL, PER_OBJECT};
 use program::{Ended, Fault};
@@ -62,7 +63,7 @@ impl Schema {
     ///
     /// As on the server the rules are not looked at when the object has an error that could make them misleading; the answer then says so.
     /// An update is judged as a whole: that the server overlooks old errors in values that did not change is not considered.
-    pub fn judge(&self, object: &Value, old: Option<&Value>) -> Verdict {
+    pub fn judge(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
         let mut violations = self.validate(object);
         if !self.root.has_rules {
             return Verdict { violations, not_evaluable: Vec::new() };
@@ -73,15 +74,18 @@ impl Schema {
             violations.push(Violation::new(ViolationKind::Invalid, FieldPath::root(), Some("null"), detail));
             return Verdict { violations, not_evaluable: Vec::new() };
         }
-        let rules = self.evaluate_rules(object, old);
+        let rules = self.evaluate_rules(object, old, budget);
         violations.extend(rules.violations);
         Verdict { violations, not_evaluable: rules.not_evaluable }
     }
 
     /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are skipped where there is no old value,
-    /// unless they say `optionalOldSelf`.
-    pub fn evaluate_rules(&self, object: &Value, old: Option<&Value>) -> Verdict {
-        self.evaluate_metered(object, old, &Arc::default())
+    /// unless they say `optionalOldSelf`. Once the run has no steps left, no rule is judged; the one that took the last says so.
+    pub fn evaluate_rules(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
+        let meter = Meter::within(budget);
+        let verdict = self.evaluate_metered(object, old, &meter);
+        meter.settle(budget);
+        verdict
     }
 
     /// The same within what a meter has left.
@@ -220,12 +224,13 @@ impl<'a> Walk<'a> {
 
     /// A rule that was begun and could not be brought to an end. Where nothing is left for the object, no further rule of it is judged.
     fn end(&mut self, rule: &Rule, cause: Ended) {
-        let reason = match cause {
-            Ended::Panicked => "our CEL library fails on it".to_owned(),
-            Ended::TooDear if self.meter.is_object_spent() => {
+        let reason = match (cause, self.meter.ends_run()) {
+            (Ended::Panicked, _) => "our CEL library fails on it".to_owned(),
+            (Ended::TooDear, Some(spent)) => format!("with it there are {spent}, so that neither this rule nor any after it is judged"),
+            (Ended::TooDear, None) if self.meter.is_object_spent() => {
                 format!("the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are judged")
             }
-            Ended::TooDear => format!("it takes more than {PER_CALL} steps"),
+            (Ended::TooDear, None) => format!("it takes more than {PER_CALL} steps"),
         };
         let (path, rule) = (self.trail.path(), rule.rule.trim().to_owned());
         self.verdict.not_evaluable.push(NotEvaluable { path, rule, reason, ended: true });

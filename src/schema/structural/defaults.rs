@@ -10,11 +10,16 @@ use crate::schema::cel::Meter;
 use crate::schema::node::Node;
 use crate::schema::prune::META_FIELDS;
 use crate::schema::{Schema, Verdict};
+use crate::text::budget::Budget;
 
 /// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map values are never used, and so not looked at.
-pub(super) fn check(root: &Node, by_rules: bool, path: &FieldPath) -> Vec<Violation> {
+pub(super) fn check(root: &Node, by_rules: bool, path: &FieldPath, budget: &Budget) -> Vec<Violation> {
     let mut violations = Vec::new();
-    visit(root, true, path, by_rules.then(Arc::default).as_ref(), &mut violations);
+    let meter = by_rules.then(|| Meter::within(budget));
+    visit(root, true, path, meter.as_ref(), &mut violations);
+    if let Some(meter) = meter {
+        meter.settle(budget);
+    }
     violations
 }
 

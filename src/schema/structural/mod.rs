@@ -17,13 +17,14 @@ use super::node::Compiler;
 use super::violation::shown;
 use super::{Fault, MAX_DEPTH, Violation, ViolationKind};
 use crate::diag::FieldPath;
+use crate::text::budget::Budget;
 use keywords::Keywords;
 
 /// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`).
 ///
 /// Paths lead to the versions as they are written. The API server first moves a schema that all versions share (or that of the only
 /// version) to the top, so its messages say `spec.validation` then.
-pub fn check(crd: &Value) -> Vec<Violation> {
+pub fn check(crd: &Value, budget: &Budget) -> Vec<Violation> {
     let versions = crd.pointer("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let schemas: Vec<_> =
         versions.iter().map(|version| version.pointer("/schema/openAPIV3Schema").filter(|schema| !schema.is_null())).collect();
@@ -33,12 +34,12 @@ pub fn check(crd: &Value) -> Vec<Violation> {
     let Some(first) = schemas.first() else { return Vec::new() };
     if schemas.iter().all(|schema| schema == first) {
         let Some(schema) = first else { return (0..schemas.len()).map(missing).collect() };
-        let found = check_schema(schema, versions.iter().any(has_status), &at(0));
+        let found = check_schema(schema, versions.iter().any(has_status), &at(0), budget);
         return found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect();
     }
     let one = |(index, schema): (usize, &Option<&Value>)| match schema {
         None => vec![missing(index)],
-        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index)),
+        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), budget),
     };
     schemas.iter().enumerate().flat_map(one).collect()
 }
@@ -54,7 +55,7 @@ fn respelt(violation: Violation, prefix: &str) -> Violation {
     Violation { field, fault, ..violation }
 }
 
-fn check_schema(schema: &Value, has_status: bool, path: &FieldPath) -> Vec<Violation> {
+fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, budget: &Budget) -> Vec<Violation> {
     let malformed = keywords::malformed(schema, path);
     if !malformed.is_empty() {
         return malformed;
@@ -75,7 +76,7 @@ fn check_schema(schema: &Value, has_status: bool, path: &FieldPath) -> Vec<Viola
     // Rules that cost too much are known before any of them is tried on a default.
     let found = openapi::check(root, compiled.as_ref(), is_shaped, path);
     let defaults =
-        compiled.as_ref().filter(|_| is_shaped).map(|node| defaults::check(node, !found.costs_too_much, path)).unwrap_or_default();
+        compiled.as_ref().filter(|_| is_shaped).map(|node| defaults::check(node, !found.costs_too_much, path, budget)).unwrap_or_default();
     let rules = if is_shaped && compiled.is_some() && defaults.is_empty() { found.rules } else { Vec::new() };
     violations.extend(defaults.into_iter().chain(found.schema).chain(rules));
     if violations.is_empty()

@@ -153,7 +153,7 @@ impl<'b> Tally<'b> {
 /// The finding about the source that took the last of what a run has, without its place.
 pub(super) fn exhausted(spent: budget::Exceeded) -> Diagnostic {
     let (rule, help) = match spent.resource() {
-        Resource::Bytes | Resource::Steps => (&SIZE_EXCEEDED, "give fewer or smaller files to one run"),
+        Resource::Bytes | Resource::Steps | Resource::Rules => (&SIZE_EXCEEDED, "give fewer or smaller files to one run"),
         Resource::Values => (&NODES_EXCEEDED, "give fewer or smaller files to one run"),
         Resource::Copies => (&NODES_EXCEEDED, "write out what the aliases multiply"),
     };

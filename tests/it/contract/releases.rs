@@ -77,7 +77,7 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
 fn local_repository_has_a_folder_for_each_version() {
     let (assets, report) = repository::release_of(&RELEASE.files, "out", None, &Budget::default());
     assert!(report.is_empty(), "{report:?}");
-    let added = repository::add(&RELEASE.files, &assets, Destination { base: "/repository", configuration: None });
+    let added = repository::add(&RELEASE.files, &assets, Destination { base: "/repository", configuration: None }, &Budget::default());
     let folders: Vec<&str> = added.placements.iter().map(|placement| placement.folder.as_str()).collect();
     assert_eq!(folders, ["bootstrap-windlass/v0.1.0"]);
     assert_eq!(added.placements[0].files, RELEASE.files);

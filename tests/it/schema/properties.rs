@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use windlass::schema::{Schema, structural};
+use windlass::text::budget::Budget;
 
 use super::structural::crd;
 
@@ -77,13 +78,13 @@ fn schema_like() -> impl proptest::strategy::Strategy<Value = Value> {
 proptest::proptest! {
     #[test]
     fn nothing_panics_whatever_schema_and_object_hold(schema in schema_like(), object in schema_like(), old in schema_like()) {
-        structural::check(&crd(schema.clone()));
+        structural::check(&crd(schema.clone()), &Budget::default());
         if let Ok(schema) = Schema::from_json(&schema) {
             let mut object = object;
             schema.unknown_fields(&object);
             schema.prune(&mut object);
             schema.apply_defaults(&mut object);
-            schema.judge(&object, Some(&old));
+            schema.judge(&object, Some(&old), &Budget::default());
         }
     }
 

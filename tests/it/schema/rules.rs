@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass::schema::{Schema, Violation, structural};
+use windlass::text::budget::{Budget, Resource};
 
 use super::{KUBEADM_CONFIGS, documents, version_schema};
 use crate::support::shared;
@@ -10,7 +11,7 @@ use crate::support::shared;
 fn check_rules(schema: Value, value: Value, old: Option<Value>, expected: &[&str], gaps: usize) {
     let schema = Schema::from_json(&json!({"type": "object", "properties": {"x": schema}})).unwrap();
     let old = old.map(|old| json!({"x": old}));
-    let verdict = schema.judge(&json!({"x": value}), old.as_ref());
+    let verdict = schema.judge(&json!({"x": value}), old.as_ref(), &Budget::default());
     let given: Vec<_> = verdict.violations.iter().map(Violation::to_string).collect();
     assert_eq!(given, expected);
     assert_eq!(verdict.not_evaluable.len(), gaps, "{:?}", verdict.not_evaluable);
@@ -135,7 +136,7 @@ fn rules_of_upstreams_kubeadm_config_are_all_evaluable() {
         "joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [argument("1"), argument("2")]}},
         "diskSetup": {"partitions": [{"device": "/dev/sdb"}, {"device": "/dev/sdc", "diskLayout": [{"percentage": 5, "partitionType": "ext4"}]}]},
     }});
-    let verdict = schema.judge(&object, None);
+    let verdict = schema.judge(&object, None, &Budget::default());
     let given: Vec<_> = verdict.violations.iter().map(Violation::to_string).collect();
     let expected = [
         "spec.diskSetup.partitions[0]: Invalid value: exactly one of the fields in [layout diskLayout] must be set",
@@ -148,15 +149,39 @@ fn rules_of_upstreams_kubeadm_config_are_all_evaluable() {
 }
 
 #[test]
+fn all_objects_of_a_run_share_its_steps() {
+    let text = ruled(json!({"type": "string"}), json!({"rule": "self.matches('a{3}')"}));
+    let schema = Schema::from_json(&json!({"type": "object", "properties": {"x": text}})).unwrap();
+    let judged = |budget: &Budget| {
+        let verdict = schema.judge(&json!({"x": "aaa"}), None, budget);
+        assert_eq!(verdict.violations, []);
+        verdict.not_evaluable.into_iter().map(|rule| rule.reason).collect::<Vec<_>>()
+    };
+    let whole = Budget::default();
+    assert_eq!(judged(&whole), Vec::<String>::new());
+    let one = whole.used_of(Resource::Rules);
+    assert!((2..100).contains(&one), "{one}");
+    let two = Budget::default().with(Resource::Rules, 2 * one + 1);
+    assert_eq!([judged(&two), judged(&two)], [[""; 0], [""; 0]]);
+    let told = format!(
+        "with it there are more than {} steps of CEL rules in one run, so that neither this rule nor any after it is judged",
+        2 * one + 1
+    );
+    assert_eq!(judged(&two), [told]);
+    assert!(two.is_spent(Resource::Rules) && !two.is_spent(Resource::Steps));
+    assert_eq!(judged(&two), Vec::<String>::new(), "it is told once");
+}
+
+#[test]
 fn our_own_crds_are_structural_and_their_rules_are_judged() {
     let crds = windlass::emit::crds::crds();
     for crd in &crds {
-        assert_eq!(structural::check(crd), []);
+        assert_eq!(structural::check(crd, &Budget::default()), []);
     }
     let check = |spec: Value, expected: &[&str]| {
         for version in ["v1beta1", "v1beta2"] {
             let object = json!({"apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig", "metadata": {"name": "n"}, "spec": spec});
-            let verdict = version_schema(&crds[0], version).judge(&object, None);
+            let verdict = version_schema(&crds[0], version).judge(&object, None, &Budget::default());
             let given: Vec<_> = verdict.violations.iter().map(Violation::to_string).collect();
             assert_eq!(given, expected, "{version}");
             assert_eq!(verdict.not_evaluable, [], "{version}");

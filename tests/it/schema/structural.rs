@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass::schema::{Violation, structural};
+use windlass::text::budget::Budget;
 
 use super::documents;
 use crate::support::shared;
@@ -32,7 +33,9 @@ fn schemas_of_the_corpus_are_structural() {
     let Some(corpus) = shared("corpus") else { return };
     let crds = crds_below(&corpus);
     assert!(crds.len() > 90, "only {} CRDs found", crds.len());
-    let refused = |(name, crd): &(String, Value)| structural::check(crd).iter().map(|found| format!("{name}: {found}")).collect::<Vec<_>>();
+    let refused = |(name, crd): &(String, Value)| {
+        structural::check(crd, &Budget::default()).iter().map(|found| format!("{name}: {found}")).collect::<Vec<_>>()
+    };
     let refused: Vec<_> = crds.par_iter().flat_map(refused).collect();
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
@@ -45,7 +48,8 @@ pub(super) fn crd(schema: Value) -> Value {
 
 fn check_structural(schema: Value, expected: &[&str]) {
     const PREFIX: &str = "spec.validation.openAPIV3Schema.properties[x]";
-    let given: Vec<_> = structural::check(&crd(schema)).iter().map(|violation| violation.to_string().replace(PREFIX, "@")).collect();
+    let given: Vec<_> =
+        structural::check(&crd(schema), &Budget::default()).iter().map(|violation| violation.to_string().replace(PREFIX, "@")).collect();
     assert_eq!(given, expected);
 }
 
@@ -81,7 +85,8 @@ fn junctors_judge_and_never_define() {
         ],
     );
     let root = json!({"type": "object", "anyOf": [{"properties": {"y": {"minLength": 1}}}], "properties": {"x": {"type": "string"}}});
-    let found = structural::check(&json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": root}}]}}));
+    let found =
+        structural::check(&json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": root}}]}}), &Budget::default());
     let expected = "spec.validation.openAPIV3Schema.properties[y]: Required value: because it is defined in \
                     spec.validation.openAPIV3Schema.anyOf[0].properties[y]";
     assert_eq!(found.iter().map(Violation::to_string).collect::<Vec<_>>(), [expected]);
@@ -138,7 +143,7 @@ fn the_root_leaves_type_and_metadata_alone() {
         if status {
             version["subresources"] = json!({"status": {}});
         }
-        let found = structural::check(&json!({"spec": {"versions": [version]}}));
+        let found = structural::check(&json!({"spec": {"versions": [version]}}), &Budget::default());
         found.iter().map(|violation| violation.to_string().replace("spec.validation.openAPIV3Schema", "@")).collect::<Vec<_>>()
     };
     let metadata = json!({"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}});
@@ -154,7 +159,8 @@ fn the_root_leaves_type_and_metadata_alone() {
     assert_eq!(with(json!({"type": "object", "minProperties": 1}), false), [""; 0]);
     // Versions with different schemas are judged one by one; one without a schema is refused.
     let versions = json!([{"name": "v1", "schema": {"openAPIV3Schema": {"type": "array", "items": {"type": "string"}}}}, {"name": "v2"}]);
-    let found: Vec<_> = structural::check(&json!({"spec": {"versions": versions}})).iter().map(Violation::to_string).collect();
+    let found: Vec<_> =
+        structural::check(&json!({"spec": {"versions": versions}}), &Budget::default()).iter().map(Violation::to_string).collect();
     assert_eq!(
         found,
         [
@@ -204,5 +210,5 @@ fn schemas_that_go_could_not_decode_are_told_by_keyword() {
     for _ in 0..200 {
         deep = json!({"type": "array", "items": deep});
     }
-    assert!(structural::check(&crd(deep))[0].body().starts_with("Forbidden: must not be nested more than"));
+    assert!(structural::check(&crd(deep), &Budget::default())[0].body().starts_with("Forbidden: must not be nested more than"));
 }

@@ -114,6 +114,7 @@ pub fn examine(subject: Subject<'_>) -> Examination {
     for entry in entries {
         examination.provider(subject, entry);
     }
+    subject.config.world().budget.tell(&mut examination.report);
     examination
 }
 

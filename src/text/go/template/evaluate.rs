@@ -129,10 +129,14 @@ impl<'t> Run<'t> {
         self.budget.charge(steps).map_err(|_| Fault::TooLong)
     }
 
+    /// The line of what is evaluated, from 1.
+    fn line(&self) -> usize {
+        self.text[..self.at.offset()].matches('\n').count() + 1
+    }
+
     fn fault<T>(&self, message: impl AsRef<str>) -> Evaluated<T> {
-        let offset = self.at.offset();
+        let (offset, line) = (self.at.offset(), self.line());
         let before = &self.text[..offset];
-        let line = before.matches('\n').count() + 1;
         let column = before.rfind('\n').map_or(offset, |newline| offset - newline - 1);
         let place = format!("template: {}:{line}:{column}: executing {} ", self.name, quote(self.executing));
         Err(Fault::Execution(Refusal { line, place, reason: format!("at <{}>: {}", self.at, message.as_ref()) }))
@@ -452,7 +456,10 @@ impl<'t> Run<'t> {
                 }
                 Ok(value)
             }
-            Err(CallFault::TooLarge) => Err(Fault::TooLarge),
+            Err(CallFault::TooLarge) => {
+                self.at = node;
+                Err(Fault::ValueTooLarge(self.line()))
+            }
             Err(CallFault::Go(message)) => {
                 self.at = node;
                 self.fault(format!("error calling {name}: {message}"))

@@ -21,7 +21,7 @@ use crate::text::budget::Budget;
 /// How much a template may produce.
 pub const MAX_OUTPUT: usize = 1 << 20;
 /// How large a value may become.
-const MAX_VALUE: usize = 16 << 20;
+pub const MAX_VALUE: usize = 16 << 20;
 /// The steps of a node, a command or an argument: what it takes beside the bytes that it writes.
 const STEP: usize = 32;
 /// How deep actions and parentheses may lie in one another.
@@ -40,6 +40,8 @@ pub enum Fault {
     Unsupported(String),
     /// The result is larger than [`MAX_OUTPUT`].
     TooLarge,
+    /// A value on this line, from 1, is larger than [`MAX_VALUE`]. Go would hold it.
+    ValueTooLarge(usize),
     /// The run has no steps left.
     TooLong,
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Fault {
             Fault::Parse(refusal) | Fault::Execution(refusal) => write!(f, "{refusal}"),
             Fault::Unsupported(what) => f.write_str(what),
             Fault::TooLarge => write!(f, "more than {MAX_OUTPUT} bytes"),
+            Fault::ValueTooLarge(line) => write!(f, "a value of more than {MAX_VALUE} bytes on line {line}"),
             Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded::STEPS),
         }
     }

@@ -84,10 +84,15 @@ fn nesting_is_bounded() {
 #[test]
 fn values_and_results_are_bounded() {
     let doubling = "{{ $a := \"x\" }}".to_owned() + &"{{ $a = print $a $a }}".repeat(60);
-    assert_eq!(rendered(&doubling), Err(Fault::TooLarge));
+    assert_eq!(rendered(&doubling), Err(Fault::ValueTooLarge(1)));
+    assert_eq!(
+        rendered(&doubling.replace("}}{{", "}}\n{{")),
+        Err(Fault::ValueTooLarge(26)),
+        "2^24 bytes are held, 2^25 are not"
+    );
     assert_eq!(rendered("{{ range 100000 }}0123456789abcdef{{ end }}"), Err(Fault::TooLarge));
     let wide = format!("{{{{ printf `{}` {}}}}}", "%1000000d".repeat(20), "1 ".repeat(20));
-    assert_eq!(rendered(&wide), Err(Fault::TooLarge));
+    assert_eq!(rendered(&wide), Err(Fault::ValueTooLarge(1)));
     for (name, text) in
         [("a loop", "{{ range 1000000000000 }}{{ end }}"), ("texts", "{{ range 10000 }}{{ $a := print `0123456789` }}{{ end }}")]
     {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass::schema::{Schema, Verdict};
+use windlass::text::budget::Budget;
 
 use crate::harness::api_server::{Answer, ApiServer};
 use crate::harness::runner::Context;
@@ -176,7 +177,7 @@ impl<'a> Check<'a> {
             Ok(back) if fields().any(|field| back[field] != expected[field] && !expected[field].is_null()) => {
                 fault(&format!("changed: {back}"))
             }
-            Ok(_) if self.schema.judge(&object, None) != Verdict::default() => fault("our validation refuses it"),
+            Ok(_) if self.schema.judge(&object, None, &Budget::default()) != Verdict::default() => fault("our validation refuses it"),
             Ok(_) => Ok(()),
         }
     }
@@ -198,7 +199,7 @@ impl<'a> Check<'a> {
         // When only a status is written, the server's sentences start at the status; their fields do not.
         let body =
             |body: String| if expected.starts_with("status") { body.replace(": status.", ": ").replace(": status ", ":  ") } else { body };
-        let verdict = self.schema.judge(&object, None);
+        let verdict = self.schema.judge(&object, None, &Budget::default());
         let ours: BTreeSet<_> = verdict.violations.iter().map(|found| (found.field.clone(), self.spelt(body(found.body())))).collect();
         if ours != causes || !verdict.not_evaluable.is_empty() {
             return fault(format!("our words differ:\n    server {causes:?}\n    ours   {ours:?} {:?}", verdict.not_evaluable));
