@@ -5,12 +5,12 @@ use std::sync::Arc;
 use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
-use super::flags::{Colour, Format};
+use super::flags::{Colour, Format, ListFormat};
 use super::remedy;
 use super::verbs::Verb;
 use crate::diag::{Diagnostic, Report, Severity};
 use crate::report::text::{self, Style};
-use crate::report::{Sources, github, json};
+use crate::report::{Sources, github, json, without_secrets};
 use crate::shell::WorldError;
 use crate::shell::environment::Environment;
 use crate::shell::stdio::Stdio;
@@ -167,18 +167,31 @@ impl Context<'_> {
     /// Writes a report as JSON to standard output, with the verb's own keys `body`.
     pub fn json<T: Serialize>(&mut self, kind: &'static str, body: T, report: &Report, sources: &Sources) {
         self.tell_of(sources);
-        self.out(&json::render(kind, body, &remedy::worded(report)));
+        self.out(&json::render(kind, body, &remedy::worded(&without_secrets(report, sources))));
     }
 
-    /// Writes findings as commands of a GitHub workflow to standard output.
-    pub fn github(&mut self, report: &Report, sources: &Sources) {
-        self.tell_of(sources);
-        self.out(&github::render(&remedy::worded(report)));
+    /// Writes a list in the format that was asked for.
+    pub fn list<T: Serialize>(
+        &mut self,
+        format: ListFormat,
+        kind: &'static str,
+        body: T,
+        table: impl FnOnce(&T) -> String,
+        report: &Report,
+    ) {
+        match format {
+            ListFormat::Text => {
+                self.tell(&table(&body));
+                self.findings(report, &Sources::new(), To::Stderr);
+            }
+            ListFormat::Json => self.json(kind, body, report, &Sources::new()),
+        }
     }
 
     /// Shows findings. With `-q` advice is left out.
     pub fn findings(&mut self, report: &Report, sources: &Sources, to: To) {
         self.tell_of(sources);
+        let report = without_secrets(report, sources);
         let shown: Report = report.findings().iter().filter(|finding| self.is_shown(finding)).map(|finding| self.named(finding)).collect();
         let style = self.style(to);
         let text = text::render(&shown, sources, style);
@@ -191,7 +204,10 @@ impl Context<'_> {
         match format {
             Format::Text => self.findings(report, sources, to),
             Format::Json => self.json(kind, body, report, sources),
-            Format::Github => self.github(report, sources),
+            Format::Github => {
+                self.tell_of(sources);
+                self.out(&github::render(&remedy::worded(&without_secrets(report, sources))));
+            }
         }
     }
 

@@ -85,6 +85,24 @@ pub enum Format {
     Github,
 }
 
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// `-o` of a verb that lists: `text`, `json`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct ListOutput {
+    /// Print as
+    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub format: ListFormat,
+}
+
 /// `-o` of a verb that reports: `text`, `json`, `github`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Output {

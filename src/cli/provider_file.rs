@@ -105,7 +105,7 @@ fn from_file(file: &str, allow_outside: bool, budget: &Arc<Budget>) -> Result<Lo
     }
     let mut sources = sources(&providers, &inputs);
     sources.add(source);
-    search.unshown.iter().for_each(|name| sources.forget_text(name));
+    search.unshown.iter().for_each(|name| sources.hide(name));
     Ok(Loaded { shown: file.to_owned(), providers, inputs, report, sources })
 }
 

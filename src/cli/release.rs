@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use schemars::JsonSchema;
 use semver::Version;
 use serde::Serialize;
 
 use super::context::To;
-use super::flags::Target;
+use super::flags::{Format, Output, Target};
 use super::provider_file::{Loaded, ProviderFlag};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -44,17 +44,6 @@ pub(super) const BUMP: Verb = Verb {
     action: Action::of::<Bump>(),
 };
 
-/// How a release build reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Paths on standard output, findings on standard error
-    Text,
-    /// One JSON object on standard output
-    Json,
-    /// GitHub's workflow commands on standard output
-    Github,
-}
-
 #[derive(Args)]
 struct Build {
     /// The version to release, such as v0.1.0
@@ -69,9 +58,8 @@ struct Build {
     /// With several providers in the file: LABEL=IMAGE, such as bootstrap-k3s=ghcr.io/x/y:v1. May be given several times.
     #[arg(long, value_name = "IMAGE")]
     image: Vec<String>,
-    /// How to report
-    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
-    output: Format,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// What `-o json` says beside the findings.
@@ -160,7 +148,7 @@ impl Building<'_> {
         let to = &self.arguments.target.to;
         let outcome = files::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
         self.show(context, true, To::Stderr);
-        if self.arguments.output == Format::Text {
+        if self.arguments.output.format == Format::Text {
             context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))));
         }
         let counts =
@@ -213,11 +201,7 @@ impl Building<'_> {
     /// The findings in the format that was asked for.
     fn show(&self, context: &mut Context<'_>, written: bool, to: To) {
         let (report, sources) = (&self.release.report, &self.loaded.sources);
-        match self.arguments.output {
-            Format::Text => context.findings(report, sources, to),
-            Format::Github => context.github(report, sources),
-            Format::Json => context.json("ReleaseBuild", self.body(written), report, sources),
-        }
+        context.report(self.arguments.output.format, "ReleaseBuild", self.body(written), report, sources, to);
     }
 
     fn body(&self, written: bool) -> BuildReport {

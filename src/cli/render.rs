@@ -117,9 +117,15 @@ impl Run for Arguments {
         let levels = self.levels.levels()?;
         let request = self.request(&context.budget)?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        let shown: Sources = inputs.sources.iter().cloned().collect();
+        let mut shown: Sources = inputs.sources.iter().cloned().collect();
+        if self.show_secrets {
+            shown.show_secrets();
+        }
         let mut report = inputs.report;
         let (texts, origins) = self.substituted(context, inputs.sources, &request.budget, &mut report)?;
+        if self.template {
+            texts.iter().cloned().for_each(|text| shown.add_unseen(text));
+        }
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
         let unusable = report.has_errors() && pool.objects().is_empty();
@@ -204,8 +210,7 @@ impl Arguments {
                 let path = to.zip(machine.rendered.as_ref()).map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
                 render::machine_report(machine, request, redact, path, remedy::flag)
             });
-            let body = RenderReport { machines: machines.collect() };
-            context.json("Render", body, report, sources);
+            context.json("Render", RenderReport { machines: machines.collect() }, report, sources);
             return Ok(Exit::failing(fails || incomplete));
         }
         context.findings(report, sources, To::Stderr);

@@ -1,9 +1,10 @@
 //! `rules`: the registry of everything that can be found.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::flags::ListOutput;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::{Report, Rule};
@@ -21,20 +22,10 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// How the rules are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON object
-    Json,
-}
-
 #[derive(Args)]
 struct Arguments {
-    /// How to print the rules
-    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
-    output: Format,
+    #[command(flatten)]
+    output: ListOutput,
 }
 
 /// What `-o json` prints.
@@ -71,13 +62,8 @@ impl From<&'static Rule> for Entry {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let all = rules::all();
-        match self.output {
-            Format::Text => context.tell(&rules::table(&all)),
-            Format::Json => {
-                let body = RulesReport { rules: all.into_iter().map(Entry::from).collect() };
-                context.out(&json::render("Rules", body, &Report::new()));
-            }
-        }
+        let body = RulesReport { rules: all.iter().copied().map(Entry::from).collect() };
+        context.list(self.output.format, "Rules", body, |_| rules::table(&all), &Report::new());
         Ok(Exit::Clean)
     }
 }

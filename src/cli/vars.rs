@@ -1,10 +1,11 @@
 //! `vars FILE…`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
+use super::flags::{ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::vars::{self, Variable};
@@ -23,23 +24,13 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// How the list is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A line for each variable, and one for each use
-    Text,
-    /// One JSON object, also on a fault
-    Json,
-}
-
 #[derive(Args)]
 struct Arguments {
     /// Templates and components: files, folders, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// How to print the list
-    #[arg(short, long, value_enum, default_value = "text", value_name = "FORMAT")]
-    output: Format,
+    #[command(flatten)]
+    output: ListOutput,
 }
 
 /// What `-o json` prints.
@@ -57,9 +48,9 @@ impl Run for Arguments {
         let mut report = inputs.report;
         report.extend(found);
         let sources: Sources = inputs.sources.iter().cloned().collect();
-        match self.output {
-            Format::Json => context.json("Vars", VarsReport { variables }, &report, &sources),
-            Format::Text => {
+        match self.output.format {
+            ListFormat::Json => context.json("Vars", VarsReport { variables }, &report, &sources),
+            ListFormat::Text => {
                 let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
                 context.tell(&vars::text(&variables));
                 context.findings(&report, &sources, To::Stderr);

@@ -1,12 +1,14 @@
 //! From YAML to objects and back, as clusterctl does it: the text is cut at lines `---`, of each piece the first document counts, and
 //! numbers are doubles.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use serde_json::{Number, Value};
 
 use super::Refusal;
 use crate::diag::{Diagnostic, Severity};
-use crate::objects::fields;
+use crate::objects::{fields, secrets};
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::goyaml;
@@ -49,7 +51,15 @@ pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<V
             Err(fault) => fault.within("error converting YAML to JSON"),
         };
         let ordinal = ordinal(objects.len() + 1);
-        return Err(step(fault.within(format!("failed to unmarshal the {ordinal} yaml document: {}", quote(piece)))));
+        let lossy = String::from_utf8_lossy(piece);
+        let (shown, fault) = match secrets::masked(&lossy) {
+            Cow::Borrowed(_) => (quote(piece), fault),
+            Cow::Owned(masked) => {
+                let note = "the secrets of the document are left out here; clusterctl prints them";
+                (quote(masked.as_bytes()), fault.without(&secrets::words(&lossy)).note(note))
+            }
+        };
+        return Err(step(fault.within(format!("failed to unmarshal the {ordinal} yaml document: {shown}"))));
     }
     fault.map_or(Ok(objects), |fault| Err(step(fault.within("failed to read yaml"))))
 }

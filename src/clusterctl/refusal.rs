@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::diag::Remedy;
+use crate::objects::secrets::Words;
 
 /// Why clusterctl would end here, in its own words, without the leading `Error: `. It stops at the first fault, so there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,13 @@ impl Refusal {
     #[must_use]
     pub fn within(mut self, step: impl fmt::Display) -> Self {
         self.message = format!("{step}: {}", self.message);
+        self
+    }
+
+    /// Leaves words out that are secret.
+    #[must_use]
+    pub(super) fn without(mut self, secrets: &Words) -> Self {
+        secrets.remove_from(&mut self.message);
         self
     }
 

@@ -137,6 +137,15 @@ impl Remedy {
         self
     }
 
+    /// The texts in it, to be changed.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.0.iter_mut().flat_map(|part| match part {
+            Part::Words(words) => vec![words],
+            Part::Setting(_, value) => value.iter_mut().collect(),
+            Part::Request(verb, _, value) => vec![verb, value],
+        })
+    }
+
     /// The pieces, in their order.
     pub fn parts(&self) -> &[Part] {
         &self.0

@@ -12,6 +12,7 @@ mod pool;
 pub(crate) mod read;
 pub mod references;
 pub(crate) mod scope;
+pub mod secrets;
 mod select;
 mod spot;
 pub(crate) mod strategic_merge;

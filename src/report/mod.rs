@@ -3,16 +3,62 @@
 pub mod github;
 pub mod json;
 pub mod levels;
+mod secrets;
 pub mod text;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
+pub use secrets::without_secrets;
+
+use crate::objects::secrets::spans;
 use crate::text::source::Source;
 
 /// The texts that findings point into, by the name that findings show. A finding whose file is not here is shown without an excerpt.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(BTreeMap<Arc<str>, Option<Source>>);
+pub struct Sources {
+    texts: BTreeMap<Arc<str>, Text>,
+    /// Texts that nobody sees, whose secrets may be in findings.
+    unseen: Vec<Text>,
+    shows_secrets: bool,
+}
+
+/// A text and where it holds secrets.
+#[derive(Debug, Clone)]
+struct Text {
+    source: Source,
+    is_shown: bool,
+    /// Made when a finding is shown.
+    secrets: OnceLock<Vec<Range<usize>>>,
+}
+
+impl From<Source> for Text {
+    fn from(source: Source) -> Self {
+        Text { source, is_shown: true, secrets: OnceLock::new() }
+    }
+}
+
+impl Text {
+    /// The stretches that hold secrets.
+    fn secrets(&self) -> &[Range<usize>] {
+        self.secrets.get_or_init(|| spans(self.source.text()))
+    }
+
+    /// Those that touch a stretch.
+    fn secrets_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+        let (secrets, end) = (self.secrets(), range.end);
+        let first = secrets.partition_point(|secret| secret.end <= range.start);
+        secrets[first..].iter().take_while(move |secret| secret.start < end)
+    }
+
+    /// The text of a stretch, cut to whole characters.
+    fn slice(&self, range: &Range<usize>) -> &str {
+        let text = self.source.text();
+        let whole = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        &text[whole(range.start)..whole(range.end)]
+    }
+}
 
 impl Sources {
     /// No texts: findings are shown without excerpts.
@@ -22,22 +68,52 @@ impl Sources {
 
     /// Adds a text.
     pub fn add(&mut self, source: Source) {
-        self.0.insert(source.name().clone(), Some(source));
+        self.texts.insert(source.name().clone(), source.into());
     }
 
-    /// Keeps the name of a text alone: findings in it are shown without an excerpt.
-    pub fn forget_text(&mut self, name: &str) {
-        self.0.entry(name.into()).and_modify(|source| *source = None);
+    /// Adds a text that is not shown, whose secrets findings do not show either.
+    pub fn add_unseen(&mut self, source: Source) {
+        self.unseen.push(source.into());
+    }
+
+    /// Shows no line of a text.
+    pub fn hide(&mut self, name: &str) {
+        self.texts.entry(name.into()).and_modify(|text| text.is_shown = false);
+    }
+
+    /// Shows secrets, because the user wishes it.
+    pub fn show_secrets(&mut self) {
+        self.shows_secrets = true;
     }
 
     /// The names of all texts, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(AsRef::as_ref)
+        self.texts.keys().map(AsRef::as_ref)
     }
 
-    /// The text of that name.
+    /// The text of that name, if it may be shown.
     pub fn get(&self, name: &str) -> Option<&Source> {
-        self.0.get(name)?.as_ref()
+        self.text(name).filter(|text| text.is_shown).map(|text| &text.source)
+    }
+
+    fn shows_secrets(&self) -> bool {
+        self.shows_secrets
+    }
+
+    fn text(&self, name: &str) -> Option<&Text> {
+        self.texts.get(name)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &Text> {
+        self.texts.values().chain(&self.unseen)
+    }
+
+    /// The stretches of a line that hold secrets nobody wished to see, in bytes of the line.
+    fn secrets_of_line(&self, name: &str, line: u32) -> Vec<Range<usize>> {
+        let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
+        let Some((text, line)) = found else { return Vec::new() };
+        let within = |secret: &Range<usize>| secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start;
+        text.secrets_in(&line).map(within).collect()
     }
 }
 

@@ -64,11 +64,16 @@ impl Source {
 
     /// The text of a line (from 1) without its end; `None` beyond the last line.
     pub fn line(&self, line: u32) -> Option<&str> {
+        self.line_range(line).map(|range| &self.text[range])
+    }
+
+    /// Where a line (from 1) stands, without its end; `None` beyond the last line.
+    pub fn line_range(&self, line: u32) -> Option<Range<usize>> {
         let index = (line as usize).checked_sub(1)?;
         let starts = &self.lines().starts;
         let start = *starts.get(index)?;
         let end = starts.get(index + 1).map_or(self.text.len(), |next| next - 1);
-        Some(self.text[start..end].trim_end_matches('\r'))
+        Some(start..start + self.text[start..end].trim_end_matches('\r').len())
     }
 
     fn lines(&self) -> &Lines {

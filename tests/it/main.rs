@@ -32,6 +32,7 @@ mod render;
 mod repository;
 mod rules;
 mod schema;
+mod secrets;
 mod shell;
 mod support;
 mod tidy;

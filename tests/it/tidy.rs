@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl"]),
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
-    ("report", &["diag", "text"]),
+    ("report", &["diag", "text", "objects"]),
     // 3 verbs
     (
         "ops",

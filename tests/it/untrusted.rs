@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::support::{copy, root, windlass};
 
 /// What the run printed, which holds no character that does something to a terminal, and no line that is a workflow command.
-fn harmless(output: &Output) -> String {
+pub(crate) fn harmless(output: &Output) -> String {
     let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap()).concat();
     let unsafe_character =
         text.chars().find(|c| *c != '\n' && (c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')));

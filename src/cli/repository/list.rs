@@ -1,16 +1,15 @@
 //! `repository list`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FAMILY;
-use crate::cli::context::To;
+use crate::cli::flags::ListOutput;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::repository::{self, Listed};
-use crate::report::{Sources, json};
 use crate::shell::files;
 use crate::shell::input::Limits;
 
@@ -25,23 +24,13 @@ pub(in crate::cli) const LIST: Verb = Verb {
     action: Action::of::<List>(),
 };
 
-/// How a list is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON object
-    Json,
-}
-
 #[derive(Args)]
 struct List {
     /// The repository
     #[arg(value_name = "REPOSITORY")]
     repository: String,
-    /// How to print the list
-    #[arg(short, long, value_enum, default_value = "text", hide_default_value = true, value_name = "FORMAT")]
-    output: Format,
+    #[command(flatten)]
+    output: ListOutput,
 }
 
 /// What `-o json` prints.
@@ -60,20 +49,12 @@ impl Run for List {
         let listed = repository::list(&tree, &context.budget);
         let mut report = Report::new();
         context.budget.tell(&mut report);
-        match self.output {
-            Format::Json => {
-                let body = ListReport { repository: self.repository, providers: listed };
-                context.out(&json::render("RepositoryList", body, &report));
-            }
-            Format::Text if listed.is_empty() => {
-                context.talk(&format!(
-                    "{} holds no release; its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0",
-                    self.repository
-                ));
-            }
-            Format::Text => context.tell(&repository::table(&listed)),
+        if listed.is_empty() {
+            let example = "its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0";
+            context.talk(&format!("{} holds no release; {example}", self.repository));
         }
-        context.findings(&report, &Sources::new(), To::Stderr);
+        let body = ListReport { repository: self.repository, providers: listed };
+        context.list(self.output.format, "RepositoryList", body, |body| repository::table(&body.providers), &report);
         Ok(Exit::failing(report.has_errors()))
     }
 }

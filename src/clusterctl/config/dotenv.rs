@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::setting::Setting;
+use crate::objects::secrets::REDACTED;
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("internal error: the patterns of this file are valid")
@@ -48,6 +49,13 @@ pub(super) fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) ->
         entry(&line, &mut entries, environment)?;
     }
     Ok(entries.into_iter().map(|(key, value)| (key, Setting::Text(value))).collect())
+}
+
+/// A refusal without the value in the line that it quotes; `None` when it quotes none. What has no name before it may be a part of a value.
+pub(super) fn masked(message: &str) -> Option<String> {
+    let (line, fault) = message.strip_prefix("line `")?.rsplit_once("` ")?;
+    let name = line.find(['=', ':']).map_or("", |at| &line[..=at]);
+    Some(format!("line `{name}{REDACTED}` {fault}"))
 }
 
 /// The quote in which the value begins, when the line does not end it.
@@ -127,6 +135,13 @@ mod tests {
             ("A=\"x\n", "missing quotes"),
         ] {
             assert_eq!(parse(text, &|_| None), Err(message.to_owned()));
+        }
+        for (message, expected) in [
+            ("line `a-b=hunter2 `\n=` doesn't match format", Some("line `a-b=<redacted>` doesn't match format")),
+            ("line `hunter2` doesn't match format", Some("line `<redacted>` doesn't match format")),
+            ("missing quotes", None),
+        ] {
+            assert_eq!(masked(message).as_deref(), expected);
         }
     }
 }

@@ -24,7 +24,13 @@ pub(super) fn parse(name: &str, bytes: &[u8], environment: &dyn Fn(&str) -> Opti
         "yaml" | "yml" => yaml::parse(bytes),
         "json" => serde_json::from_str(&text).map_err(|error| error.to_string()).and_then(of_json_document),
         "toml" => text.parse::<toml::Table>().map(|table| of_toml(table.into())).map_err(|error| error.message().to_owned()),
-        "dotenv" | "env" => dotenv::parse(&text, environment),
+        "dotenv" | "env" => {
+            let masked = |message: String| match dotenv::masked(&message) {
+                Some(masked) => Refusal::new(masked).note("the value is left out here; clusterctl prints it"),
+                None => Refusal::new(message),
+            };
+            return dotenv::parse(&text, environment).map_err(|message| masked(message).within("While parsing config"));
+        }
         _ => Err("decoder not found for this format".to_owned()),
     };
     parsed.map_err(|message| Refusal::new(message).within("While parsing config"))

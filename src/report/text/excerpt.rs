@@ -1,11 +1,14 @@
 //! The lines of a file that a finding speaks of, with what is marked in them and what would be added.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
 use super::{Paint, Style, visible, visible_lines};
 use crate::diag::{Severity, Span};
+use crate::objects::secrets::REDACTED;
+use crate::report::Sources;
 use crate::text::source::Source;
 
 /// A tab in a source line.
@@ -21,12 +24,15 @@ const LEAST_WIDTH: usize = 20;
 /// Some lines of one file.
 pub(super) struct Excerpt<'a> {
     source: Option<&'a Source>,
+    /// All texts, which know what is secret in them.
+    sources: &'a Sources,
     severity: Severity,
     marks: Vec<Mark>,
     insertion: Option<(u32, Vec<String>)>,
 }
 
 /// A stretch of one line that is underlined.
+#[derive(Clone)]
 struct Mark {
     line: u32,
     /// Characters before it.
@@ -39,8 +45,8 @@ struct Mark {
 
 impl<'a> Excerpt<'a> {
     /// An excerpt of a file; without its text only added lines are shown.
-    pub(super) fn new(source: Option<&'a Source>, severity: Severity) -> Self {
-        Excerpt { source, severity, marks: Vec::new(), insertion: None }
+    pub(super) fn new(source: Option<&'a Source>, sources: &'a Sources, severity: Severity) -> Self {
+        Excerpt { source, sources, severity, marks: Vec::new(), insertion: None }
     }
 
     /// Marks a stretch of text. One that runs over several lines is marked in each of them, and has its label at the end.
@@ -84,6 +90,10 @@ impl<'a> Excerpt<'a> {
         self.source?.line(line).filter(|text| text.len() <= LONGEST_LINE)
     }
 
+    fn secrets(&self, line: u32) -> Vec<Range<usize>> {
+        self.source.map_or(Vec::new(), |source| self.sources.secrets_of_line(source.name(), line))
+    }
+
     fn indentation(&self, line: u32) -> usize {
         self.line(line).map_or(0, |text| text.chars().take_while(|c| c.is_whitespace()).count())
     }
@@ -113,8 +123,9 @@ impl<'a> Excerpt<'a> {
 
     /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
     fn render_line(&self, number: u32, marks: &[&Mark], style: Style, gutter: usize, width: usize, out: &mut String) {
-        let Some(text) = self.line(number).map(visible_lines) else { return };
-        let mut marks = marks.to_vec();
+        let Some(masked) = self.line(number).map(|line| MaskedLine::new(line, self.secrets(number))) else { return };
+        let text = visible_lines(&masked.text);
+        let mut marks: Vec<Mark> = marks.iter().map(|mark| masked.moved(mark)).collect();
         marks.sort_by_key(|mark| mark.from);
         let mut shown: Option<Window> = None;
         let row = |out: &mut String, window: &Window| {
@@ -148,6 +159,40 @@ fn added(insertion: Option<&(u32, Vec<String>)>, style: Style, gutter: usize, ou
     for line in insertion.into_iter().flat_map(|(_, lines)| lines) {
         let line = style.paint(Paint::Added, format!("+ {}", visible(line)).trim_end());
         out.push_str(&format!("{:gutter$} {line}\n", ""));
+    }
+}
+
+/// A line with `<redacted>` in place of its secrets.
+struct MaskedLine {
+    text: String,
+    /// The secrets: characters before each and before its end, and the characters before what stands for it.
+    secrets: Vec<(Range<usize>, usize)>,
+}
+
+impl MaskedLine {
+    fn new(line: &str, secrets: Vec<Range<usize>>) -> Self {
+        let mut masked = MaskedLine { text: String::new(), secrets: Vec::new() };
+        let (mut at, mut before, mut written) = (0, 0, 0);
+        for secret in secrets {
+            let gap = line[at..secret.start].chars().count();
+            let length = line[secret.clone()].chars().count();
+            masked.text.push_str(&line[at..secret.start]);
+            masked.text.push_str(REDACTED);
+            masked.secrets.push((before + gap..before + gap + length, written + gap));
+            (at, before, written) = (secret.end, before + gap + length, written + gap + REDACTED.len());
+        }
+        masked.text.push_str(&line[at..]);
+        masked
+    }
+
+    /// The mark where it stands now; in a secret it marks what stands for it.
+    fn moved(&self, mark: &Mark) -> Mark {
+        let place = |at: usize, in_secret: usize| match self.secrets.iter().rev().find(|(secret, _)| secret.start <= at) {
+            Some((secret, start)) if at < secret.end => start + in_secret,
+            Some((secret, start)) => at - secret.end + start + REDACTED.len(),
+            None => at,
+        };
+        Mark { from: place(mark.from, 0), to: mark.to.map(|to| place(to, REDACTED.len())), ..mark.clone() }
     }
 }
 

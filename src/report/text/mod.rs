@@ -173,7 +173,7 @@ impl<'a> Renderer<'a> {
         if source.is_none() && insertion.is_none() {
             return None;
         }
-        let mut excerpt = Excerpt::new(source, finding.rule.severity);
+        let mut excerpt = Excerpt::new(source, self.sources, finding.rule.severity);
         if let Some(span) = finding.place.span {
             // New lines say where they go by themselves: carets would only point at their neighbour.
             let shown_by_insertion = finding.label.is_empty() && insertion.is_some_and(|i| i.after_line == span.start.line);
@@ -194,7 +194,7 @@ impl<'a> Renderer<'a> {
 
     fn excerpt_of_related(&mut self, related: &Related) -> Option<Excerpt<'a>> {
         let span = related.place.span.filter(|_| !related.label.is_empty())?;
-        let mut excerpt = Excerpt::new(Some(self.source(&related.place)?), Severity::Info);
+        let mut excerpt = Excerpt::new(Some(self.source(&related.place)?), self.sources, Severity::Info);
         excerpt.mark(span, &related.label, false);
         Some(excerpt).filter(|excerpt| !excerpt.is_empty())
     }

@@ -1,0 +1,398 @@
+//! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines and brackets are read here, not YAML, so that
+//! it is known in a broken text too; in doubt more is taken rather than less.
+
+mod words;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+pub use words::Words;
+
+/// What stands for a secret.
+pub const REDACTED: &str = "<redacted>";
+
+/// Fields whose value is secret, whatever it is.
+const SECRET: [&str; 9] =
+    ["passwd", "password", "token", "tlsBootstrapToken", "certificateKey", "authProvider", "client-key-data", "id-token", "refresh-token"];
+/// Fields that say where a secret is: a bare text there was meant to be the secret itself.
+const REFERENCES: [&str; 4] = ["passwdFrom", "contentFrom", "secret", "bootstrapToken"];
+/// What stands in them beside.
+const OF_REFERENCES: [&str; 13] = [
+    "name",
+    "namespace",
+    "key",
+    "optional",
+    "secret",
+    "configMap",
+    "secretName",
+    "defaultMode",
+    "items",
+    "path",
+    "mode",
+    "apiServerEndpoint",
+    "caCertHashes",
+];
+/// Parts of the names of clusterctl's variables that hold secrets.
+const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATE_KEY"];
+/// What a Secret has beside its values.
+const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
+
+static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"([\w.-]+)(\\?["'])?[ \t]*:"#));
+static KIND: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?m)(^)?["'\\{, \t]*\bkind\\?["']?[ \t]*:[ \t]*\\?["']?Secret\b"#));
+static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
+
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("internal error: the pattern is one of ours")
+}
+
+/// The stretches of a text that are secret, in their order; none touches another.
+pub fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let end = text[start..].match_indices("\n---").map(|(at, _)| start + at + 1).find(|at| *at > start).unwrap_or(text.len());
+        Document::new(text, start..end).spans(&mut found);
+        start = end;
+    }
+    found.retain(|span| !text[span.clone()].trim().is_empty());
+    found
+}
+
+/// The text without its secrets.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let spans = spans(text);
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for span in spans {
+        masked.push_str(&text[at..span.start]);
+        masked.push_str(REDACTED);
+        at = span.end;
+    }
+    masked.push_str(&text[at..]);
+    Cow::Owned(masked)
+}
+
+/// The words of a text's secrets, the shortest included.
+pub fn words(text: &str) -> Words {
+    Words::new(spans(text).into_iter().map(|span| &text[span]), 1)
+}
+
+/// Whether a variable of this name holds a secret.
+fn is_secret_variable(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    name.contains('_') && VARIABLES.iter().any(|part| upper.contains(part))
+}
+
+/// One document of a text.
+struct Document<'t> {
+    text: &'t str,
+    range: Range<usize>,
+    has_secret: bool,
+    /// Whether the document itself is a Secret.
+    is_secret: bool,
+    /// A CustomResourceDefinition has fields by any name, and no values.
+    is_schema: bool,
+}
+
+/// A field and where its value begins.
+struct Field<'t> {
+    name: &'t str,
+    start: usize,
+    value: usize,
+}
+
+impl<'t> Document<'t> {
+    fn new(text: &'t str, range: Range<usize>) -> Self {
+        let part = &text[range.clone()];
+        let mut kinds = KIND.captures_iter(part).peekable();
+        let has_secret = kinds.peek().is_some();
+        let is_secret =
+            kinds.any(|found| found.get(0).is_some_and(|all| all.as_str().starts_with(['k', '"', '{'])) && found.get(1).is_some());
+        Document { text, range, has_secret, is_secret, is_schema: !has_secret && part.contains("\nkind: CustomResourceDefinition\n") }
+    }
+
+    fn spans(&self, found: &mut Vec<Range<usize>>) {
+        if self.is_schema {
+            return;
+        }
+        let mut at = self.range.start;
+        let mut key = PRIVATE_KEY.find_at(&self.text[..self.range.end], at);
+        while let Some(field) = self.field_from(at) {
+            if let Some(private) = key.filter(|private| private.start() < field.start) {
+                at = self.private_key(private.start(), found);
+                key = PRIVATE_KEY.find_at(&self.text[..self.range.end], at);
+                continue;
+            }
+            at = self.field(&field, found).unwrap_or(field.value);
+        }
+        while let Some(private) = key {
+            let end = self.private_key(private.start(), found);
+            key = PRIVATE_KEY.find_at(&self.text[..self.range.end], end);
+        }
+    }
+
+    /// The lines of a private key, up to those that mark its end.
+    fn private_key(&self, start: usize, found: &mut Vec<Range<usize>>) -> usize {
+        let rest = &self.text[start..self.range.end];
+        let end = rest.find("-----END").map_or(self.range.end, |end| start + end);
+        push(found, start..end);
+        end
+    }
+
+    /// The next field from there on.
+    fn field_from(&self, at: usize) -> Option<Field<'t>> {
+        let part = &self.text[..self.range.end];
+        let mut from = at;
+        loop {
+            let key = KEY.captures_at(part, from)?;
+            let (all, name) = (key.get(0)?, key.get(1)?);
+            let begins = part[..name.start()].chars().next_back().is_none_or(|c| c.is_whitespace() || "{[,\"'\\(".contains(c));
+            let ends = part[all.end()..].chars().next().is_none_or(|c| c.is_whitespace()) || key.get(2).is_some();
+            if begins && ends {
+                return Some(Field { name: name.as_str(), start: name.start(), value: all.end() });
+            }
+            from = all.end();
+        }
+    }
+
+    /// Takes what is secret of a field's value; gives where to go on, if that is behind the value.
+    fn field(&self, field: &Field<'t>, found: &mut Vec<Range<usize>>) -> Option<usize> {
+        let end = || self.value_end(field);
+        let is_data = self.has_secret && matches!(field.name, "data" | "stringData");
+        if is_data || (self.is_secret && self.column(field.start) == 0 && !BESIDE_VALUES.contains(&field.name)) {
+            let end = end();
+            self.values(field, end, found);
+            return Some(end);
+        }
+        if SECRET.contains(&field.name) || is_secret_variable(field.name) {
+            let end = end();
+            push(found, self.trimmed(field.value..end));
+            return Some(end);
+        }
+        let takes: fn(&str) -> bool = match field.name {
+            "exec" => |name| name == "value",
+            name if REFERENCES.contains(&name) => |name| !OF_REFERENCES.contains(&name),
+            _ => return None,
+        };
+        let end = end();
+        if !self.is_mapping(field, end) {
+            push(found, self.trimmed(field.value..end));
+            return Some(end);
+        }
+        let inner = Document { range: field.value..end, text: self.text, has_secret: false, is_secret: false, is_schema: false };
+        let mut at = field.value;
+        while let Some(field) = inner.field_from(at) {
+            at = field.value;
+            let end = inner.value_end(&field);
+            if takes(field.name) || (REFERENCES.contains(&field.name) && !inner.is_mapping(&field, end)) {
+                at = end;
+                push(found, self.trimmed(field.value..at));
+            }
+        }
+        Some(end)
+    }
+
+    fn is_mapping(&self, field: &Field<'t>, end: usize) -> bool {
+        self.text[field.value..end].trim_start_matches([' ', '\t']).starts_with(['{', '\n', '\r', '#'])
+    }
+
+    /// The values of a Secret: the names of its keys stay where they stand on lines of their own.
+    fn values(&self, field: &Field<'t>, end: usize, found: &mut Vec<Range<usize>>) {
+        let value = self.trimmed(field.value..end);
+        let is_block = self.text[field.value..value.start].contains('\n');
+        let own = self.column(value.start);
+        let mut at = value.start;
+        while at < value.end {
+            let line_end = self.text[at..value.end].find('\n').map_or(value.end, |end| at + end + 1);
+            let key = KEY.find_at(&self.text[..line_end], at).filter(|key| {
+                is_block && self.column(key.start()) == own && self.text[at..key.start()].trim_start_matches(['"', '\'', ' ']).is_empty()
+            });
+            let secret = key.map_or(at, |key| key.end())..line_end;
+            if !self.text[secret.clone()].trim().is_empty() {
+                push(found, self.trimmed(secret));
+            }
+            at = line_end;
+        }
+    }
+
+    /// Where the value of a field ends.
+    fn value_end(&self, field: &Field<'t>) -> usize {
+        let in_flow = self.text[..field.start].trim_end_matches(['"', '\'', '\\']).trim_end_matches([' ', '\t']).ends_with(['{', ',']);
+        // A tag and an anchor stand before the value.
+        let mut rest = self.text[field.value..self.range.end].trim_start_matches([' ', '\t']);
+        while rest.starts_with(['&', '!']) {
+            rest = rest.trim_start_matches(|c: char| !c.is_whitespace()).trim_start_matches([' ', '\t']);
+        }
+        let start = self.range.end - rest.len();
+        let first = rest.chars().next();
+        let closed = match first {
+            Some('{' | '[') => Some(brackets(rest)),
+            Some(quote @ ('"' | '\'')) => Some(quoted(rest, quote)),
+            _ => None,
+        };
+        match closed {
+            Some(None) => self.range.end,
+            Some(Some(end)) if in_flow => {
+                self.text[start + end..self.range.end].find([',', '}', ']', '\n']).map_or(self.range.end, |more| start + end + more)
+            }
+            Some(Some(end)) => self.block_end(field, start + end),
+            None if in_flow => rest.find([',', '}', ']']).map_or(self.range.end, |end| start + end),
+            None => self.block_end(field, start),
+        }
+    }
+
+    /// The end of the line at `from`, and of the lines below it that are deeper than the field, or items of it.
+    fn block_end(&self, field: &Field<'t>, from: usize) -> usize {
+        let column = self.column(field.start);
+        let line_end = |at: usize| self.text[at..self.range.end].find('\n').map_or(self.range.end, |end| at + end + 1);
+        let mut end = line_end(from);
+        let mut next = end;
+        while next < self.range.end {
+            let after = line_end(next);
+            let line = &self.text[next..after];
+            let depth = line.len() - line.trim_start().len();
+            let is_item = depth == column && line[depth..].starts_with("- ");
+            if !line.trim().is_empty() {
+                if depth <= column && !is_item {
+                    break;
+                }
+                end = after;
+            }
+            next = after;
+        }
+        end
+    }
+
+    /// Bytes before a place in its line; a quote before it does not count.
+    /// In a line that is longer than indentations are, any large number does.
+    fn column(&self, at: usize) -> usize {
+        const DEEPEST: usize = 4096;
+        let before = &self.text.as_bytes()[at.saturating_sub(DEEPEST)..at];
+        let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.len() - usize::from(line.ends_with(b"\"") || line.ends_with(b"'"))
+    }
+
+    fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let part = &self.text[range.clone()];
+        let start = range.start + part.len() - part.trim_start().len();
+        start..(start + part.trim().len())
+    }
+}
+
+fn push(found: &mut Vec<Range<usize>>, span: Range<usize>) {
+    if !span.is_empty() {
+        found.push(span);
+    }
+}
+
+/// Just behind the bracket that closes the first one.
+fn brackets(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        at += match c {
+            // A quote opens a text only where one can begin.
+            '"' | '\'' if text[..at].trim_end().ends_with(['{', '[', ',', ':']) => quoted(&text[at..], c)?,
+            _ => c.len_utf8(),
+        };
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Just behind the quote that closes a quoted text.
+fn quoted(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quote == '"' => escaped = true,
+            c if c == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with each secret as `<…>`.
+    fn check(text: &str, expected: &str) {
+        assert_eq!(masked(text).replace(REDACTED, "<>"), expected, "{text}");
+    }
+
+    #[test]
+    fn values_of_secrets_are_secret_and_nothing_beside_them() {
+        check(
+            "kind: Secret\nmetadata: {name: s}\ndata:\n  a: x\n  b: |\n    y\n    c: z\ntype: Opaque\n",
+            "kind: Secret\nmetadata: {name: s}\ndata:\n  a: <>\n  b: <>\n    <>\n    <>\ntype: Opaque\n",
+        );
+        check(
+            "{\"kind\":\"Secret\",\"stringData\":{\"a\":\"x\"},\"type\":\"y\"}",
+            "{\"kind\":\"Secret\",\"stringData\":<>,\"type\":\"y\"}",
+        );
+        check(
+            "kind: Secret\nstringDat: x\n---\nkind: ConfigMap\ndata: {a: x}\n",
+            "kind: Secret\nstringDat: <>\n---\nkind: ConfigMap\ndata: {a: x}\n",
+        );
+        check("data: {a: x}\nkind: SecretStore\n", "data: {a: x}\nkind: SecretStore\n");
+        check("kind: List\nitems:\n- kind: Secret\n  data: {a: x}\n", "kind: List\nitems:\n- kind: Secret\n  data: <>\n");
+    }
+
+    #[test]
+    fn fields_with_secrets_are_known_wherever_they_stand() {
+        check("- passwd: x y # z\n  name: u\n", "- passwd: <>\n  name: u\n");
+        check("[{name: u, passwd: x}, {token: \"a, b\", c: d}]", "[{name: u, passwd: <>}, {token: <>, c: d}]");
+        check("token:\n  x\nb: 1\n", "token:\n  <>\nb: 1\n");
+        check("token:\n- x\n- y\nb: 1\n", "token:\n<>\nb: 1\n");
+        check("passwdFrom: {secret: {name: s, key: k}}\n", "passwdFrom: {secret: {name: s, key: k}}\n");
+        check("passwdFrom: {secret: x}\nb: 1\n", "passwdFrom: {secret: <>}\nb: 1\n");
+        check("passwdFrom: {wrong: x}\nb: 1\n", "passwdFrom: {wrong: <>}\nb: 1\n");
+        check("bootstrapToken: x.y\nb: 1\n", "bootstrapToken: <>\nb: 1\n");
+        check("exec: {command: c, env: [{name: n, value: x}]}\n", "exec: {command: c, env: [{name: n, value: <>}]}\n");
+        check("A_TOKEN: x\nMY_TOKENS_URL: y\nREPLICAS: 1\n", "A_TOKEN: <>\nMY_TOKENS_URL: <>\nREPLICAS: 1\n");
+        check("-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\n", "<>-----END RSA PRIVATE KEY-----\n");
+        check(
+            "kind: x\nkind: CustomResourceDefinition\ntoken: {type: string}\n",
+            "kind: x\nkind: CustomResourceDefinition\ntoken: {type: string}\n",
+        );
+    }
+
+    #[test]
+    fn in_a_broken_text_more_is_taken_rather_than_less() {
+        check("a: 1\npasswd: \"x\nb: 2\n", "a: 1\npasswd: <>\n");
+        check("a: 1\ntoken: [x, {y\nb: 2\n", "a: 1\ntoken: <>\n");
+        check("token: &a [x, y", "token: <>");
+        check("passwd: 'x' y\nb: 1\n", "passwd: <>\nb: 1\n");
+    }
+
+    #[test]
+    fn words_are_found_alone_and_as_they_are_meant() {
+        let clean = |secret: &str, text: &str| {
+            let mut text = text.to_owned();
+            Words::new([secret].into_iter(), 1).remove_from(&mut text);
+            text.replace(REDACTED, "<>")
+        };
+        assert_eq!(clean("hunter2", "`hunter2` and hunter22"), "`<>` and hunter22");
+        assert_eq!(clean("\"a\\tb\"", "it is a\tb"), "it is <>");
+        assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
+        assert_eq!(clean("- [x1, {k: x2}]", "x1 x2 k"), "<> <> k");
+        let long = "é".repeat(200);
+        assert_eq!(clean(&long, &format!("a {long} b")).replace("<>", ""), "a  b");
+    }
+}

@@ -1,0 +1,100 @@
+//! Words out of secrets that no message may hold.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::REDACTED;
+
+/// What is shorter is base64 by chance.
+const SHORTEST_DECODED: usize = 6;
+/// Longer secrets are looked for in parts of this size.
+const PART: usize = 64;
+/// Below this a part of a longer word is another word.
+const UNMISTAKABLE: usize = 16;
+/// Bytes of all words.
+const MOST: usize = 4 << 20;
+
+/// Words that no message may hold.
+#[derive(Debug)]
+pub struct Words(Option<AhoCorasick>);
+
+impl Words {
+    /// The words of these secrets that are long enough.
+    pub fn new<'t>(secrets: impl Iterator<Item = &'t str>, shortest: usize) -> Self {
+        let mut words = BTreeSet::new();
+        let mut left = MOST;
+        for word in secrets.flat_map(words_of).filter(|word| word.chars().count() >= shortest) {
+            if word.len() > left {
+                break;
+            }
+            left -= word.len();
+            parts(&word).for_each(|part| {
+                words.insert(part.to_owned());
+            });
+        }
+        let kind = MatchKind::LeftmostLongest;
+        Words(
+            (!words.is_empty())
+                .then(|| AhoCorasick::builder().match_kind(kind).build(words).expect("internal error: the words are bounded")),
+        )
+    }
+
+    /// Puts `<redacted>` in place of each.
+    pub fn remove_from(&self, text: &mut String) {
+        let Some(words) = &self.0 else { return };
+        let alone = |range: &Range<usize>| {
+            let joined = |a: Option<char>, b: Option<char>| a.zip(b).is_some_and(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric());
+            let (before, found, after) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
+            range.len() >= UNMISTAKABLE
+                || !(joined(before.chars().next_back(), found.chars().next()) || joined(found.chars().next_back(), after.chars().next()))
+        };
+        let found: Vec<_> = words.find_iter(text.as_str()).map(|found| found.range()).filter(alone).collect();
+        for range in found.into_iter().rev() {
+            text.replace_range(range, REDACTED);
+        }
+    }
+}
+
+/// What a message may quote from a secret: its lines, the scalars in them, as they are written and as they are meant.
+fn words_of(secret: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for line in secret.lines().chain([secret]) {
+        let line = line.trim().trim_start_matches("- ");
+        let value = line.split_once(": ").map_or(line, |(_, value)| value);
+        let scalars = line.split(['{', '}', '[', ']', ',']).map(|part| part.split_once(": ").map_or(part, |(_, value)| value));
+        for word in [line, value].into_iter().chain(scalars) {
+            let word = word.trim();
+            let bare = word.trim_matches(['"', '\'', '\\', '*', '&', '!', '|', '>', '`', '%', '@']);
+            words.extend([word, bare].map(str::to_owned));
+            if word.starts_with('"') && word.contains('\\') {
+                words.extend(serde_json::from_str::<String>(word));
+            }
+            words.extend(decoded(bare));
+        }
+    }
+    words.retain(|word| !word.is_empty() && word != REDACTED);
+    words
+}
+
+/// The text behind base64.
+fn decoded(word: &str) -> Option<String> {
+    use base64::Engine as _;
+    String::from_utf8(base64::engine::general_purpose::STANDARD.decode(word).ok()?)
+        .ok()
+        .filter(|text| text.chars().count() >= SHORTEST_DECODED)
+}
+
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let mut end = rest.len().min(PART);
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
+}

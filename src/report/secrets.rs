@@ -1,0 +1,67 @@
+//! Findings without secrets: what a message quotes from a secret value is `<redacted>`.
+
+use super::Sources;
+use crate::diag::{Diagnostic, Place, Remedy, Report};
+use crate::objects::secrets::{REDACTED, Words};
+
+/// Fewer characters are no secret that can be told from other words, unless the finding stands there.
+const SHORTEST: usize = 6;
+/// Secrets at one place that are looked at.
+const MOST_NEAR: usize = 64;
+/// Bytes of a secret value at a finding that are looked at.
+const NEAR: usize = 4 << 10;
+
+/// The findings, with no secret of the sources in their words.
+pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
+    if sources.shows_secrets() || report.is_empty() {
+        return report.clone();
+    }
+    let words = Words::new(sources.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span))), SHORTEST);
+    report.findings().iter().map(|finding| redacted(finding, sources, &words)).collect()
+}
+
+fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnostic {
+    let near: Vec<&str> = std::iter::once(&finding.place)
+        .chain(finding.related.iter().map(|related| &related.place))
+        .flat_map(|place| near(place, sources))
+        .collect();
+    let own = Words::new(near.iter().copied(), 1);
+    let mut finding = finding.clone();
+    let clean = |text: &mut String| {
+        if !near.is_empty() {
+            *text = without_quotes(text, &near);
+        }
+        own.remove_from(text);
+        words.remove_from(text);
+    };
+    clean(&mut finding.message);
+    clean(&mut finding.label);
+    finding.related.iter_mut().for_each(|related| clean(&mut related.label));
+    finding.help.iter_mut().flat_map(Remedy::texts_mut).chain(&mut finding.notes).chain(&mut finding.upstream).for_each(clean);
+    finding.insertion.iter_mut().flat_map(|insertion| &mut insertion.lines).for_each(clean);
+    finding
+}
+
+/// The secrets at a place, as far as it reaches into them.
+fn near<'s>(place: &Place, sources: &'s Sources) -> Vec<&'s str> {
+    let found = place.file.as_deref().and_then(|file| sources.text(file)).zip(place.span);
+    let Some((text, span)) = found else { return Vec::new() };
+    let place = span.start.offset..span.end.offset.max(span.start.offset + 1);
+    let touched = text.secrets_in(&place).take(MOST_NEAR);
+    touched.map(|secret| text.slice(&(secret.start.max(place.start.saturating_sub(NEAR))..secret.end.min(place.start + NEAR)))).collect()
+}
+
+/// The text without what it quotes from one of the secrets, whole or cut off.
+fn without_quotes(text: &str, secrets: &[&str]) -> String {
+    let is_of_secret = |quoted: &str| {
+        let quoted = quoted.trim_end_matches('…');
+        !quoted.is_empty() && secrets.iter().any(|secret| secret.contains(quoted))
+    };
+    let mut clean = text.to_owned();
+    for quote in ['`', '"'] {
+        let parts: Vec<&str> = clean.split(quote).collect();
+        let quoted = |(at, part): (usize, &&str)| if at % 2 == 1 && is_of_secret(part) { REDACTED.to_owned() } else { (*part).to_owned() };
+        clean = parts.iter().enumerate().map(quoted).collect::<Vec<_>>().join(&quote.to_string());
+    }
+    clean
+}
