@@ -1,11 +1,47 @@
 //! `SHA256SUMS` of a release, in the format of `sha256sum`.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
 pub const CHECKSUMS_FILE: &str = "SHA256SUMS";
+
+/// What is wrong with a file by a list of checksums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChecksumFault {
+    /// Its bytes are others.
+    Differs,
+    /// The list does not name it.
+    Unlisted,
+    /// The list names it, and it is not there.
+    Gone,
+}
+
+/// Holds files against a list in the format of `sha256sum`: what is wrong, by path. The list itself may be among the files.
+pub fn compare(listed: &str, files: &Tree) -> Vec<(String, ChecksumFault)> {
+    let listed = sums_of(listed);
+    let fault = |path: &str, bytes: &[u8]| match listed.get(path) {
+        None => Some(ChecksumFault::Unlisted),
+        Some(sum) => (!sum.eq_ignore_ascii_case(&hex(&Sha256::digest(bytes)))).then_some(ChecksumFault::Differs),
+    };
+    let others = files.iter().filter(|(path, _)| *path != CHECKSUMS_FILE);
+    let wrong = others.filter_map(|(path, bytes)| Some((path.clone(), fault(path, bytes)?)));
+    let gone = listed.keys().filter(|path| files.get(path).is_none()).map(|path| ((*path).to_owned(), ChecksumFault::Gone));
+    wrong.chain(gone).collect()
+}
+
+/// The sums by path. `*` before a path says that the file was read as bytes.
+fn sums_of(text: &str) -> BTreeMap<&str, &str> {
+    let entry = |line| {
+        let (sum, path) = str::split_once(line, ' ')?;
+        let path = path.strip_prefix([' ', '*'])?;
+        Some((path.strip_prefix("./").unwrap_or(path), sum))
+    };
+    text.lines().filter_map(entry).collect()
+}
 
 /// One line for each file: hash, two blanks, name. `sha256sum --check SHA256SUMS` takes it.
 pub fn checksums(files: &Tree) -> String {
@@ -26,5 +62,15 @@ mod tests {
     fn lines_are_those_of_sha256sum() {
         let tree: Tree = [("a".to_owned(), Vec::new())].into_iter().collect();
         assert_eq!(checksums(&tree), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n");
+    }
+
+    /// What `sha256sum`, `sha256sum --binary` and `sha256sum ./*` write.
+    #[test]
+    fn files_are_held_against_lists_of_all_forms() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let tree: Tree = ["a", "b", "c", "d"].into_iter().map(|name| (name.to_owned(), Vec::new())).collect();
+        let list = format!("{empty}  a\n{} *b\n{}  ./c\n{empty}  e\n", empty.to_uppercase(), empty.replace('e', "f"));
+        let expected = [("c", ChecksumFault::Differs), ("d", ChecksumFault::Unlisted), ("e", ChecksumFault::Gone)];
+        assert_eq!(compare(&list, &tree), expected.map(|(path, fault)| (path.to_owned(), fault)));
     }
 }

@@ -57,11 +57,16 @@ fn path(fields: &[&str]) -> FieldPath {
     fields.iter().fold(FieldPath::root(), |path, field| path.field(*field))
 }
 
+/// Whether a CRD is of one of the groups of the provider; every CRD is when it names none.
+pub fn is_of_provider(provider: &Provider, crd: &Object) -> bool {
+    provider.group.is_none() || provider.group.iter().chain(&provider.groups).any(|group| group == crd.text(&["spec", "group"]))
+}
+
 fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<Diagnostic> {
     let wanted = provider.group.as_deref()?;
     let groups: Vec<&str> = std::iter::once(wanted).chain(provider.groups.iter().map(String::as_str)).collect();
     let kind = kind_of(crd.value());
-    (!groups.contains(&kind.group.as_str())).then(|| {
+    (!is_of_provider(provider, crd)).then(|| {
         Diagnostic::of(&FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
             .at(pattern.clone())
             .label(format!("the groups are {}", groups.join(", ")))

@@ -42,24 +42,31 @@ impl Built<'_> {
 
     /// The finding with its places in the files that were read.
     fn in_inputs(&self, mut finding: Diagnostic, file: &str) -> Diagnostic {
+        let mut made = Vec::new();
         let related = finding.related.iter_mut().map(|related| &mut related.place);
         for place in std::iter::once(&mut finding.place).chain(related).filter(|place| place.file.as_deref() == Some(file)) {
-            *place = self.input(place);
+            let (input, is_made) = self.input(place);
+            made.extend(input.object.clone().filter(|_| is_made));
+            *place = input;
         }
-        finding
+        match made.first() {
+            Some(title) => finding.note(format!("{title} is made from {}; no file has it", self.declared.source_name())),
+            None => finding,
+        }
     }
 
-    /// Where provider.yaml or a file that it names says what stands at a place of the components.
-    fn input(&self, place: &Place) -> Place {
+    /// Where provider.yaml or a file that it names says what stands at a place of the components, and whether the object there is one that
+    /// the build makes.
+    fn input(&self, place: &Place) -> (Place, bool) {
         let object = place.document.and_then(|document| self.objects.get(document.checked_sub(1)?));
-        let Some(object) = object else { return self.declared.place(&FieldPath::of_fields("components")) };
+        let Some(object) = object else { return (self.declared.place(&FieldPath::of_fields("components")), false) };
         let found = object.place(&place.path);
         if found.file.is_some() {
-            return found;
+            return (found, false);
         }
         // What we make is described by provider.yaml; the finding names the field of the object.
         let is_manager = place.object.as_ref().is_some_and(|title| title.starts_with("Deployment/"));
         let declared = self.declared.place(&FieldPath::of_fields(if is_manager { "manager" } else { "name" }));
-        Place { path: found.path, object: found.object, ..declared }
+        (Place { path: found.path, object: found.object, ..declared }, true)
     }
 }

@@ -52,7 +52,8 @@ pub fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<D
         if reference.with_namespace && (new.is_some() || reference.kind == "ServiceAccount") {
             edits.push((reference.namespace_path(), names.namespace.clone()));
         }
-        edits.extend(new.map(|new| (reference.path, new.to_owned())));
+        let text = new.map(|new| reference.text(&names.namespace, new));
+        edits.extend(text.map(|text| (reference.path, text)));
     }
     let done = edits.into_iter().try_for_each(|(path, text)| object.set(&path, text.into()));
     object.refused(done)

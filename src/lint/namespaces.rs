@@ -36,7 +36,8 @@ pub(super) fn check(objects: &[Object], file: &Source, wanted: Option<&str>) -> 
     let namespaces: Vec<&Object> = objects.iter().filter(|object| object.kind() == "Namespace").collect();
     for extra in namespaces.iter().skip(1) {
         let message = format!("{} is a second Namespace, besides {}", extra.title(), namespaces[0].title());
-        let finding = Diagnostic::of(&NAMESPACE_DUPLICATED, message).at(extra.place(&FieldPath::of_fields("metadata.name")));
+        let name = &FieldPath::of_fields("metadata.name");
+        let finding = Diagnostic::of(&NAMESPACE_DUPLICATED, message).at(extra.place(name)).related(namespaces[0].place(name), "the first");
         report.push(finding.help("remove one of the two").note("clusterctl aborts on a second one"));
     }
     let Some(namespace) = namespaces.first() else {

@@ -20,12 +20,19 @@ pub struct Reference<'v> {
     pub name: &'v str,
     /// Whether the namespace of the other object stands beside its name.
     pub with_namespace: bool,
+    /// Whether the text is `NAMESPACE/NAME`, not the name alone.
+    pub is_joined: bool,
 }
 
 impl Reference<'_> {
     /// Where the namespace of the other object stands, or would.
     pub fn namespace_path(&self) -> FieldPath {
         self.path.parent().unwrap_or_default().field("namespace")
+    }
+
+    /// The text that names the other object when it has this name, in a namespace.
+    pub fn text(&self, namespace: &str, name: &str) -> String {
+        if self.is_joined { format!("{namespace}/{name}") } else { name.to_owned() }
     }
 }
 
@@ -36,9 +43,11 @@ enum To {
     Kind(&'static str),
     /// An object of the kind that stands beside the name; of this one when none does.
     Beside(&'static str),
+    /// An object of each kind whose resource stands in the rule that the name belongs to.
+    OfRule,
 }
 
-use To::{Beside, Kind};
+use To::{Beside, Kind, OfRule};
 
 const POD: &[(&str, To)] = &[
     ("serviceAccountName", Kind("ServiceAccount")),
@@ -103,14 +112,44 @@ const OBJECTS: &[(&str, &str, &str, To)] = &[
     (NETWORKING, "Ingress", "spec.ingressClassName", Kind("IngressClass")),
     (NETWORKING, "Ingress", "spec.rules[].http.paths[].backend.service.name", Kind("Service")),
     (NETWORKING, "Ingress", "spec.tls[].secretName", Kind("Secret")),
+    (RBAC, "ClusterRole", "rules[].resourceNames[]", OfRule),
     (RBAC, "ClusterRoleBinding", "roleRef.name", Beside("ClusterRole")),
     (RBAC, "ClusterRoleBinding", "subjects[].name", Beside("")),
+    (RBAC, "Role", "rules[].resourceNames[]", OfRule),
     (RBAC, "RoleBinding", "roleRef.name", Beside("Role")),
     (RBAC, "RoleBinding", "subjects[].name", Beside("")),
     ("", "PersistentVolumeClaim", "spec.storageClassName", Kind("StorageClass")),
     ("", "PersistentVolumeClaim", "spec.volumeName", Kind("PersistentVolume")),
     ("", "ServiceAccount", "imagePullSecrets[].name", Kind("Secret")),
     ("", "ServiceAccount", "secrets[].name", Kind("Secret")),
+];
+
+/// Annotations that name another object as `NAMESPACE/NAME`, on objects of any kind.
+const ANNOTATIONS: &[(&str, &str)] =
+    &[("cert-manager.io/inject-ca-from", "Certificate"), ("cert-manager.io/inject-ca-from-secret", "Secret")];
+
+/// Group, resource and kind of what a rule of a role may name by its name.
+const RESOURCES: &[(&str, &str, &str)] = &[
+    (ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+    (ADMISSION, "validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+    (ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+    ("apps", "daemonsets", "DaemonSet"),
+    ("apps", "deployments", "Deployment"),
+    ("apps", "statefulsets", "StatefulSet"),
+    ("batch", "cronjobs", "CronJob"),
+    ("batch", "jobs", "Job"),
+    (CERTIFICATES, "certificates", "Certificate"),
+    (CERTIFICATES, "clusterissuers", "ClusterIssuer"),
+    (CERTIFICATES, "issuers", "Issuer"),
+    ("coordination.k8s.io", "leases", "Lease"),
+    (RBAC, "clusterroles", "ClusterRole"),
+    (RBAC, "roles", "Role"),
+    ("scheduling.k8s.io", "priorityclasses", "PriorityClass"),
+    ("", "configmaps", "ConfigMap"),
+    ("", "persistentvolumeclaims", "PersistentVolumeClaim"),
+    ("", "secrets", "Secret"),
+    ("", "serviceaccounts", "ServiceAccount"),
+    ("", "services", "Service"),
 ];
 
 /// Mappings in which the namespace of the other object stands beside its name.
@@ -121,7 +160,7 @@ pub fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
     let (mut found, mut misfits, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut follow = |path: &str, to: To| {
         let Selection { found: names, misfits: faults } = select(object, path, Shape::Text);
-        found.extend(names.into_iter().filter_map(|(path, name)| reference(object, path, name, to)));
+        found.extend(names.into_iter().flat_map(|(path, name)| named(object, path, name, to)));
         misfits.extend(faults.into_iter().filter(|fault: &Misfit| known.insert(fault.path.clone())));
     };
     let (group, kind) = (fields::group_version(object).0, fields::kind(object));
@@ -138,22 +177,45 @@ pub fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
             }
         }
     }
+    found.extend(ANNOTATIONS.iter().filter_map(|(key, kind)| annotation(object, key, kind)));
     (found, misfits)
 }
 
-fn reference<'v>(object: &'v Value, path: FieldPath, name: &'v Value, to: To) -> Option<Reference<'v>> {
-    let parent = &path.segments()[..path.segments().len().checked_sub(1)?];
-    let kind = match to {
-        Kind(kind) => kind,
+/// The objects that a name may stand for.
+fn named<'v>(object: &'v Value, path: FieldPath, name: &'v Value, to: To) -> Vec<Reference<'v>> {
+    let kinds = match to {
+        Kind(kind) => vec![kind],
         Beside(default) => {
-            let beside = fields::at(object, parent);
-            beside.map(fields::kind).filter(|kind| !kind.is_empty()).unwrap_or(default)
+            let beside = path.parent().and_then(|parent| fields::at(object, parent.segments()));
+            vec![beside.map(fields::kind).filter(|kind| !kind.is_empty()).unwrap_or(default)]
         }
+        OfRule => path.parent().and_then(|list| fields::at(object, list.parent()?.segments())).map(kinds_of_rule).unwrap_or_default(),
     };
+    kinds.into_iter().filter_map(|kind| reference(object, path.clone(), name, kind)).collect()
+}
+
+/// The kinds whose objects a rule of a role names.
+fn kinds_of_rule(rule: &Value) -> Vec<&'static str> {
+    let has = |field: &str, wanted: &str| {
+        let listed = fields::items(rule, &[field]).iter().filter_map(Value::as_str);
+        listed.map(|text| text.split('/').next().unwrap_or_default()).any(|text| text == wanted || text == "*")
+    };
+    let named = RESOURCES.iter().filter(|(group, resource, _)| has("apiGroups", group) && has("resources", resource));
+    named.map(|(_, _, kind)| *kind).collect()
+}
+
+fn annotation<'v>(object: &'v Value, key: &str, kind: &'static str) -> Option<Reference<'v>> {
+    let (_, name) = fields::field(object, &["metadata", "annotations", key])?.as_str()?.split_once('/')?;
+    let path = FieldPath::of_fields("metadata.annotations").field(key);
+    Some(Reference { kind, name, with_namespace: false, is_joined: true, path })
+}
+
+fn reference<'v>(object: &'v Value, path: FieldPath, name: &'v Value, kind: &'v str) -> Option<Reference<'v>> {
+    let parent = &path.segments()[..path.segments().len().checked_sub(1)?];
     let holder = parent.iter().rev().find_map(|segment| match segment {
         Segment::Field(name) => Some(name.as_str()),
         _ => None,
     });
     let with_namespace = holder.is_some_and(|holder| WITH_NAMESPACE.contains(&holder)) && !fields::kind(object).starts_with("Ingress");
-    Some(Reference { kind, name: name.as_str()?, with_namespace, path })
+    Some(Reference { kind, name: name.as_str()?, with_namespace, is_joined: false, path })
 }

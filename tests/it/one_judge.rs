@@ -179,3 +179,33 @@ fn findings_of_a_build_stand_in_what_was_given() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a: ${B\n";
     assert_eq!(place(map, "components-substitution-broken").0, "provider.yaml");
 }
+
+/// Review A10: the sums that a release brings with it are read, and its files held against them.
+#[test]
+fn a_release_is_held_against_its_own_checksums() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: foo-system}\n";
+    let given = folder(map, "a: b\n");
+    let path = given.path();
+    assert_eq!(run(path, "release build v0.1.0 --to out").status.code(), Some(0));
+    let add = |to: &str| run(path, &format!("repository add out --to {to}"));
+    assert_eq!(add("sound").status.code(), Some(0));
+    std::fs::remove_file(path.join("out/cluster-template.yaml")).unwrap();
+    std::fs::write(path.join("out/notes.txt"), "of mine").unwrap();
+    assert_eq!(add("partly").status.code(), Some(0), "a part of a release, and a file beside it");
+
+    let edited = path.join("partly/bootstrap-foo/v0.1.0/bootstrap-components.yaml");
+    let text = std::fs::read_to_string(&edited).unwrap();
+    std::fs::write(&edited, text.replace("name: m\n", "name: map\n")).unwrap();
+    std::fs::copy(&edited, path.join("out/bootstrap-components.yaml")).unwrap();
+    let wrong = BTreeSet::from(["release-checksum-wrong".to_owned()]);
+    let refused = add("other");
+    assert_eq!(
+        (refused.status.code(), named(&refused), path.join("other").exists()),
+        (Some(1), wrong.clone(), false),
+        "{refused:?}"
+    );
+    let packed = run(path, "repository bundle partly --write-to b.tar");
+    assert_eq!((packed.status.code(), named(&packed), path.join("b.tar").exists()), (Some(1), wrong, false), "{packed:?}");
+    let examined = told(&run(path, "repository doctor partly -o json"));
+    assert!(examined.iter().any(|(rule, _)| rule == "release-checksum-wrong"), "{examined:?}");
+}

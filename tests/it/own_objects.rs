@@ -156,6 +156,97 @@ fn references_of_all_kinds_follow_the_names_of_the_release() {
     assert_eq!(pod["initContainers"][0]["env"][0]["valueFrom"], json!({"secretKeyRef": {"name": "foo-pull", "key": "k"}}));
 }
 
+#[test]
+fn names_in_rules_of_roles_follow_the_names_of_the_release() {
+    let own = "apiVersion: v1\nkind: Secret\nmetadata: {name: token}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: token-map}\n\
+               ---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\nrules:\n\
+               - {apiGroups: [\"\"], resources: [configmaps, secrets], resourceNames: [token, token-map, theirs], verbs: [get]}\n\
+               - {apiGroups: [\"*\"], resources: [\"*\"], resourceNames: [token], verbs: [get]}\n\
+               - {apiGroups: [\"\"], resources: [services], resourceNames: [token], verbs: [get]}\n\
+               - {apiGroups: [apps], resources: [secrets], resourceNames: [token], verbs: [get]}\n\
+               - {apiGroups: [\"\"], resources: [secrets/status], resourceNames: [token], verbs: [get]}\n";
+    let objects = sound("objects: [own.yaml]\n", &[("own.yaml", own)]);
+    let names: Vec<&Value> = of_kind(&objects, "Role")["rules"].as_array().unwrap().iter().map(|rule| &rule["resourceNames"]).collect();
+    let expected =
+        [json!(["foo-token", "foo-token-map", "theirs"]), json!(["foo-token"]), json!(["token"]), json!(["token"]), json!(["foo-token"])];
+    assert_eq!(names, expected.iter().collect::<Vec<_>>());
+}
+
+/// cert-manager, "CA injector": the annotation is `NAMESPACE/NAME`.
+#[test]
+fn annotations_of_cert_manager_follow_the_names_of_the_release() {
+    let own = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: serving}\nspec: {dnsNames: [hook.foo-system.svc]}\n\
+               ---\napiVersion: v1\nkind: Service\nmetadata: {name: hook}\n\
+               ---\napiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: a, annotations: {cert-manager.io/inject-ca-from: system/serving, x: system/serving}}\n\
+               ---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n\
+               metadata: {name: v, annotations: {cert-manager.io/inject-ca-from: others/serving-of-others}}\n";
+    let crd = FOREIGN.replace(
+        "metadata: {name: bars.bar.dev}",
+        "metadata: {name: bars.bar.dev, annotations: {cert-manager.io/inject-ca-from: system/serving}}",
+    );
+    let crd = crd.replace("scope:", "conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: hook, namespace: system}}}}\n  scope:");
+    let objects = sound("objects: [own.yaml, crd.yaml]\n", &[("own.yaml", own), ("crd.yaml", &crd)]);
+    let annotations = |kind: &str| &of_kind(&objects, kind)["metadata"]["annotations"];
+    assert_eq!(
+        annotations("APIService"),
+        &json!({"cert-manager.io/inject-ca-from": "foo-system/foo-serving", "x": "system/serving"})
+    );
+    assert_eq!(
+        annotations("ValidatingWebhookConfiguration"),
+        &json!({"cert-manager.io/inject-ca-from": "others/serving-of-others"})
+    );
+    assert_eq!(annotations("CustomResourceDefinition"), &json!({"cert-manager.io/inject-ca-from": "foo-system/foo-serving"}));
+    let service = &of_kind(&objects, "CustomResourceDefinition")["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
+    assert_eq!(service, &json!({"name": "foo-hook", "namespace": "foo-system"}));
+}
+
+/// A CRD of a group that no `group` names.
+const FOREIGN: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: bars.bar.dev}\nspec:\n  group: bar.dev\n  scope: Namespaced\n\
+    \x20 names: {kind: Bar, plural: bars}\n  versions:\n  - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n\
+    \x20 - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, description: \"use ${A} or $$(B)\"}}}\n";
+
+/// Review A08: a CRD under `objects` is one, too.
+#[test]
+fn definitions_among_own_objects_are_treated_as_those_under_crds() {
+    let more =
+        "group: foo.dev\ncontracts: {v1beta2: [v1]}\nobjects: [foo.yaml, bar.yaml]\nmanager: {image: ghcr.io/a/b, conversion: true}\n";
+    let foo = FOREIGN.replace("bar.dev", "foo.dev");
+    let objects = sound(more, &[("foo.yaml", &foo), ("bar.yaml", FOREIGN)]);
+    let crd = |group: &str| objects.iter().find(|object| object["spec"]["group"] == group).unwrap();
+    let label = "cluster.x-k8s.io/v1beta2";
+    assert_eq!(
+        (&crd("foo.dev")["metadata"]["labels"][label], &crd("bar.dev")["metadata"]["labels"][label]),
+        (&json!("v1"), &Value::Null)
+    );
+    let conversion = |group: &str| crd(group)["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"].clone();
+    assert_eq!((conversion("foo.dev"), conversion("bar.dev")), (json!("foo-webhook-service"), Value::Null));
+    for group in ["foo.dev", "bar.dev"] {
+        let described = &crd(group)["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["description"];
+        assert_eq!(described, "use $${A} or $$$$(B)", "substitution gives the text as it was");
+        assert_eq!(crd(group)["spec"]["names"]["listKind"], "BarList");
+    }
+}
+
+/// Review E04: of two objects of one name it is said which of them no file has.
+#[test]
+fn an_object_that_the_build_makes_too_is_named_as_such() {
+    let own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: serving-cert}\nspec: {dnsNames: [a.foo-system.svc]}\n";
+    let (_, report) = components("objects: [own.yaml]\nmanager: {image: ghcr.io/a/b, conversion: true}\n", &[("own.yaml", own)]);
+    let told = |rule: &str| report.findings().iter().find(|found| found.rule.id == rule).unwrap_or_else(|| panic!("{report:#?}"));
+    let certificate = told("components-object-duplicated");
+    assert_eq!(certificate.message, "Certificate/foo-serving-cert is there twice");
+    assert!(
+        certificate.notes.iter().any(|note| note == "Certificate/foo-serving-cert is made from provider.yaml; no file has it"),
+        "{certificate:?}"
+    );
+    let files = [certificate.place.file.as_deref(), certificate.related[0].place.file.as_deref()];
+    assert!(files.contains(&Some("own.yaml")) && files.contains(&Some("provider.yaml")), "{files:?}");
+    assert!(
+        told("components-namespace-duplicated").notes.iter().any(|note| note.ends_with("no file has it")),
+        "{report:#?}"
+    );
+}
+
 const MANAGER: &str = "rbac: {roles: [roles.yaml]}\nmanager: {image: ghcr.io/a/b}\n";
 
 fn role(kind: &str, name: &str, labels: &str) -> String {

@@ -114,10 +114,11 @@ impl Assembly<'_> {
     /// The objects that `crds`, `rbac`, `manager` and `objects` stand for.
     fn made(&mut self, image: &ManagerImage) -> Vec<Object> {
         let provider = &self.declared.provider;
-        let definitions = self.crds();
+        let mut definitions = self.crds();
         let kinds: Vec<Kind> = definitions.iter().map(|crd| definitions::kind_of(crd.value())).collect();
         let mut from_files = self.roles();
-        let own = self.read(&provider.objects);
+        let (own_crds, own): (Vec<_>, Vec<_>) = self.read(&provider.objects).into_iter().partition(|object| object.is(CRD_GROUP, CRD_KIND));
+        definitions.extend(own_crds.into_iter().map(|crd| self.own_crd(crd)));
         let (account, finding) = account::of_manager(self.declared, &self.names, &from_files, &own);
         self.report.extend(finding);
         from_files.extend(own);
@@ -127,7 +128,7 @@ impl Assembly<'_> {
             self.names.service_account = self.names.account(&account);
             renames.add("ServiceAccount", account, self.names.service_account.clone());
         }
-        for object in &mut from_files {
+        for object in definitions.iter_mut().chain(&mut from_files) {
             self.report.extend(stamp::follow(&self.names, &renames, object));
         }
         let configurations = self.webhook_configurations(&kinds, &definitions);
@@ -180,9 +181,7 @@ impl Assembly<'_> {
                 self.report.extend(report);
                 if usable {
                     definitions::label_contracts(provider, &mut crd);
-                    let completed = definitions::complete_names(&mut crd);
-                    self.report.extend(crd.refused(completed));
-                    definitions::escape_for_substitution(&mut crd);
+                    self.complete(&mut crd);
                     taken.push(crd);
                 }
             }
@@ -190,10 +189,29 @@ impl Assembly<'_> {
         taken
     }
 
+    /// A CRD among `objects`. One of the provider's own groups is treated as those under `crds`.
+    fn own_crd(&mut self, mut crd: Object) -> Object {
+        if definitions::is_of_provider(&self.declared.provider, &crd) {
+            self.report.extend(definitions::check_built(&self.declared.provider, &crd));
+            definitions::label_contracts(&self.declared.provider, &mut crd);
+        }
+        self.complete(&mut crd);
+        crd
+    }
+
+    /// What every CRD gets: its names in full, and texts that survive substitution.
+    fn complete(&mut self, crd: &mut Object) {
+        let completed = definitions::complete_names(crd);
+        self.report.extend(crd.refused(completed));
+        definitions::escape_for_substitution(crd);
+    }
+
     /// CRDs that convert through the manager, if they do.
     fn connected(&mut self, mut crds: Vec<Object>) -> Vec<Object> {
-        let converts = self.declared.provider.manager.as_ref().is_some_and(|manager| manager.conversion);
-        for crd in crds.iter_mut().filter(|crd| converts && crd.items(&["spec", "versions"]).len() > 1) {
+        let provider = &self.declared.provider;
+        let converts = provider.manager.as_ref().is_some_and(|manager| manager.conversion);
+        let has_several = |crd: &Object| definitions::is_of_provider(provider, crd) && crd.items(&["spec", "versions"]).len() > 1;
+        for crd in crds.iter_mut().filter(|crd| converts && has_several(crd)) {
             let connected = webhooks::convert_by_webhook(&self.names, crd);
             self.report.extend(crd.refused(connected));
         }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::{self, Components, Release, provider_of};
@@ -25,6 +26,8 @@ rules! {
     VERSION_UNKNOWN = error("release-version-unknown");
     /// the name of a file of a release contains a control character
     NAME_CONTROL = error("release-asset-name-control");
+    /// a file of a release is not the one whose checksum the release's own SHA256SUMS has
+    CHECKSUM_WRONG = error("release-checksum-wrong");
     /// a file of a release is not UTF-8
     NOT_TEXT = error("release-asset-not-text");
 }
@@ -98,6 +101,7 @@ pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, bud
 /// The providers of a release, its metadata, and why they cannot be read.
 fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Found>, Option<MetadataFile>, Report) {
     let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
+    report.extend(wrong_sums(files, shown));
     let components = components_files(files);
     if components.is_empty() {
         let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
@@ -128,6 +132,21 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
         }
     }
     (found, Some(metadata), report)
+}
+
+/// Files that are not those of the release's own checksums. Only a part of a release may be there, and further files beside it.
+pub(super) fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
+    let Some(listed) = files.get(CHECKSUMS_FILE) else { return Vec::new() };
+    let faults = compare(&String::from_utf8_lossy(listed), files).into_iter();
+    let finding = |(path, _): (String, _)| {
+        let file = format!("{}/{path}", shown.trim_end_matches('/'));
+        Diagnostic::of(&CHECKSUM_WRONG, format!("{file} is not the file whose checksum {CHECKSUMS_FILE} has"))
+            .at(Place::file(file.as_str()))
+            .help(format!(
+                "download the release again; if the change is meant, write the file's sum into {CHECKSUMS_FILE}: `sha256sum {path}`"
+            ))
+    };
+    faults.filter(|(_, fault)| *fault == ChecksumFault::Differs).map(finding).collect()
 }
 
 /// A name that would end lines in logs, and give commands to terminals and CI systems.

@@ -12,7 +12,7 @@ use super::assets::{Assets, release_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, checksums, hex};
+use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, hex};
 use crate::emit::release::IMAGES_FILE;
 use crate::lint::templates::substitution_finding;
 use crate::objects::{self, pods};
@@ -272,25 +272,12 @@ fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
         finding.help("fetch the bundle again, and compare its own checksum with that of the sender")
     };
     let Some(listed) = files.get(CHECKSUMS_FILE) else { return vec![wrong(format!("{shown} holds no {CHECKSUMS_FILE}"))] };
-    let listed = String::from_utf8_lossy(listed);
-    let listed = sums_of(&listed);
-    let others = files.iter().filter(|(path, _)| *path != CHECKSUMS_FILE).map(|(path, bytes)| (path.clone(), bytes.clone()));
-    let computed = checksums(&others.collect());
-    let actual = sums_of(&computed);
-    let differs = actual.iter().filter(|(path, sum)| listed.get(*path) != Some(sum)).map(|(path, _)| match listed.contains_key(path) {
-        true => wrong(format!("{path} of {shown} is not the file of its checksum")),
-        false => wrong(format!("{path} of {shown} has no checksum")),
-    });
-    let gone = listed
-        .keys()
-        .filter(|path| !actual.contains_key(*path))
-        .map(|path| wrong(format!("{shown} lacks {path}, which its checksums name")));
-    differs.chain(gone).collect()
-}
-
-/// The sums of a text in the format of `sha256sum`, by path.
-fn sums_of(text: &str) -> BTreeMap<&str, &str> {
-    text.lines().filter_map(|line| line.split_once("  ")).map(|(sum, path)| (path, sum)).collect()
+    let told = |(path, fault)| match fault {
+        ChecksumFault::Differs => wrong(format!("{path} of {shown} is not the file of its checksum")),
+        ChecksumFault::Unlisted => wrong(format!("{path} of {shown} has no checksum")),
+        ChecksumFault::Gone => wrong(format!("{shown} lacks {path}, which its checksums name")),
+    };
+    compare(&String::from_utf8_lossy(listed), files).into_iter().map(told).collect()
 }
 
 #[cfg(test)]

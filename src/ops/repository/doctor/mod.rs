@@ -11,8 +11,11 @@ use serde::Serialize;
 use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use crate::emit::checksums::CHECKSUMS_FILE;
 use crate::lint::{self, Components, Release};
+use crate::ops::repository::assets;
 use crate::text::source::Source;
+use crate::text::tree::Tree;
 
 pub use configuration::unreadable;
 pub use text::text;
@@ -136,6 +139,7 @@ impl Examination {
         }
         let budget = subject.config.world().budget;
         self.report.extend(versions::check(&explained, &entry.place));
+        self.report.extend(wrong_sums(subject.files, &explained));
         let metadata = self.source_of(&explained, METADATA_FILE);
         let components_name = explained.provider.url_and_file().1.to_owned();
         let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, budget, &mut self.report));
@@ -171,6 +175,17 @@ impl Examination {
         self.sources.push(source.clone());
         Some(source)
     }
+}
+
+/// The files of the release itself that are not those of its checksums; the overrides layer is not part of it.
+fn wrong_sums(files: &dyn Files, explained: &Explanation) -> Vec<Diagnostic> {
+    let (Some(folder), Ok((version, _))) = (&explained.folder, &explained.picked) else { return Vec::new() };
+    let folder = format!("{folder}/{version}");
+    let Ok(sums) = files.read(&format!("{folder}/{CHECKSUMS_FILE}")) else { return Vec::new() };
+    let own = explained.files.iter().filter(|file| !file.is_override);
+    let mut tree: Tree = own.filter_map(|file| Some((file.name.clone(), file.content.as_ref().ok()?.clone()))).collect();
+    tree.insert(CHECKSUMS_FILE, sums);
+    assets::wrong_sums(&tree, &folder)
 }
 
 fn examined(entry: &Entry, explained: &Explanation) -> Examined {
