@@ -65,6 +65,8 @@ settings! {
     Release = "release",
     /// The contract of a release series.
     Contract = "contract",
+    /// What is there with other content is changed.
+    Force = "force",
     /// The folder that is written.
     To = "to",
     /// The file that is written.

@@ -94,6 +94,39 @@ fn adding_twice_changes_nothing_and_other_content_needs_force() {
     assert!(std::fs::read_to_string(&components).unwrap().contains("ghcr.io/foo/other"));
 }
 
+/// Review A11: urls that lead to where the repository was are told with the line to write, and changed with `--force`.
+#[test]
+fn a_repository_that_was_moved_leads_to_itself_again() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(folder.path(), &["repository", "add", "out", "--to", "old"]);
+    let theirs = "- name: far\n  url: https://github.com/a/b/releases/latest/bootstrap-components.yaml\n  type: BootstrapProvider\n\
+                  - {name: v, url: \"${HERE}/bootstrap-v/latest/bootstrap-components.yaml\", type: BootstrapProvider}\n\
+                  - {name: other, url: /nowhere/bootstrap-other/latest/bootstrap-components.yaml, type: BootstrapProvider} # not ours\n";
+    let place = folder.path().join("old/clusterctl.yaml");
+    let configuration = std::fs::read_to_string(&place).unwrap().replace("providers:\n", &format!("providers:\n{theirs}"));
+    std::fs::write(&place, &configuration).unwrap();
+    std::fs::rename(folder.path().join("old"), folder.path().join("new")).unwrap();
+    let (old, new) = (folder.path().join("old").display().to_string(), folder.path().join("new").display().to_string());
+
+    let line = |label: &str| {
+        format!("help: write `url: {new}/{label}-foo/latest/{label}-components.yaml`, or lay the release in again with `--force`")
+    };
+    let examined = run(folder.path(), &["repository", "doctor", "new"]);
+    for label in ["bootstrap", "control-plane"] {
+        assert!(text(&examined.stdout).contains(&line(label)), "{}", text(&examined.stdout));
+    }
+    assert!(text(&examined.stdout).contains("new/clusterctl.yaml:"), "{}", text(&examined.stdout));
+    let refused = run(folder.path(), &["repository", "add", "out", "--to", "new"]);
+    assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(1), String::new()), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("error[repository-entry-stale]") && text(&refused.stderr).contains(&line("bootstrap")));
+    assert_eq!(std::fs::read_to_string(folder.path().join("new/clusterctl.yaml")).unwrap(), configuration);
+
+    let command = succeed(folder.path(), &["repository", "add", "out", "--to", "new", "--force"]);
+    assert!(command.starts_with(&format!("clusterctl init --config {new}/clusterctl.yaml ")), "{command}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("new/clusterctl.yaml")).unwrap(), configuration.replace(&old, &new));
+}
+
 #[test]
 fn configuration_that_people_wrote_stays() {
     let folder = project();

@@ -149,6 +149,8 @@ impl Add {
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let mut refused = Report::new();
+        let before = target.existing.clone();
+        let target = self.relocated(context, target, releases, &mut refused);
         let (placements, configuration) = target.lay_out(releases, bundled, &context.budget, &mut refused);
         let is_refused = refused.has_errors();
         report.extend(refused);
@@ -158,7 +160,7 @@ impl Add {
             return Ok(Exit::Findings);
         }
         self.store(context, &placements)?;
-        let unchanged = target.existing.as_ref().is_some_and(|existing| existing.text() == configuration);
+        let unchanged = before.as_ref().is_some_and(|existing| existing.text() == configuration);
         if !unchanged {
             files::change_file(&target.config, configuration.as_bytes())?;
         }
@@ -178,6 +180,24 @@ impl Add {
             false => None,
         };
         Ok(Target { absolute, base, config, existing })
+    }
+
+    /// The repository with urls that lead to it, where it was moved: with `--force`; without it such urls are findings.
+    fn relocated(&self, context: &mut Context<'_>, target: Target, releases: &[(Tree, Vec<Assets>)], refused: &mut Report) -> Target {
+        let Some(existing) = &target.existing else { return target };
+        let is_added = |label: &str| releases.iter().flat_map(|(_, providers)| providers).any(|assets| assets.label == label);
+        let is_here = |label: &str| is_added(label) || files::is_folder(&Path::new(&self.to).join(label));
+        // What a variable stands for is known only when clusterctl runs.
+        let is_gone = |label: &str, base: &str| !base.contains('$') && !files::is_folder(&Path::new(base).join(label));
+        let is_stale = |label: &str, base: &str| base != target.base && is_here(label) && is_gone(label, base);
+        let (text, stale) = repository::relocate(existing, &target.base, &is_stale, &context.budget);
+        if self.force {
+            stale.iter().for_each(|finding| context.talk(&format!("changed in {}: {}", target.config, finding.message)));
+        } else {
+            refused.extend(stale);
+        }
+        let moved = Source::new(target.config.as_str(), text);
+        Target { existing: Some(moved), ..target }
     }
 
     /// Writes the folders; none if one of them is occupied.

@@ -2,7 +2,7 @@
 
 use super::assets::Assets;
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
 use crate::text::source::Source;
@@ -11,6 +11,8 @@ use crate::text::yaml::{self, Node};
 rules! {
     /// clusterctl.yaml already has a different url for the provider
     ENTRY_OTHER = warning("repository-entry-other");
+    /// the url of a provider leads to a place where the repository is no more
+    ENTRY_STALE = error("repository-entry-stale");
     /// `providers` in clusterctl.yaml is written so that no entry can be added
     NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
 }
@@ -81,27 +83,46 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry], budget: &Budget) -> (
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
 /// url of each local provider. All else stays as it is.
 pub fn rebase(source: &Source, base: &str, budget: &Budget) -> String {
+    relocate(source, base, &|_, _| true, budget).0
+}
+
+/// What [`rebase`] gives when it changes only some urls, and a finding for each. `is_stale` says of a label, and of what stands before it in
+/// the url, whether the repository is there no more.
+pub fn relocate(source: &Source, base: &str, is_stale: &dyn Fn(&str, &str) -> bool, budget: &Budget) -> (String, Vec<Diagnostic>) {
     let parsed = yaml::parse(source, budget);
     let root = parsed.documents.first().map(|document| &document.root);
-    let providers = root.and_then(|root| root.at(&FieldPath::root().field("providers"))).and_then(Node::as_sequence);
+    let list = FieldPath::root().field("providers");
+    let providers = root.and_then(|root| root.at(&list)).and_then(Node::as_sequence);
     let mut edits = Edits::of(source.text());
-    for item in providers.unwrap_or_default() {
+    let mut stale = Vec::new();
+    for (at, item) in providers.unwrap_or_default().iter().enumerate() {
         let field = |name: &str| item.at(&FieldPath::root().field(name));
         let Some(url) = field("url") else { continue };
         let written = field("name").and_then(Node::as_str).zip(field("type").and_then(Node::as_str)).zip(url.as_str());
         if let Some(((name, provider_type), written)) = written
             && let Some(rest) = below_base(written, name, provider_type)
+            && let Some(label) = rest.split('/').nth(1)
+            && is_stale(label, &written[..written.len() - rest.len()])
         {
-            let moved = quoted(&format!("{}{rest}", base.trim_end_matches('/')));
-            edits.replace(url.span, moved);
+            let moved = format!("{}{rest}", base.trim_end_matches('/'));
+            edits.replace(url.span, quoted(&moved));
+            let place = source.place_at(url.span).in_document(1).at_path(list.index(at).field("url"));
+            stale.push(stale_url(label, written, &moved).at(place));
         }
     }
     // Two urls never overlap; one that an alias repeats gets the same text twice.
-    edits.apply().unwrap_or_else(|_| source.text().to_owned())
+    (edits.apply().unwrap_or_else(|_| source.text().to_owned()), stale)
+}
+
+/// The finding about a url that leads to where the repository was before somebody moved it.
+pub(super) fn stale_url(label: &str, written: &str, moved: &str) -> Diagnostic {
+    let finding = Diagnostic::of(&ENTRY_STALE, format!("the url of {label} leads to {written}, where nothing is"));
+    let help = Remedy::new(format!("write `url: {}`, or lay the release in again with ", quoted(moved))).setting(Setting::Force);
+    finding.help(help.then(", which changes such urls"))
 }
 
 /// `/{label}/{version}/{file}` at the end of the url of a local repository.
-fn below_base<'u>(url: &'u str, name: &str, provider_type: &str) -> Option<&'u str> {
+pub(super) fn below_base<'u>(url: &'u str, name: &str, provider_type: &str) -> Option<&'u str> {
     let provider_type = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type)?;
     if url.starts_with("https://") {
         return None;

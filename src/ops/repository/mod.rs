@@ -12,5 +12,5 @@ mod list;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments, needs_kubeadm};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
-pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
+pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
 pub use list::{Listed, list, table};

@@ -14,6 +14,7 @@ use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::CHECKSUMS_FILE;
 use crate::lint::{self, Components, Release};
 use crate::ops::repository::assets;
+use crate::ops::repository::configuration::{self as configuration_file, below_base};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -138,6 +139,10 @@ impl Examination {
             return;
         }
         let budget = subject.config.world().budget;
+        if let Some(finding) = stale_url(subject, &explained) {
+            self.report.push(finding.at(entry.place));
+            return;
+        }
         self.report.extend(versions::check(&explained, &entry.place));
         self.report.extend(wrong_sums(subject.files, &explained));
         let metadata = self.source_of(&explained, METADATA_FILE);
@@ -175,6 +180,16 @@ impl Examination {
         self.sources.push(source.clone());
         Some(source)
     }
+}
+
+/// The url of a provider leads to where the repository was before it was moved: nothing is there, and the repository has the provider.
+fn stale_url(subject: Subject<'_>, explained: &Explanation) -> Option<Diagnostic> {
+    let (_, repository) = subject.repository?;
+    let (provider, repository) = (&explained.provider, repository.trim_end_matches('/'));
+    let rest = below_base(&provider.url, &provider.name, provider.provider_type.as_str())?;
+    let folder = explained.folder.as_deref()?;
+    let is_moved = !subject.files.exists(folder) && subject.files.exists(&format!("{repository}/{}", provider.label()));
+    is_moved.then(|| configuration_file::stale_url(&provider.label(), &provider.url, &format!("{repository}{rest}")))
 }
 
 /// The files of the release itself that are not those of its checksums; the overrides layer is not part of it.
