@@ -8,6 +8,7 @@ pub mod go;
 pub mod goyaml;
 pub(crate) mod libyaml;
 pub mod nearest;
+pub mod pyyaml;
 pub mod source;
 pub mod tree;
 pub mod yaml;

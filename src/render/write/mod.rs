@@ -4,6 +4,7 @@ pub mod cloud_config;
 pub mod failure;
 pub mod gzip;
 pub mod ignition;
+mod jinja;
 pub mod quirks;
 pub mod rendered;
 pub mod size;

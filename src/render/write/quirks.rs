@@ -1,18 +1,21 @@
 //! Where upstream's cloud-config means something else than the config says: its templates write texts without quotes, and cloud-init
 //! takes the whole document for a jinja template.
 
+use std::collections::BTreeMap;
+
 use super::cloud_config::{Block, block};
+use super::jinja::{self, Effect};
 use crate::api::boot::Templating;
-use crate::api::secret::Sensitive;
 use crate::api::v1beta2::DiskSetup;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
-use crate::objects::Object;
+use crate::objects::{Object, fields};
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
 use crate::render::plan::content::PASSWORD_UNFIT;
 use crate::render::plan::node_plan::{NodePlan, PlannedFile, PlannedUser};
 use crate::text::budget::Budget;
 use crate::text::goyaml;
+use crate::text::pyyaml::{self, Scalar};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Value};
 
@@ -25,16 +28,26 @@ rules! {
     pub INDENTATION_LOST = warning("cloud-config-indentation-lost");
     /// cloud-init evaluates a text as a jinja template
     pub JINJA = warning("cloud-config-jinja");
+    /// two entries for one device, of which cloud-init keeps the last
+    pub DEVICE_REPEATED = warning("cloud-config-device-repeated");
 }
-
-/// What jinja expressions begin with that people write on purpose (cloud-init: "Instance metadata").
-const INSTANCE_DATA: [&str; 2] = ["ds.", "v1."];
 
 /// A text of the plan and where it was written.
 struct Text<'a> {
     path: FieldPath,
     text: &'a str,
-    secret: bool,
+    kind: Kind,
+}
+
+/// How a text is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// cloud-init wants a text, and drops or refuses anything else.
+    Strict,
+    /// cloud-init makes a text of what it reads.
+    Printed,
+    /// A text that is wanted and not shown.
+    Secret,
 }
 
 /// Warns of each text that does not arrive as it was written. `None`: the encoder cannot write a text at all.
@@ -50,6 +63,7 @@ pub(crate) fn check(
         Encoder::Capi => misread_texts(plan, config, spec_path, budget),
         Encoder::Typed => Report::new(),
     });
+    notes.report.extend(repeated_devices(plan, config, spec_path));
     if plan.templating == Templating::Jinja {
         notes.report.extend(jinja_texts(plan, config, spec_path));
     }
@@ -63,7 +77,11 @@ pub(crate) fn check(
 fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath, budget: &Budget) -> Report {
     let mut report: Report = texts(plan, spec_path).into_iter().filter_map(|text| misread(&text, config, budget)).collect();
     for file in &plan.files {
-        let Some(origin) = file.origin.as_ref().filter(|_| block(file.content.expose()) == Block::Indicated) else { continue };
+        let Some(origin) = file.origin.as_ref() else { continue };
+        report.extend(misread_content(file, &content_path(origin, config), config));
+        if block(file.content.expose()) != Block::Indicated {
+            continue;
+        }
         let message = format!("the first line of {origin} begins with a blank, which YAML takes for indentation");
         let finding = Diagnostic::of(&INDENTATION_LOST, message).at(config.place(origin));
         report.push(finding.help(Remedy::new("begin the content with a line without blanks, or use ").set(Setting::Encoder, "typed")));
@@ -73,19 +91,21 @@ fn misread_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath, budget
 
 /// Texts that cloud-init evaluates.
 fn jinja_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
-    let is_read = |file: &&PlannedFile| {
-        let is_text = file.encoding.is_empty() && file.transfer_encoding.is_none();
-        is_text && std::str::from_utf8(file.content.expose()).is_ok_and(has_foreign_jinja)
-    };
-    let mut report: Report = plan.files.iter().filter(is_read).filter_map(|file| Some(jinja(file.origin.as_ref()?, config))).collect();
+    let is_read = |file: &&PlannedFile| file.encoding.is_empty() && file.transfer_encoding.is_none();
+    let of_file = |file: &PlannedFile| jinja(std::str::from_utf8(file.content.expose()).ok()?, file.origin.as_ref()?, config);
+    let mut report: Report = plan.files.iter().filter(is_read).filter_map(of_file).collect();
     let commands = [
         ("bootCommands", &plan.boot_commands),
         ("preKubeadmCommands", &plan.pre_kubeadm_commands),
         ("postKubeadmCommands", &plan.post_kubeadm_commands),
     ];
     for (field, commands) in commands {
-        let of_field = commands.iter().enumerate().filter(|(_, command): &(usize, &Sensitive<String>)| has_foreign_jinja(command.expose()));
-        of_field.for_each(|(index, _)| report.push(jinja(&spec_path.field(field).index(index), config)));
+        let commands = commands.iter().enumerate();
+        report.extend(
+            commands
+                .filter_map(|(index, command)| jinja(command.expose(), &spec_path.field(field).index(index), config))
+                .collect::<Report>(),
+        );
     }
     report
 }
@@ -105,121 +125,205 @@ fn passwords_without_text(plan: &NodePlan, config: &Object, spec_path: &FieldPat
     plan.users.iter().enumerate().filter(is_no_text).map(finding).collect()
 }
 
-fn jinja(path: &FieldPath, config: &Object) -> Diagnostic {
-    let finding = Diagnostic::of(&JINJA, format!("{path} holds `{{{{` or `{{%`, which cloud-init evaluates as jinja"));
-    finding.at(config.place(path)).help("wrap the text in `{% raw %}` and `{% endraw %}`, or encode the content as base64")
+/// The finding for a text that jinja changes or cannot read.
+fn jinja(text: &str, path: &FieldPath, config: &Object) -> Option<Diagnostic> {
+    let message = match jinja::effect(text) {
+        Effect::Wanted => return None,
+        Effect::Evaluated => format!("{path} holds `{{{{` or `{{%`, which cloud-init evaluates as jinja"),
+        Effect::Unreadable => {
+            format!("{path} begins an expression of jinja that does not end, so cloud-init reads nothing of the document")
+        }
+    };
+    let finding = Diagnostic::of(&JINJA, message).at(config.place(path));
+    Some(finding.help("wrap the text in `{% raw %}` and `{% endraw %}`, or encode the content as base64"))
 }
 
-/// Whether a text has jinja that is not about the instance's data.
-fn has_foreign_jinja(text: &str) -> bool {
-    if text.contains("{% raw %}") {
-        return false;
+/// Disks of which cloud-init's map keeps only the last.
+fn repeated_devices(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
+    let mut last = BTreeMap::new();
+    let partitions: Vec<_> = plan.disk_setup.iter().flat_map(|setup| setup.partitions.iter().flatten()).enumerate().collect();
+    let list = spec_path.field("diskSetup").field("partitions");
+    let lost = partitions.iter().rev().filter_map(|(index, partition)| match last.get(partition.device.as_str()) {
+        None => {
+            last.insert(partition.device.as_str(), *index);
+            None
+        }
+        Some(kept) => {
+            let (path, kept) = (list.index(*index), list.index(*kept));
+            let message = format!("{path} is lost: {kept} is of the same device, and cloud-init keeps the last");
+            let finding = Diagnostic::of(&DEVICE_REPEATED, message).at(config.place(&path));
+            Some(finding.related(config.place(&kept), "").help("write one entry for the device, with all that is meant"))
+        }
+    });
+    lost.collect()
+}
+
+/// The field that a file's content comes from.
+fn content_path(origin: &FieldPath, config: &Object) -> FieldPath {
+    let file = fields::at(config.value(), origin.segments());
+    origin.field(if file.is_some_and(|file| file.get("contentFrom").is_some()) { "contentFrom" } else { "content" })
+}
+
+/// The finding for a content that does not arrive as it is: YAML has no line ends but LF, and no control characters.
+fn misread_content(file: &PlannedFile, origin: &FieldPath, config: &Object) -> Option<Diagnostic> {
+    if !file.encoding.is_empty() || file.transfer_encoding.is_some() {
+        return None;
     }
-    let foreign = |(at, _): (usize, &str)| {
-        let expression = text[at + 2..].trim_start_matches(['-', ' ']);
-        !INSTANCE_DATA.iter().any(|known| expression.starts_with(known))
+    let Ok(text) = std::str::from_utf8(file.content.expose()) else {
+        return Some(broken_content(origin, "bytes that are no UTF-8", config));
     };
-    text.contains("{%") || text.contains("{#") || text.match_indices("{{").any(foreign)
+    let text = text.replace("\r\n", "\n");
+    if text.chars().any(|c| matches!(c, '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')) {
+        return Some(broken_content(origin, "a line end that only some programs know", config));
+    }
+    if text.chars().any(|c| c != '\n' && c != '\t' && c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) {
+        return Some(broken_content(origin, "a control character", config));
+    }
+    (text.len() != file.content.expose().len()).then(|| {
+        let message = format!("{origin} has line ends CR LF, which reach the node as LF");
+        Diagnostic::of(&VALUE_CUT, message).at(config.place(origin)).help(encoded())
+    })
+}
+
+fn broken_content(origin: &FieldPath, what: &str, config: &Object) -> Diagnostic {
+    let message = format!("{origin} holds {what}, which breaks the document");
+    Diagnostic::of(&DOCUMENT_BROKEN, message).at(config.place(origin)).help(encoded())
+}
+
+/// How contents get through that YAML cannot carry.
+fn encoded() -> Remedy {
+    Remedy::new("write the content with `encoding: base64`, or use ").set(Setting::Encoder, "typed").then(" or a WindlassConfig")
 }
 
 /// The finding for a text that YAML reads as something else.
 fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnostic> {
-    if goyaml::is_plain(text.text) {
-        return None;
+    let path = &text.path;
+    let reading = read(text.text, budget)?;
+    let leave_out = if matches!(reading, Reading::Value(_)) { "use " } else { "leave the character out, or use " };
+    let help = Remedy::new(leave_out).set(Setting::Encoder, "typed").then(" or a WindlassConfig, which quote");
+    let message = match reading {
+        Reading::Same => return None,
+        Reading::Value(value) if text.kind == Kind::Printed && value == text.text => return None,
+        Reading::Broken => {
+            let message = format!("{path} breaks the document, because CAPI writes it without quotes");
+            return Some(Diagnostic::of(&DOCUMENT_BROKEN, message).at(config.place(path)).help(help));
+        }
+        Reading::Cut(_) | Reading::Value(_) if text.kind == Kind::Secret => format!("{path} reaches cloud-init as another text"),
+        Reading::Value(value) if value == text.text => format!("{path} reaches cloud-init as the value {value}, where it wants a text"),
+        Reading::Cut(read) | Reading::Value(read) => format!("{path} reaches cloud-init as `{read}`"),
+    };
+    Some(Diagnostic::of(&VALUE_CUT, message).at(config.place(path)).help(help))
+}
+
+/// What cloud-init reads where a text stands without quotes.
+enum Reading {
+    /// The text.
+    Same,
+    /// A part of it.
+    Cut(String),
+    /// Something that is no text, as Python prints it.
+    Value(String),
+    /// Nothing: the document is refused.
+    Broken,
+}
+
+fn read(text: &str, budget: &Budget) -> Option<Reading> {
+    let of_scalar = |read: &str| match pyyaml::scalar(read) {
+        Scalar::Refused => Reading::Broken,
+        Scalar::Value(value) => Reading::Value(value),
+        Scalar::Text if read == text => Reading::Same,
+        Scalar::Text => Reading::Cut(read.to_owned()),
+    };
+    if goyaml::is_plain(text) {
+        return Some(of_scalar(text));
     }
-    let parsed = yaml::parse(&Source::new("", format!("k: {}\n", text.text)), budget);
+    // Behind a tab PyYAML begins another token, which a tab cannot begin.
+    if text.contains('\t') {
+        return Some(Reading::Broken);
+    }
+    let parsed = yaml::parse(&Source::new("", format!("k: {text}\n")), budget);
     // The run ends with a finding of its own.
     if budget.exceeded().is_some() {
         return None;
     }
     let value = parsed.documents.first().and_then(|document| Some(&document.root.as_mapping()?.get("k")?.value.value));
-    let path = &text.path;
-    let help = Remedy::new("leave the character out, or use ").set(Setting::Encoder, "typed").then(" or a WindlassConfig, which quote");
-    let broken = || Diagnostic::of(&DOCUMENT_BROKEN, format!("{path} breaks the document, because CAPI writes it without quotes"));
-    let cut = |read: &str| match text.secret {
-        true => Diagnostic::of(&VALUE_CUT, format!("{path} reaches cloud-init as another text")),
-        false => Diagnostic::of(&VALUE_CUT, format!("{path} reaches cloud-init as `{read}`")),
-    };
-    let finding = match value {
-        _ if parsed.report.has_errors() || parsed.documents.len() != 1 => broken(),
-        Some(Value::String(read)) if read == text.text => return None,
-        Some(Value::String(read)) => cut(read),
-        Some(Value::Number(_)) => return None,
-        Some(Value::Bool(read)) => cut(if *read { "true" } else { "false" }),
-        Some(Value::Null) => cut("null"),
-        _ => broken(),
-    };
-    Some(finding.at(config.place(path)).help(help))
+    let is_quoted = text.trim_start().starts_with(['"', '\'']);
+    Some(match value {
+        _ if parsed.report.has_errors() || parsed.documents.len() != 1 => Reading::Broken,
+        Some(Value::String(read)) if is_quoted || text.trim_start().starts_with(['|', '>', '!']) => match read == text {
+            true => Reading::Same,
+            false => Reading::Cut(read.clone()),
+        },
+        Some(Value::String(read)) => of_scalar(read),
+        // What Go reads as no text PyYAML may read as one, and the other way round.
+        Some(Value::Number(_) | Value::Bool(_) | Value::Null) => of_scalar(plain_part(text)),
+        _ => Reading::Broken,
+    })
+}
+
+/// The text before a comment, without blanks around it.
+fn plain_part(text: &str) -> &str {
+    text.split(" #").next().unwrap_or_default().trim_matches(' ')
 }
 
 /// All texts that are written without quotes.
 fn texts<'a>(plan: &'a NodePlan, spec_path: &FieldPath) -> Vec<Text<'a>> {
     let mut found = Vec::new();
-    let mut add = |path: FieldPath, text: &'a str, secret| {
+    let mut add = |path: FieldPath, text: &'a str, kind| {
         if !text.is_empty() {
-            found.push(Text { path, text, secret });
+            found.push(Text { path, text, kind });
         }
     };
     for file in &plan.files {
         if let Some(origin) = &file.origin {
-            add(origin.field("path"), &file.path, false);
-            add(origin.field("owner"), &file.owner, false);
+            add(origin.field("path"), &file.path, Kind::Strict);
+            add(origin.field("owner"), &file.owner, Kind::Strict);
         }
+    }
+    // The paths of certificates are below one folder.
+    if let Some(file) = plan.files.iter().find(|file| file.origin.is_none()) {
+        add(spec_path.field("clusterConfiguration").field("certificatesDir"), &file.path, Kind::Strict);
     }
     for (index, user) in plan.users.iter().enumerate() {
         of_user(&spec_path.field("users").index(index), user, &mut add);
     }
     let servers = plan.ntp.as_ref().and_then(|ntp| ntp.servers.as_ref());
     for (index, server) in servers.into_iter().flatten().enumerate() {
-        add(spec_path.field("ntp").field("servers").index(index), server, false);
+        add(spec_path.field("ntp").field("servers").index(index), server, Kind::Printed);
     }
     of_disks(&spec_path.field("diskSetup"), plan.disk_setup.as_ref(), &mut add);
     for (index, mount) in plan.mounts.iter().enumerate() {
         let path = spec_path.field("mounts").index(index);
-        mount.iter().enumerate().for_each(|(at, field)| add(path.index(at), field, false));
+        mount.iter().enumerate().for_each(|(at, field)| add(path.index(at), field, Kind::Printed));
     }
     found
 }
 
-fn of_user<'a>(path: &FieldPath, user: &'a PlannedUser, add: &mut impl FnMut(FieldPath, &'a str, bool)) {
-    add(path.field("name"), &user.name, false);
-    add(path.field("passwd"), std::str::from_utf8(user.passwd.expose()).unwrap_or_default(), true);
-    add(path.field("gecos"), &user.gecos, false);
-    add(path.field("groups"), &user.groups, false);
-    add(path.field("homeDir"), &user.home_dir, false);
-    add(path.field("shell"), &user.shell, false);
-    add(path.field("primaryGroup"), &user.primary_group, false);
-    add(path.field("sudo"), &user.sudo, false);
+fn of_user<'a>(path: &FieldPath, user: &'a PlannedUser, add: &mut impl FnMut(FieldPath, &'a str, Kind)) {
+    add(path.field("name"), &user.name, Kind::Strict);
+    add(path.field("passwd"), std::str::from_utf8(user.passwd.expose()).unwrap_or_default(), Kind::Secret);
+    add(path.field("gecos"), &user.gecos, Kind::Strict);
+    add(path.field("groups"), &user.groups, Kind::Strict);
+    add(path.field("homeDir"), &user.home_dir, Kind::Strict);
+    add(path.field("shell"), &user.shell, Kind::Strict);
+    add(path.field("primaryGroup"), &user.primary_group, Kind::Strict);
+    add(path.field("sudo"), &user.sudo, Kind::Strict);
     let keys = user.ssh_authorized_keys.iter().enumerate();
-    keys.for_each(|(index, key)| add(path.field("sshAuthorizedKeys").index(index), key, false));
+    keys.for_each(|(index, key)| add(path.field("sshAuthorizedKeys").index(index), key, Kind::Strict));
 }
 
-fn of_disks<'a>(path: &FieldPath, setup: Option<&'a DiskSetup>, add: &mut impl FnMut(FieldPath, &'a str, bool)) {
+fn of_disks<'a>(path: &FieldPath, setup: Option<&'a DiskSetup>, add: &mut impl FnMut(FieldPath, &'a str, Kind)) {
     let Some(setup) = setup else { return };
     for (index, partition) in setup.partitions.iter().flatten().enumerate() {
-        add(path.field("partitions").index(index).field("device"), &partition.device, false);
+        add(path.field("partitions").index(index).field("device"), &partition.device, Kind::Strict);
     }
     for (index, system) in setup.filesystems.iter().flatten().enumerate() {
         let path = path.field("filesystems").index(index);
-        add(path.field("device"), &system.device, false);
-        add(path.field("filesystem"), &system.filesystem, false);
-        add(path.field("label"), system.label.as_deref().unwrap_or_default(), false);
-        add(path.field("partition"), system.partition.as_deref().unwrap_or_default(), false);
+        add(path.field("device"), &system.device, Kind::Strict);
+        add(path.field("filesystem"), &system.filesystem, Kind::Strict);
+        add(path.field("label"), system.label.as_deref().unwrap_or_default(), Kind::Strict);
+        add(path.field("partition"), system.partition.as_deref().unwrap_or_default(), Kind::Printed);
         let options = system.extra_opts.iter().flatten().enumerate();
-        options.for_each(|(at, option)| add(path.field("extraOpts").index(at), option, false));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jinja_about_the_instance_is_wanted() {
-        assert!(!has_foreign_jinja("hostname {{ ds.meta_data.hostname }}"));
-        assert!(!has_foreign_jinja("{{v1.local_hostname}} {% raw %}{{ .Values }}{% endraw %}"));
-        assert!(has_foreign_jinja("{{ .Values.image }}"));
-        assert!(has_foreign_jinja("{% if x %}"));
-        assert!(!has_foreign_jinja("a { b } $x"));
+        options.for_each(|(at, option)| add(path.field("extraOpts").index(at), option, Kind::Strict));
     }
 }

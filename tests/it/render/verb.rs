@@ -1,5 +1,7 @@
 //! `windlass render`: streams, findings, flags, what it writes.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{WORKER, render_text};
@@ -278,4 +280,87 @@ fn names_that_no_secret_can_have_are_findings() {
     check("w", &["--cluster-name", "a b"], "the name of the cluster is `a b`");
     let (_, _, talk) = render_text(&WORKER.replace("{name: w}", "{name: \"\\e[31mw\"}"), &["render", "-"]);
     assert!(talk.starts_with("KubeadmConfig/␛[31mw: "), "{talk}");
+}
+
+/// A KubeadmConfig with this spec.
+fn with_spec(spec: &str) -> String {
+    format!("apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: a}}\nspec: {{{spec}}}\n")
+}
+
+/// What is expected is what PyYAML 6.0 and cloud-init 23.4 make of the text without quotes.
+#[test]
+fn it_is_warned_where_the_node_gets_something_else_and_nowhere_else() {
+    let check = |spec: &str, expected: &[&str]| {
+        let (code, _, talk) = render_text(&with_spec(spec), &["render", "-", "--role", "init"]);
+        assert_eq!(code, 0, "{talk}");
+        let told: BTreeSet<_> = talk.lines().filter_map(|line| line.split_once("warning[")).map(|(_, told)| told).collect();
+        assert_eq!(told, expected.iter().copied().collect(), "{spec}\n{talk}");
+    };
+    check(
+        r#"mounts: [["/dev/sdb", /x, "0644", "1_000", "1000", "y", "1e3", "2001-12-14"]]"#,
+        &[
+            "cloud-config-value-cut]: spec.mounts[0][2] reaches cloud-init as `420`",
+            "cloud-config-value-cut]: spec.mounts[0][3] reaches cloud-init as `1000`",
+        ],
+    );
+    check(
+        r#"ntp: {servers: ["0x1F", "10.0.0.1", "08"]}"#,
+        &["cloud-config-value-cut]: spec.ntp.servers[0] reaches cloud-init as `31`"],
+    );
+    check(
+        r#"users: [{name: a, groups: "1_", gecos: "12", passwd: "+1", shell: /bin/sh, homeDir: "65534:10"}]"#,
+        &[
+            "cloud-config-value-cut]: spec.users[0].passwd reaches cloud-init as another text",
+            "cloud-config-value-cut]: spec.users[0].gecos reaches cloud-init as the value 12, where it wants a text",
+            "cloud-config-value-cut]: spec.users[0].groups reaches cloud-init as `1`",
+            "cloud-config-value-cut]: spec.users[0].homeDir reaches cloud-init as `3932050`",
+        ],
+    );
+    check(
+        r#"files: [{path: /x, owner: "190:20:30.15", content: b}, {path: "=", content: c}]"#,
+        &[
+            "cloud-config-value-cut]: spec.files[0].owner reaches cloud-init as `a number`",
+            "cloud-config-document-broken]: spec.files[1].path breaks the document, because CAPI writes it without quotes",
+        ],
+    );
+    check(
+        r#"clusterConfiguration: {certificatesDir: "a : b"}, mounts: [["a\tb", /x]]"#,
+        &[
+            "cloud-config-document-broken]: spec.clusterConfiguration.certificatesDir breaks the document, because CAPI writes it without quotes",
+            "cloud-config-document-broken]: spec.mounts[0][0] breaks the document, because CAPI writes it without quotes",
+        ],
+    );
+    check(
+        r#"files: [{path: /a, content: "a\r\nb\r\n"}, {path: /b, content: "a\rb"}, {path: /c, content: "\x1b[0m"}, {path: /d, content: "a\tb"}]"#,
+        &[
+            "cloud-config-value-cut]: spec.files[0].content has line ends CR LF, which reach the node as LF",
+            "cloud-config-document-broken]: spec.files[1].content holds a line end that only some programs know, which breaks the document",
+            "cloud-config-document-broken]: spec.files[2].content holds a control character, which breaks the document",
+        ],
+    );
+    check(
+        "diskSetup: {partitions: [{device: /dev/a, layout: true}, {device: /dev/b, layout: true}, {device: /dev/a, layout: false}]}",
+        &[
+            "cloud-config-device-repeated]: spec.diskSetup.partitions[0] is lost: spec.diskSetup.partitions[2] is of the same device, and cloud-init keeps the last",
+        ],
+    );
+    check(r#"preKubeadmCommands: ["echo {{ local_hostname }} {{ ds.meta_data.x }}"]"#, &[]);
+    check(
+        r#"preKubeadmCommands: ["echo {{ ds.meta_data.hostname }", "echo {{ .Values.x }}"]"#,
+        &[
+            "cloud-config-jinja]: spec.preKubeadmCommands[0] begins an expression of jinja that does not end, so cloud-init reads nothing of the document",
+            "cloud-config-jinja]: spec.preKubeadmCommands[1] holds `{{` or `{%`, which cloud-init evaluates as jinja",
+        ],
+    );
+}
+
+#[test]
+fn typed_quotes_times_and_line_ends() {
+    let spec = r#"users: [{name: a, gecos: "2001-12-14 21:59:43.10 -5"}], files: [{path: /x, permissions: "06\n40", content: a}]"#;
+    let (code, data, talk) = render_text(&with_spec(spec), &["render", "-", "--encoder", "typed"]);
+    assert_eq!(code, 0, "{talk}");
+    assert!(
+        data.contains("\n    gecos: \"2001-12-14 21:59:43.10 -5\"\n") && data.contains("\n    permissions: \"06\\n40\"\n"),
+        "{data}"
+    );
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::content::{Carried, carried};
 use super::files::{kubeadm_documents, retry_script};
 use super::run::{Phase, RunItem, run_items};
-use super::scalar::{Block, block, put, put_scalar, put_single_quoted};
+use super::scalar::{Block, block, put, put_quoted, put_scalar};
 use super::sections::Sections;
 use super::{PLACEHOLDER, Paths};
 use crate::api::boot::Templating;
@@ -113,9 +113,8 @@ fn entry(out: &mut Vec<u8>, encoder: Encoder, entry: &Entry<'_>) {
         put_scalar(out, encoder, entry.owner.as_bytes());
     }
     if !entry.permissions.is_empty() {
-        put(out, "\n    permissions: '");
-        put_single_quoted(out, encoder, entry.permissions);
-        put(out, "'");
+        put(out, "\n    permissions: ");
+        put_quoted(out, encoder, entry.permissions);
     }
     put(
         out,

@@ -1,6 +1,7 @@
 //! How a text of the user is written as a value.
 
 use crate::render::input::request::Encoder;
+use crate::text::pyyaml::{self, Scalar};
 use crate::text::{go, goyaml};
 
 /// Appends a text.
@@ -11,16 +12,22 @@ pub(super) fn put(out: &mut Vec<u8>, text: &str) {
 /// Appends a text as a value: plain, and by the encoder `typed` quoted where plain means something else.
 pub(super) fn put_scalar(out: &mut Vec<u8>, encoder: Encoder, text: &[u8]) {
     match std::str::from_utf8(text) {
-        Ok(text) if encoder == Encoder::Typed && !goyaml::is_plain(text) => out.extend_from_slice(go::quote(text).as_bytes()),
+        Ok(text) if encoder == Encoder::Typed && !is_plain(text) => out.extend_from_slice(go::quote(text).as_bytes()),
         _ => out.extend_from_slice(text),
     }
 }
 
-/// Appends a text in single quotes, in which `typed` doubles those of the text.
-pub(super) fn put_single_quoted(out: &mut Vec<u8>, encoder: Encoder, text: &str) {
+/// Whether Go and cloud-init read a text without quotes as this text.
+fn is_plain(text: &str) -> bool {
+    goyaml::is_plain(text) && pyyaml::scalar(text) == Scalar::Text
+}
+
+/// Appends a text in single quotes, in which `typed` doubles those of the text; what they cannot hold it writes in double ones.
+pub(super) fn put_quoted(out: &mut Vec<u8>, encoder: Encoder, text: &str) {
     match encoder {
-        Encoder::Typed => out.extend_from_slice(text.replace('\'', "''").as_bytes()),
-        Encoder::Capi => out.extend_from_slice(text.as_bytes()),
+        Encoder::Typed if text.contains(char::is_control) => put(out, &go::quote(text)),
+        Encoder::Typed => put(out, &format!("'{}'", text.replace('\'', "''"))),
+        Encoder::Capi => put(out, &format!("'{text}'")),
     }
 }
 
@@ -81,6 +88,8 @@ mod tests {
         check("0", "\"0\"");
         check("yes", "\"yes\"");
         check("*star", "\"*star\"");
+        check("2001-12-14 21:59:43.10 -5", "\"2001-12-14 21:59:43.10 -5\"");
+        check("190:20:30.15", "\"190:20:30.15\"");
         check("a\"b: c", "\"a\\\"b: c\"");
     }
 
