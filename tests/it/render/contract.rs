@@ -246,3 +246,32 @@ fn an_external_etcd_brings_its_certificates() {
     }
     assert!(!data.contains("/etc/kubernetes/pki/etcd/"), "{data}");
 }
+
+/// The fields that each release's API has, and the kubeconfig of its client-go (`api/bootstrap/kubeadm` and `go.mod` of each release).
+#[test]
+fn each_release_has_the_fields_of_its_api() {
+    let fields = [
+        ("clusterConfiguration: {caCertificateValidityPeriodDays: 100}", 11),
+        ("clusterConfiguration: {certificateValidityPeriodDays: 100}", 11),
+        ("clusterConfiguration: {encryptionAlgorithm: RSA-3072}", 12),
+        ("diskSetup: {partitions: [{device: /dev/a, diskLayout: [{percentage: 33}]}]}", 13),
+        ("files: [{path: /a, content: x, contentFormat: Template}]", 14),
+    ];
+    for (field, since) in fields {
+        for minor in 10..=14 {
+            let version = if minor == 10 { "v1beta1" } else { "v1beta2" };
+            let release = format!("v1.{minor}");
+            let field = if minor == 10 { field.replace("{device: /dev/a,", "{device: /dev/a, layout: true,") } else { field.to_owned() };
+            let flags = ["render", "-", "--role", "init", "--capi-version", &release, "--allow", "config-field-dropped"];
+            let (code, _, talk) = render_text(&config(version, &field), &flags);
+            assert_eq!(code, i32::from(minor < since), "{field} in {release}\n{talk}");
+            assert_eq!(talk.contains("error[config-field-unknown]"), minor < since, "{field} in {release}\n{talk}");
+        }
+    }
+    let discovery = "joinConfiguration: {discovery: {file: {kubeConfigPath: /k, kubeConfig: {user: {authProvider: {name: x}}}}}}";
+    for (release, has_preferences) in [("v1.10", true), ("v1.11", true), ("v1.12", false), ("v1.13", false), ("v1.14", false)] {
+        let version = if release == "v1.10" { "v1beta1" } else { "v1beta2" };
+        let data = rendered(&config(version, discovery), &["--capi-version", release]);
+        assert_eq!(data.contains("      preferences: {}\n"), has_preferences, "{release}");
+    }
+}

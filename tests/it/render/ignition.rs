@@ -70,7 +70,7 @@ spec:
   ntp: {enabled: false, servers: [n1]}
   diskSetup:
     partitions: [{device: /dev/sdb, layout: true, overwrite: true}, {device: /dev/sdc, layout: false}]
-    filesystems: [{device: /dev/sdb1, filesystem: ext4, label: etcd}]
+    filesystems: [{device: /dev/sdb1, filesystem: ext4, label: etcd, overwrite: true, extraOpts: ["-E", lazy_itable_init=1]}]
   mounts: [[LABEL=etcd, /var/lib/etcd-disk, ext4, noatime]]
   preKubeadmCommands: ["echo hi"]
   postKubeadmCommands: ["echo bye"]
@@ -102,6 +102,11 @@ fn version_3_4_has_what_the_config_says() {
     check("/etc/sudoers.d/u1", 0o600, [Value::Null, Value::Null], "u1 ALL=(ALL) NOPASSWD:ALL\n");
     let sshd = "Match User u1\n  PasswordAuthentication yes\nMatch all\n";
     check("/etc/ssh/sshd_config.d/40-windlass.conf", 0o600, [Value::Null, Value::Null], sshd);
+    // kubeadm's documents hold the token.
+    assert_eq!(
+        (&file(&config, "/etc/kubeadm.yml")["mode"], &file(&config, "/etc/kubeadm.sh")["mode"]),
+        (&json!(0o600), &json!(0o700))
+    );
     let script = text(&config, "/etc/kubeadm.sh");
     assert!(
         script.starts_with("#!/bin/bash\nset -e\n\necho hi\n\nkubeadm join --config /etc/kubeadm.yml \nmkdir -p /run/cluster-api"),
@@ -120,7 +125,10 @@ fn version_3_4_has_what_the_config_says() {
         config["storage"]["disks"],
         json!([{"device": "/dev/sdb", "wipeTable": true, "partitions": [{"number": 1}]}, {"device": "/dev/sdc"}])
     );
-    let filesystem = json!([{"device": "/dev/sdb1", "format": "ext4", "label": "etcd", "path": "/var/lib/etcd-disk"}]);
+    let filesystem = json!([{
+        "device": "/dev/sdb1", "format": "ext4", "label": "etcd", "path": "/var/lib/etcd-disk", "wipeFilesystem": true,
+        "options": ["-E", "lazy_itable_init=1"],
+    }]);
     assert_eq!(config["storage"]["filesystems"], filesystem);
     let units = config["systemd"]["units"].as_array().unwrap();
     let names: Vec<_> = units.iter().map(|unit| unit["name"].as_str().unwrap()).collect();

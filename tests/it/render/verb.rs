@@ -130,8 +130,14 @@ fn files_of_machines_are_named_after_object_role_and_format() {
     arguments.extend(variables.iter().flat_map(|variable| ["--var", variable]));
     let (code, _, talk) = render_text("", &arguments);
     assert_eq!(code, 0, "{talk}");
-    let mut names: Vec<_> = std::fs::read_dir(to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = std::fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
+    // Bootstrap data holds tokens and keys.
+    #[cfg(unix)]
+    for name in &names {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(to.join(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
     let expected = ["c-control-plane.control-plane-join.cloud-config", "c-control-plane.init.cloud-config", "c-md-0.worker-join.ignition"];
     assert_eq!(names, expected);
 }
@@ -308,11 +314,12 @@ fn it_is_warned_where_the_node_gets_something_else_and_nowhere_else() {
         &["cloud-config-value-cut]: spec.ntp.servers[0] reaches cloud-init as `31`"],
     );
     check(
-        r#"users: [{name: a, groups: "1_", gecos: "12", passwd: "+1", shell: /bin/sh, homeDir: "65534:10"}]"#,
+        r#"users: [{name: a, groups: "1_", gecos: "12", passwd: "+1", shell: "a #b", homeDir: "65534:10"}]"#,
         &[
             "cloud-config-value-cut]: spec.users[0].passwd reaches cloud-init as another text",
             "cloud-config-value-cut]: spec.users[0].gecos reaches cloud-init as the value 12, where it wants a text",
             "cloud-config-value-cut]: spec.users[0].groups reaches cloud-init as `1`",
+            "cloud-config-value-cut]: spec.users[0].shell reaches cloud-init as `a`",
             "cloud-config-value-cut]: spec.users[0].homeDir reaches cloud-init as `3932050`",
         ],
     );
