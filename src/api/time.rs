@@ -23,6 +23,11 @@ impl Timestamp {
         Self::EPOCH.checked_add(SignedDuration::from_secs(second)).ok().map(Timestamp)
     }
 
+    /// Whether it is the zero time of Go, which counts as not set.
+    pub fn is_zero(self) -> bool {
+        self.as_second() == -62_135_596_800
+    }
+
     /// Seconds since 1970.
     pub fn as_second(self) -> i64 {
         self.0.duration_since(Self::EPOCH).as_secs()

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Fault, Schema, UnknownField, Violation, ViolationKind};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Rule, Segment};
+use crate::text::go;
 use crate::text::source::Source;
 use crate::text::yaml::Node;
 
@@ -96,14 +97,59 @@ pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, 
 /// and under which path.
 pub fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
     let unknown = schema.unknown_fields(document);
-    let meant: Vec<FieldPath> = unknown.iter().filter_map(meant).collect();
+    let meant: BTreeSet<FieldPath> = unknown.iter().filter_map(meant).collect();
     let violations = schema.validate(document).into_iter();
-    let violations = violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path));
-    let unknown = unknown.iter().map(|field| unknown_finding(field, wording, at(&field.path, Part::Key)));
-    let violations = violations.map(|violation| violation_finding(document, &violation, wording, at(&violation.path, Part::Value)));
+    let violations: Vec<_> =
+        violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path)).collect();
+    // In a mapping that should be something else no field has the right name.
+    let mistyped = |fault: &Fault| matches!(fault, Fault::Type { .. });
+    let misplaced: BTreeSet<&FieldPath> =
+        violations.iter().filter(|violation| mistyped(&violation.fault)).map(|violation| &violation.path).collect();
+    let is_misplaced = |field: &UnknownField| field.path.parent().is_some_and(|parent| misplaced.contains(&parent));
+    let unknown = unknown.iter().filter(|field| !is_misplaced(field));
+    let unknown = unknown.map(|field| unknown_finding(field, wording, at(&field.path, Part::Key)));
+    let violations = violations.iter().map(|violation| {
+        let place = at(&violation.path, Part::Value);
+        let finding = violation_finding(document, violation, wording, place);
+        match mistyped(&violation.fault).then(|| schema.in_new_form(document, &violation.path)).flatten() {
+            Some(form) => finding.help(form),
+            None => finding,
+        }
+    });
     // The type and the format of a number are judged apart; here they are one fault. A message names its field.
     let mut told = BTreeSet::new();
     unknown.chain(violations).filter(|finding| told.insert(finding.message.clone())).collect()
+}
+
+impl Schema {
+    /// How a mapping is written where the schema has something else: a list of names and values, or a text in which a colon stands.
+    fn in_new_form(&self, document: &Value, path: &FieldPath) -> Option<String> {
+        let mapping = value_at(document, path)?.as_object()?;
+        if self.has_items_with(path, &["name", "value"]) {
+            let item =
+                |(name, value): (&String, &Value)| Some(format!("{{name: {}, value: {}}}", go::quote(name), go::quote(&scalar(value)?)));
+            let items: Option<Vec<_>> = mapping.iter().map(item).collect();
+            return Some(format!("write a list: `[{}]`", items?.join(", ")));
+        }
+        let is_text = self.is_text(path);
+        let mut entries = mapping.iter();
+        match (entries.next(), entries.next()) {
+            (Some((key, value)), None) if is_text => Some(format!(
+                "put it in quotes, because `: ` makes a mapping of it: `{}`",
+                go::quote(&format!("{key}: {}", scalar(value)?))
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// A scalar as it was most likely written.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    }
 }
 
 /// The path that an unknown field was meant to have.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Schema;
-use super::node::Node;
+use super::node::{Node, Type};
 use super::prune::META_FIELDS;
 use crate::diag::{FieldPath, Segment};
 use crate::text::nearest::nearest;
@@ -22,6 +22,17 @@ impl Schema {
     pub fn unknown_fields(&self, object: &Value) -> Vec<UnknownField> {
         let pruned = self.prune(&mut object.clone());
         pruned.into_iter().map(|path| UnknownField { suggestion: self.suggestion(&path), path }).collect()
+    }
+
+    /// Whether the value at a path is a list of objects with these fields.
+    pub(super) fn has_items_with(&self, path: &FieldPath, fields: &[&str]) -> bool {
+        let items = descend(&self.root, path.segments()).and_then(|node| node.items.as_deref());
+        items.is_some_and(|item| fields.iter().all(|field| item.properties.contains_key(*field)))
+    }
+
+    /// Whether the value at a path is a text.
+    pub(super) fn is_text(&self, path: &FieldPath) -> bool {
+        descend(&self.root, path.segments()).is_some_and(|node| node.types == [Type::String])
     }
 
     fn suggestion(&self, path: &FieldPath) -> Option<String> {

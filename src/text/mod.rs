@@ -9,6 +9,7 @@ pub mod goyaml;
 pub(crate) mod libyaml;
 pub mod nearest;
 pub mod pyyaml;
+pub mod quantity;
 pub mod source;
 pub mod tree;
 pub mod yaml;

@@ -6,9 +6,8 @@
 use serde_json::{Map, Number, Value};
 
 use super::encodings;
-use super::quantity;
 use super::table::{Field, Kind, Table};
-use crate::text::go;
+use crate::text::{go, quantity};
 
 /// Which of the two ways leads in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 
 mod convert;
 mod encodings;
-mod quantity;
 mod table;
 mod unknown;
 

@@ -9,10 +9,11 @@ use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
 use crate::api::secret::Sensitive;
-use crate::api::time::Timestamp;
+use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::conversion::{self, ConversionFault};
 use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, Setting, rules};
+use crate::objects::fields;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
 use crate::render::input::request::Request;
@@ -228,10 +229,41 @@ fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: 
         if part == Part::Key { target.config.key_place(&path) } else { target.config.place(&path) }
     };
     for mut finding in document::check_at(&written, schema, &WORDING, &at).into_findings() {
-        if finding.rule != WORDING.unknown {
-            finding.upstream.clone_from(&upstream);
+        match finding.rule == WORDING.unknown {
+            true => finding.help = moved(target, &finding.place.path).map(Remedy::from).or(finding.help),
+            false => finding.upstream.clone_from(&upstream),
         }
         notes.report.push(finding);
+    }
+}
+
+/// What to write for a field of v1beta1 that v1beta2 has elsewhere or no more (Cluster API: "v1.10 to v1.11", changes of the kubeadm types).
+fn moved(target: &Target<'_>, path: &FieldPath) -> Option<String> {
+    let spec_path = target.spec_path();
+    let below = path.segments().strip_prefix(spec_path.segments())?;
+    let names: Vec<&str> = below
+        .iter()
+        .map(|segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => name.as_str(),
+            Segment::Index(_) => "[]",
+        })
+        .collect();
+    if let Some((_, instead)) = DROPPED.iter().find(|(steps, _)| *steps == names) {
+        return Some(format!("remove it: {instead}"));
+    }
+    let written = fields::at(target.config.value(), path.segments()).and_then(Value::as_str);
+    let duration = written.and_then(|text| GoDuration::parse(text).ok());
+    let seconds = duration.map_or_else(|| "SECONDS".to_owned(), |duration| (duration.as_nanoseconds() / 1_000_000_000).to_string());
+    match names.as_slice() {
+        ["clusterConfiguration", "apiServer", "timeoutForControlPlane"] => {
+            let timeouts = format!("{{timeouts: {{controlPlaneComponentHealthCheckSeconds: {seconds}}}}}");
+            Some(format!("write `initConfiguration: {timeouts}` and `joinConfiguration: {timeouts}` below `{spec_path}`"))
+        }
+        ["joinConfiguration", "discovery", "timeout"] => {
+            Some(format!("write `timeouts: {{tlsBootstrapSeconds: {seconds}}}` in `joinConfiguration`"))
+        }
+        ["initConfiguration", "bootstrapTokens", "[]", "ttl"] => Some(format!("write `ttlSeconds: {seconds}`")),
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::config::{ADMISSION_REFUSED, WORDING};
 use crate::api::names::{Kind, Version};
 use crate::api::openapi;
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, FieldPath};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Segment};
 use crate::render::input::outcome::Notes;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::Schema;
@@ -24,11 +24,29 @@ pub(crate) fn check(target: &Target<'_>, notes: &mut Notes) -> Option<()> {
     let spec_path = target.spec_path();
     let beside: Vec<_> = found.into_iter().filter(|finding| !finding.place.path.segments().starts_with(spec_path.segments())).collect();
     let is_right = beside.is_empty();
-    beside.into_iter().for_each(|finding| notes.report.push(finding));
+    for mut finding in beside {
+        if finding.rule == WORDING.unknown && version == Version::V1Beta2 {
+            finding.help = renamed(&finding.place.path).map(Remedy::from).or(finding.help);
+        }
+        notes.report.push(finding);
+    }
     let findings = if target.kind == (ConfigKind::ControlPlane { template: false }) { control_plane(target) } else { Vec::new() };
     let is_admitted = findings.is_empty();
     findings.into_iter().for_each(|finding| notes.report.push(finding));
     (is_right && is_admitted).then_some(())
+}
+
+/// What to write for a field of a KubeadmControlPlane of v1beta1 that has another name in v1beta2.
+fn renamed(path: &FieldPath) -> Option<String> {
+    const RENAMED: [(&str, &str); 5] = [
+        ("rolloutStrategy", "rollout: {strategy: …}"),
+        ("rolloutBefore", "rollout: {before: …}"),
+        ("rolloutAfter", "rollout: {after: …}"),
+        ("remediationStrategy", "remediation: …"),
+        ("machineNamingStrategy", "machineNaming: …"),
+    ];
+    let Some(Segment::Field(name)) = path.segments().last() else { return None };
+    RENAMED.iter().find(|(old, _)| old == name).map(|(_, new)| format!("write `{new}`, with what stands there"))
 }
 
 /// What the webhook of KubeadmControlPlane says of version and replicas (`controlplane/kubeadm/webhooks/admission` of Cluster API v1.14).

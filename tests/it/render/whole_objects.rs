@@ -247,3 +247,58 @@ fn each_machine_deployment_of_a_template_is_a_machine() {
     let (_, talk) = rendered(&[template("t"), one, owned].concat(), &[]);
     assert!(talk.contains("KubeadmConfigTemplate/t: worker-join"), "{talk}");
 }
+
+#[test]
+fn help_shows_the_new_form_ready_to_paste() {
+    let check = |spec: &str, expected: &[&str]| {
+        let talk = refused(&kubeadm("KubeadmConfig", "v1beta2", spec));
+        let told: Vec<_> = talk.lines().filter_map(|line| line.split_once("= help: ")).map(|(_, help)| help).collect();
+        assert_eq!(told, expected, "{spec}\n{talk}");
+    };
+    check(
+        "{clusterConfiguration: {apiServer: {extraArgs: {cloud-provider: external, v: 4}, timeoutForControlPlane: 10m}}}",
+        &[
+            r#"write a list: `[{name: "cloud-provider", value: "external"}, {name: "v", value: "4"}]`"#,
+            "write `initConfiguration: {timeouts: {controlPlaneComponentHealthCheckSeconds: 600}}` and `joinConfiguration: {timeouts: \
+             {controlPlaneComponentHealthCheckSeconds: 600}}` below `spec`",
+        ],
+    );
+    check(
+        "{preKubeadmCommands: [echo foo: bar]}",
+        &["put it in quotes, because `: ` makes a mapping of it: `\"echo foo: bar\"`"],
+    );
+    check(
+        "{joinConfiguration: {discovery: {timeout: 1m30s}}}",
+        &["write `timeouts: {tlsBootstrapSeconds: 90}` in `joinConfiguration`"],
+    );
+    check("{useExperimentalRetryJoin: true}", &["remove it: kubeadm itself tries again"]);
+    check(
+        "{initConfiguration: {bootstrapTokens: [{token: abcdef.0123456789abcdef, ttl: 1h}]}}",
+        &["write `ttlSeconds: 3600`"],
+    );
+    check("{sepc: {}}", &["remove `sepc`"]);
+    let old = "{version: v1.34.1, machineTemplate: {spec: {}}, kubeadmConfigSpec: {verbosity: 1}, rolloutStrategy: {type: RollingUpdate}}";
+    let talk = refused(&kubeadm("KubeadmControlPlane", "v1beta2", old));
+    assert!(talk.contains("help: write `rollout: {strategy: …}`, with what stands there"), "{talk}");
+}
+
+/// What CAPI v1.14.2 writes for these, by its own code.
+#[test]
+fn values_are_in_gos_canonical_form() {
+    let check = |divisor: &str, expected: &str| {
+        let env = format!("{{name: x, valueFrom: {{resourceFieldRef: {{resource: limits.cpu, divisor: {divisor}}}}}}}");
+        let spec = format!("{{clusterConfiguration: {{scheduler: {{extraEnvs: [{env}]}}}}}}");
+        let (data, _) = rendered(&kubeadm("KubeadmConfig", "v1beta2", &spec), &["--role", "init"]);
+        assert!(data.contains(&format!("divisor: {expected}\n")), "{divisor}: {data}");
+    };
+    check("1000m", "\"1\"");
+    check("\"0.5\"", "500m");
+    check("2048Ki", "2Mi");
+    let taint = |time: &str| {
+        let spec =
+            format!("{{joinConfiguration: {{nodeRegistration: {{taints: [{{key: a, effect: NoExecute, timeAdded: \"{time}\"}}]}}}}}}");
+        rendered(&kubeadm("KubeadmConfig", "v1beta2", &spec), &[]).0
+    };
+    assert!(taint("0001-01-01T00:00:00Z").contains("timeAdded: null\n"));
+    assert!(taint("0001-01-01T00:00:01Z").contains("timeAdded: \"0001-01-01T00:00:01Z\"\n"));
+}

@@ -6,6 +6,7 @@ use super::KubeadmApi;
 use crate::api::env::EnvVar;
 use crate::api::node::HostPathMount;
 use crate::api::v1beta2::Arg;
+use crate::text::quantity;
 
 /// The fields of an object that is being written.
 #[derive(Debug, Default)]
@@ -109,7 +110,11 @@ fn env_var(variable: &EnvVar) -> Value {
         value_from.as_ref().map(|source| {
             let mut source = serde_json::to_value(source).expect("internal error: the source of a variable is plain data");
             if let Some(resource) = source.get_mut("resourceFieldRef").and_then(Value::as_object_mut) {
-                resource.entry("divisor").or_insert_with(|| "0".into());
+                let written = resource
+                    .get("divisor")
+                    .map_or_else(|| "0".to_owned(), |divisor| divisor.as_str().map_or_else(|| divisor.to_string(), str::to_owned));
+                let divisor = quantity::canonical(&written).unwrap_or(written);
+                resource.insert("divisor".to_owned(), divisor.into());
             }
             for (reference, field) in MAY_BE_EMPTY {
                 if let Some(fields) =

@@ -36,7 +36,8 @@ fn taint(taint: &Taint) -> Value {
     fields.always("key", key.as_str());
     fields.text("value", value.as_deref());
     fields.always("effect", effect.as_str());
-    fields.set("timeAdded", time_added.map(|time| time.to_string()));
+    // Go writes its zero time as null.
+    fields.set("timeAdded", time_added.map(|time| if time.is_zero() { Value::Null } else { time.to_string().into() }));
     fields.into()
 }
 

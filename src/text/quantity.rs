@@ -27,7 +27,7 @@ const BINARY_SUFFIXES: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), (
 ///
 /// # Errors
 /// In the words of Kubernetes.
-pub(super) fn canonical(text: &str) -> Result<String, String> {
+pub(crate) fn canonical(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err(FORMAT_WRONG.to_owned());
