@@ -8,7 +8,7 @@ use k8s_openapi::jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::text::go::duration;
+use crate::text::go::{duration, time};
 
 /// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions when it writes). All of year 9999 is
 /// included: people write its end for "never".
@@ -36,29 +36,9 @@ impl Timestamp {
     /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped. `None` also where UTC is in no year from
     /// -9999 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
-        let (local, rest) = text.split_at_checked("2006-01-02T15:04:05".len())?;
-        let local: DateTime = local.parse().ok()?;
-        let fraction = rest.strip_prefix(['.', ',']).map(|rest| split_while(rest, |c| c.is_ascii_digit()));
-        let offset = match fraction {
-            Some(("", _)) => return None,
-            Some((_, rest)) => rest,
-            None => rest,
-        };
-        let offset = if matches!(offset, "Z" | "z") { 0 } else { offset_seconds(offset)? };
-        local.checked_sub(SignedDuration::from_secs(offset)).ok().map(Timestamp)
+        let utc = time::rfc3339(text).ok()?.utc()?;
+        utc.with().subsec_nanosecond(0).build().ok().map(Timestamp)
     }
-}
-
-/// `+01:30` in seconds.
-fn offset_seconds(text: &str) -> Option<i64> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'+' => (1, &text[1..]),
-        b'-' => (-1, &text[1..]),
-        _ => return None,
-    };
-    let (hours, minutes) = digits.split_once(':')?;
-    let two_digits = |text: &str| (text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse::<i64>().ok())?;
-    Some(sign * (two_digits(hours)? * 3600 + two_digits(minutes)? * 60))
 }
 
 impl Default for Timestamp {
@@ -137,10 +117,6 @@ impl GoDuration {
     pub fn parse(text: &str) -> Result<Self, String> {
         duration::parse(text).map(Self::from_nanoseconds)
     }
-}
-
-fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
-    text.split_at(text.find(|c| !keep(c)).unwrap_or(text.len()))
 }
 
 impl fmt::Display for GoDuration {

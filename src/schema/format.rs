@@ -101,7 +101,8 @@ fn is_mac(text: &str) -> bool {
     groups(':', 2, [6, 8, 20]) || groups('-', 2, [6, 8, 20]) || groups('.', 4, [3, 4, 10])
 }
 
-/// Standard base64 with padding; the empty string is none.
+/// Standard base64 with padding, as the expression of govalidator has it: unlike `encoding/base64` it takes no line breaks and no empty text,
+/// and like it ignores spare bits.
 fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     !text.is_empty() && text.len().is_multiple_of(4) && body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::jiff;
-
 use super::setting::Setting;
 use crate::text::go::{self, base64, float};
 use crate::text::yaml_v3::{self, Content, Document, Node, NodeId, Resolved, resolve};
@@ -121,7 +119,9 @@ impl<'d> Decoder<'d> {
             Resolved::Int(int) => Setting::Integer(int.to_string()),
             Resolved::Uint(int) => Setting::Integer(int.to_string()),
             Resolved::Float(float) => Setting::Scalar(float::plain_float(float)),
-            Resolved::Timestamp => timestamp(text).map_or_else(|| Setting::Text(text.to_owned()), Setting::Scalar),
+            Resolved::Timestamp => {
+                go::time::of_yaml(text).map_or_else(|| Setting::Text(text.to_owned()), |time| Setting::Scalar(time.to_string()))
+            }
             Resolved::Text if tag == "!!binary" => {
                 let bytes = base64::decode(text).map_err(|_| "!!binary value contains invalid base64 data")?;
                 Setting::Text(String::from_utf8_lossy(&bytes).into_owned())
@@ -238,43 +238,6 @@ enum Keys {
     /// Values, which viper prints.
     Decoded,
 }
-/// A date or a time, as Go prints it.
-fn timestamp(word: &str) -> Option<String> {
-    let (date, time) = match word.find(['T', 't', ' ']) {
-        Some(at) => (&word[..at], Some(word[at + 1..].trim_start())),
-        None => (word, None),
-    };
-    let mut parts = date.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let numeric = |text: &str, longest: usize| (1..=longest).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    if parts.next().is_some() || year.len() != 4 || !numeric(year, 4) || !numeric(month, 2) || !numeric(day, 2) {
-        return None;
-    }
-    let date = jiff::civil::Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?;
-    let Some(time) = time else { return Some(format!("{date} 00:00:00 +0000 UTC")) };
-    let is_t = word.contains(['T', 't']);
-    let zone_at = time.find(['Z', '+', '-']);
-    let (clock, zone) = time.split_at(zone_at.unwrap_or(time.len()));
-    let zone = match (zone, is_t) {
-        ("Z", true) | ("", false) => "+0000 UTC".to_owned(),
-        (offset, true) if offset.len() == 6 && offset.as_bytes()[3] == b':' => {
-            let offset = offset.replace(':', "");
-            if offset == "+0000" { "+0000 UTC".to_owned() } else { format!("{offset} {offset}") }
-        }
-        _ => return None,
-    };
-    let (clock, fraction) = clock.trim_end().split_once('.').map_or((clock.trim_end(), ""), |(clock, fraction)| (clock, fraction));
-    let units: Vec<&str> = clock.split(':').collect();
-    let [hour, minute, second] = units.as_slice() else { return None };
-    if ![hour, minute, second].iter().all(|unit| numeric(unit, 2)) || !fraction.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let time = jiff::civil::Time::new(hour.parse().ok()?, minute.parse().ok()?, second.parse().ok()?, 0).ok()?;
-    let fraction = fraction.trim_end_matches('0');
-    let fraction = if fraction.is_empty() { String::new() } else { format!(".{fraction}") };
-    Some(format!("{date} {time}{fraction} {zone}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Hashes of the public keys of CA certificates, with which kubeadm trusts a cluster.
 //!
-//! PEM as Go's `encoding/pem` reads it, and of a certificate only what leads to its key (RFC 5280, section 4.1).
+//! PEM as Go's `encoding/pem` reads it, and of a certificate only what leads to its key (RFC 5280, section 4.1). Wanted is where one element
+//! lies, byte for byte: a crate that reads all of X.509 would bring several others, and refuse certificates that Go takes.
 
 use std::fmt::Write as _;
 

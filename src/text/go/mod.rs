@@ -12,6 +12,7 @@ pub mod quote;
 pub(crate) mod rune;
 pub mod tabwriter;
 pub mod template;
+pub mod time;
 pub mod url;
 pub mod value;
 

@@ -15,7 +15,6 @@ mod parallel;
 pub(crate) mod resolve;
 mod scalar;
 pub(crate) mod syntax;
-mod timestamp;
 mod tree;
 
 use std::ops::Range;
@@ -25,7 +24,6 @@ pub use node::{Document, Entry, Located, Mapping, Node, Value};
 pub use origin::{DocumentValue, Origin, Values};
 pub(crate) use parallel::has_anchors;
 pub(crate) use syntax::is_refused;
-pub(crate) use timestamp::is_timestamp;
 
 use self::builder::Builder;
 use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};

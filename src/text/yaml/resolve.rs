@@ -5,7 +5,6 @@
 
 use serde_json::Number;
 
-use super::timestamp;
 use crate::text::go;
 use crate::text::go::number::{is_decimal, parse_float, parse_int, parse_uint};
 
@@ -72,7 +71,7 @@ fn number(word: &str) -> Resolved {
         "-.inf" | "-.Inf" | "-.INF" => return Resolved::Float(f64::NEG_INFINITY),
         _ => {}
     }
-    if timestamp::is_timestamp(word) {
+    if go::time::of_yaml(word).is_some() {
         return Resolved::Timestamp;
     }
     // Every number is made of these; most strings that start with a digit are told apart here, without a copy.

@@ -1,7 +1,7 @@
 //! What a plain scalar is: yaml.v3 keeps to YAML 1.2, but reads octal numbers with a leading zero.
 
 use crate::text::go::number::{is_decimal, parse_float, parse_int, parse_uint};
-use crate::text::yaml::is_timestamp;
+use crate::text::go::time;
 
 const LONG_PREFIX: &str = "tag:yaml.org,2002:";
 
@@ -64,7 +64,7 @@ fn plain(tag: &str, text: &str) -> (&'static str, Resolved) {
     let number = match text.as_bytes()[0] {
         b'.' => decimal(text),
         b'0'..=b'9' | b'+' | b'-' => {
-            if matches!(tag, "" | "!!timestamp") && is_timestamp(text) {
+            if matches!(tag, "" | "!!timestamp") && time::of_yaml(text).is_some() {
                 return ("!!timestamp", Resolved::Timestamp);
             }
             number(&text.replace('_', ""))

@@ -1,0 +1,24 @@
+//! A Go template is rendered or refused, never panics, and keeps to its budget and to the bound of its result.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use windlass::text::budget::{Budget, Resource};
+use windlass::text::go::template::{self, Fault, MAX_OUTPUT};
+use windlass::text::go::value::Value;
+
+/// Enough for any small template, and soon used up by a loop.
+const STEPS: u64 = 1 << 20;
+
+fuzz_target!(|text: &str| {
+    let data = serde_json::json!({"controlPlane": {"version": "v1.34.1"}, "m": {"a": 1, "b": [true, null, 2.5, "x"]}, "s": "text"});
+    let budget = Budget::of(STEPS);
+    let rendered = template::render("/f", text, &Value::of_json(&data), &budget);
+    assert_eq!(budget.is_spent(Resource::Steps), rendered == Err(Fault::TooLong), "who uses up the steps says so, and nobody else");
+    match rendered {
+        Ok(output) => assert!(output.len() <= MAX_OUTPUT),
+        Err(Fault::Parse(refusal) | Fault::Execution(refusal)) => {
+            assert!((1..=text.matches('\n').count() + 1).contains(&refusal.line), "{refusal}");
+        }
+        Err(_) => {}
+    }
+});
