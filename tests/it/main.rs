@@ -31,6 +31,7 @@ mod release;
 mod render;
 mod repository;
 mod rules;
+mod scaling;
 mod schema;
 mod secrets;
 mod shell;

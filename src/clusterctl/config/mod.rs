@@ -9,6 +9,7 @@ mod setting;
 mod yaml;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
@@ -25,7 +26,8 @@ pub struct Config<'w> {
     world: World<'w>,
     /// What the command line sets; wins over all else.
     explicit: BTreeMap<String, String>,
-    file: Setting,
+    /// Shared by the copies that judges make for each release.
+    file: Arc<Setting>,
 }
 
 impl<'w> Config<'w> {
@@ -41,19 +43,19 @@ impl<'w> Config<'w> {
             let bytes = download(world, flag).map_err(|refusal| refusal.within(step))?;
             // clusterctl stores it as clusterctl-download.yaml, whatever it is called.
             let file = formats::parse("clusterctl-download.yaml", &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
-            return Ok(Config { world, explicit: BTreeMap::new(), file });
+            return Ok(Config { world, explicit: BTreeMap::new(), file: Arc::new(file) });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
             let missing = format!("stat {file}: {}", fault.reason());
             Refusal::new(missing).within("failed to check if clusterctl config file exists").within(step)
         })?;
         let file = formats::parse(&file, &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
-        Ok(Config { world, explicit: BTreeMap::new(), file })
+        Ok(Config { world, explicit: BTreeMap::new(), file: Arc::new(file) })
     }
 
     /// A configuration without a file.
     pub fn empty(world: World<'w>) -> Self {
-        Config { world, explicit: BTreeMap::new(), file: Setting::from_iter([]) }
+        Config { world, explicit: BTreeMap::new(), file: Arc::new(Setting::from_iter([])) }
     }
 
     /// What the engine reads of the world.

@@ -1,0 +1,434 @@
+//! The work of every verb grows with its input and no faster: for eight times as much of something it allocates at most ten times as often
+//! and as much.
+//!
+//! Allocations are counted, not time, so that the answer is the same on any machine. They show what is copied, collected or read again for
+//! each item. What is only compared is not seen: where that is somebody's whole work (globs, patterns of substitution, Go templates), the
+//! steps of the run's budget are counted, beside the code.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use allocation_counter::{AllocationInfo, measure};
+use windlass::cli;
+use windlass::shell::environment::Environment;
+use windlass::shell::stdio::{Stdio, Stream};
+
+/// A folder with an input of `n` of something, and the command lines that take it. `{}` stands for the folder.
+struct Case {
+    name: &'static str,
+    /// How many of it there are first.
+    few: usize,
+    lay_out: fn(&Path, usize),
+    runs: &'static [&'static str],
+    /// How they end.
+    code: u8,
+}
+
+/// What a verb allocates. All threads of the work are one, whose allocations are counted.
+fn work(folder: &Path, run: &str, code: u8) -> AllocationInfo {
+    let arguments = format!("windlass {}", run.replace("{}", &folder.display().to_string()));
+    let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+    let environment: Environment = [("HOME".to_owned(), folder.join("home").display().to_string())].into_iter().collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (ended, work) = pool.install(|| {
+        let mut ended = None;
+        let work = measure(|| {
+            let stdio = Stdio {
+                stdin: Box::new(std::io::empty()),
+                stdout: Stream::new("standard output", std::io::sink()),
+                stderr: Stream::new("standard error", std::io::sink()),
+            };
+            ended = Some(cli::run(arguments, stdio, &environment).code());
+        });
+        (ended, work)
+    });
+    assert_eq!(ended, Some(code), "`{run}` ends otherwise");
+    work
+}
+
+fn check(case: &Case) {
+    for run in case.runs {
+        let measured = |n: usize| {
+            let folder = tempfile::tempdir().unwrap();
+            (case.lay_out)(folder.path(), n);
+            work(folder.path(), run, case.code)
+        };
+        // What is made once in a process is made here.
+        measured(1);
+        let (few, many) = (measured(case.few), measured(8 * case.few));
+        let name = format!("{}: {run}", case.name);
+        assert!(
+            many.count_total <= 10 * few.count_total,
+            "{name}: {} allocations become {}",
+            few.count_total,
+            many.count_total
+        );
+        assert!(many.bytes_total <= 10 * few.bytes_total, "{name}: {} bytes become {}", few.bytes_total, many.bytes_total);
+    }
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A text for each number, one behind the other.
+fn each(n: usize, text: impl Fn(usize) -> String) -> String {
+    (0..n).fold(String::new(), |mut all, at| {
+        all.write_str(&text(at)).unwrap();
+        all
+    })
+}
+
+fn config(at: usize, spec: &str) -> String {
+    format!("---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: c{at}}}\nspec:\n{spec}")
+}
+
+#[test]
+fn render() {
+    let all = &[
+        "render --all {}/in.yaml",
+        "render --all -o json {}/in.yaml",
+        "render --all -o secret {}/in.yaml",
+        "render --all --to {}/out {}/in.yaml",
+    ];
+    check(&Case {
+        name: "configs",
+        few: 30,
+        lay_out: |folder, n| {
+            write(
+                folder,
+                "in.yaml",
+                &each(n, |at| config(at, "  files: [{path: /a, content: hello}]\n  preKubeadmCommands: [echo a]\n")),
+            );
+        },
+        runs: all,
+        code: 0,
+    });
+    check(&Case {
+        name: "configs with Secrets of their own",
+        few: 30,
+        lay_out: |folder, n| {
+            let secret = |at| format!("---\napiVersion: v1\nkind: Secret\nmetadata: {{name: s{at}}}\nstringData: {{k: v}}\n");
+            let spec = |at| format!("  files: [{{path: /a, contentFrom: {{secret: {{name: s{at}, key: k}}}}}}]\n");
+            write(folder, "in.yaml", &each(n, |at| config(at, &spec(at)) + &secret(at)));
+        },
+        runs: &all[..1],
+        code: 0,
+    });
+    check(&Case {
+        name: "clusters with a control plane and machines",
+        few: 30,
+        lay_out: |folder, n| {
+            let cluster = |at| {
+                format!(
+                    "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: k{at}}}\nspec:\n  controlPlaneEndpoint: {{host: h, port: 6443}}\n---\n\
+                     apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata: {{name: m{at}}}\nspec:\n  clusterName: k{at}\n  version: v1.34.1\n  bootstrap: {{configRef: {{apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: c{at}}}}}\n"
+                )
+            };
+            write(folder, "in.yaml", &each(n, |at| config(at, "  preKubeadmCommands: [echo a]\n") + &cluster(at)));
+        },
+        runs: &all[..1],
+        code: 0,
+    });
+    check(&Case {
+        name: "files of one config",
+        few: 25,
+        lay_out: |folder, n| {
+            let files = each(n, |at| format!("  - {{path: /f{at}, content: \"x: y # {at}\"}}\n"));
+            write(folder, "in.yaml", &config(0, &format!("  files:\n{files}")));
+        },
+        runs: &all[..3],
+        code: 0,
+    });
+    check(&Case {
+        name: "configs with warnings of long lines",
+        few: 40,
+        lay_out: |folder, n| {
+            let long = "x".repeat(2000);
+            let spec = |at| format!("  preKubeadmCommands: ['echo {{{{ x{at} }}}} {long}']\n  users: [{{name: u, gecos: \"a: b # c\"}}]\n");
+            write(folder, "in.yaml", &each(n, |at| config(at, &spec(at))));
+        },
+        runs: &["render --all {}/in.yaml", "render --all -o json {}/in.yaml", "render --all --template {}/in.yaml"],
+        code: 0,
+    });
+    check(&Case {
+        name: "configs that are refused",
+        few: 30,
+        lay_out: |folder, n| {
+            write(folder, "in.yaml", &each(n, |at| config(at, "  files: [{path: 5, content: x}, {content: a}]\n  unknown: 1\n")))
+        },
+        runs: &all[..2],
+        code: 1,
+    });
+}
+
+#[test]
+fn vars_and_generate_yaml() {
+    check(&Case {
+        name: "variables, on a line each and on one",
+        few: 500,
+        lay_out: |folder, n| {
+            write(
+                folder,
+                "in.yaml",
+                &(each(n, |at| format!("k{at}: ${{A{at}:=x}}\n")) + "j: \"" + &each(n, |at| format!("${{B{at}:=x}}")) + "\"\n"),
+            );
+        },
+        runs: &[
+            "vars {}/in.yaml",
+            "vars -o json {}/in.yaml",
+            "generate yaml --from {}/in.yaml",
+            "generate yaml --list-variables --from {}/in.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "documents",
+        few: 200,
+        lay_out: |folder, n| {
+            write(
+                folder,
+                "in.yaml",
+                &each(n, |at| {
+                    format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata: {{k: \"${{X:=v}}\"}}\n")
+                }),
+            );
+        },
+        runs: &[
+            "generate yaml --from {}/in.yaml",
+            "generate cluster c --from {}/in.yaml --kubernetes-version v1.34.0 --target-namespace a",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "files",
+        few: 50,
+        lay_out: |folder, n| (0..n).for_each(|at| write(folder, &format!("in/{at}.yaml"), "a: ${A}\n")),
+        runs: &["vars {}/in"],
+        code: 0,
+    });
+}
+
+const METADATA: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+
+/// An infrastructure provider with these lines more.
+fn provider(folder: &Path, more: &str) {
+    let provider = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: harbour\ntype: InfrastructureProvider\ngroup: infrastructure.harbour.example\n\
+                    contracts: {v1beta2: [v1alpha1]}\nnamespace: harbour-system\nmetadata: metadata.yaml\nmanager: {image: ghcr.io/example/m}\n";
+    write(folder, "provider.yaml", &format!("{provider}{more}"));
+    write(folder, "metadata.yaml", METADATA);
+}
+
+fn crd(at: usize) -> String {
+    let fields = each(8, |field| {
+        format!("                f{field}: {{type: string, default: a, x-kubernetes-validations: [{{rule: \"self != 'b'\"}}]}}\n")
+    });
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: k{at}s.infrastructure.harbour.example}}\nspec:\n  \
+         group: infrastructure.harbour.example\n  scope: Namespaced\n  names: {{kind: K{at}, plural: k{at}s, singular: k{at}, listKind: K{at}List, categories: [cluster-api]}}\n  \
+         versions:\n  - name: v1alpha1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n          \
+         spec:\n            type: object\n            properties:\n{fields}"
+    )
+}
+
+#[test]
+fn release_and_its_artifacts() {
+    check(&Case {
+        name: "CRDs, a file each",
+        few: 5,
+        lay_out: |folder, n| {
+            provider(folder, "crds: [\"crds/*.yaml\"]\n");
+            (0..n).for_each(|at| write(folder, &format!("crds/{at}.yaml"), &crd(at)));
+        },
+        runs: &[
+            "release build v0.1.0 --provider {}/provider.yaml --to {}/out",
+            "generate crds --provider {}/provider.yaml",
+            "generate rbac --provider {}/provider.yaml",
+            "generate components --provider {}/provider.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "objects of its own",
+        few: 50,
+        lay_out: |folder, n| {
+            provider(folder, "crds: [crd.yaml]\nobjects: [own.yaml]\n");
+            write(folder, "crd.yaml", &crd(0));
+            let object = |at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}}}\ndata: {{a: \"${{A{at}:=x}}\"}}\n");
+            let role = |at| {
+                format!(
+                    "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r{at}}}\nrules: [{{apiGroups: [\"\"], resources: [pods], verbs: [get]}}]\n"
+                )
+            };
+            write(folder, "own.yaml", &each(n, |at| object(at) + &role(at)));
+        },
+        runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out"],
+        code: 0,
+    });
+    check(&Case {
+        name: "templates",
+        few: 10,
+        lay_out: |folder, n| {
+            provider(folder, "crds: [crd.yaml]\ntemplates: [templates]\n");
+            write(folder, "crd.yaml", &crd(0));
+            let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\nspec: {infrastructureRef: {apiGroup: infrastructure.harbour.example, kind: K0, name: x}}\n";
+            (0..n).for_each(|at| write(folder, &format!("templates/cluster-template-t{at}.yaml"), cluster));
+        },
+        runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out", "generate template t0 --provider {}/provider.yaml"],
+        code: 0,
+    });
+    check(&Case {
+        name: "patterns that find nothing",
+        few: 100,
+        lay_out: |folder, n| {
+            provider(folder, &format!("crds: [crd.yaml]\nobjects:\n{}", each(n, |at| format!("- a{at}/*.yaml\n"))));
+            write(folder, "crd.yaml", &crd(0));
+        },
+        runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out"],
+        code: 1,
+    });
+    check(&Case {
+        name: "series",
+        few: 100,
+        lay_out: |folder, n| {
+            provider(folder, "crds: [crd.yaml]\n");
+            write(folder, "crd.yaml", &crd(0));
+            write(
+                folder,
+                "metadata.yaml",
+                &(METADATA.to_owned() + &each(n, |at| format!("- {{major: 0, minor: {}, contract: v1beta2}}\n", at + 2))),
+            );
+        },
+        runs: &[
+            "release bump v1.0.0 --metadata {}/metadata.yaml",
+            "release build v0.1.0 --provider {}/provider.yaml --to {}/out",
+            "generate metadata --provider {}/provider.yaml",
+        ],
+        code: 0,
+    });
+}
+
+const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n";
+
+/// A release of a provider in a folder.
+fn release(folder: &Path, at: &str, label: &str, components: &str) {
+    let labelled = components.replace("LABEL", label);
+    write(folder, &format!("{at}/bootstrap-components.yaml"), &labelled);
+    write(folder, &format!("{at}/metadata.yaml"), METADATA);
+}
+
+fn deployment(image: &str) -> String {
+    format!(
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: m, namespace: foo-system, labels: {{cluster.x-k8s.io/provider: LABEL}}}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  \
+         template:\n    metadata: {{labels: {{a: b}}}}\n    spec:\n      containers: [{{name: manager, image: \"{image}\"}}]\n"
+    )
+}
+
+fn configuration(folder: &Path, n: usize) -> String {
+    let entry = |at| {
+        format!(
+            "- {{name: foo{at}, type: BootstrapProvider, url: \"{}/r/bootstrap-foo{at}/latest/bootstrap-components.yaml\"}}\n",
+            folder.display()
+        )
+    };
+    "CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\nproviders:\n".to_owned() + &each(n, entry)
+}
+
+#[test]
+fn repositories() {
+    check(&Case {
+        name: "providers",
+        few: 10,
+        lay_out: |folder, n| {
+            let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1");
+            for at in 0..n {
+                release(folder, &format!("r/bootstrap-foo{at}/v0.1.0"), &format!("bootstrap-foo{at}"), &components);
+            }
+            write(folder, "r/clusterctl.yaml", &configuration(folder, n));
+        },
+        runs: &[
+            "repository list {}/r",
+            "repository list -o json {}/r",
+            "repository doctor {}/r",
+            "repository bundle {}/r --write-to {}/b.tar",
+            "config repositories --config {}/r/clusterctl.yaml",
+            "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "versions of one provider",
+        few: 8,
+        lay_out: |folder, n| {
+            let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1");
+            for at in 0..n {
+                release(folder, &format!("r/bootstrap-foo0/v0.1.{at}"), "bootstrap-foo0", &components);
+            }
+            write(folder, "r/clusterctl.yaml", &configuration(folder, 1));
+        },
+        runs: &[
+            "repository list {}/r",
+            "repository doctor {}/r",
+            "repository bundle {}/r --write-to {}/b.tar",
+            "generate provider --bootstrap foo0 --config {}/r/clusterctl.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "objects of one release",
+        few: 20,
+        lay_out: |folder, n| {
+            let role = |at| {
+                format!(
+                    "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: foo-system-r{at}, labels: {{cluster.x-k8s.io/provider: LABEL}}}}\nrules: [{{apiGroups: [\"\"], resources: [pods], verbs: [get]}}]\n"
+                )
+            };
+            let binding = |at| {
+                format!(
+                    "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: foo-system-b{at}, labels: {{cluster.x-k8s.io/provider: LABEL}}}}\nroleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: foo-system-r{at}}}\nsubjects: [{{kind: ServiceAccount, name: s{at}, namespace: foo-system}}]\n"
+                )
+            };
+            let account = |at| {
+                format!(
+                    "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: s{at}, namespace: foo-system, labels: {{cluster.x-k8s.io/provider: LABEL}}}}\n"
+                )
+            };
+            let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &each(n, |at| role(at) + &binding(at) + &account(at));
+            release(folder, "r/bootstrap-foo0/v0.1.0", "bootstrap-foo0", &components);
+            write(folder, "r/clusterctl.yaml", &configuration(folder, 1));
+        },
+        runs: &[
+            "repository doctor {}/r",
+            "repository add {}/r/bootstrap-foo0/v0.1.0 --to {}/to --release v0.1.0",
+            "repository bundle {}/r --write-to {}/b.tar",
+            "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml",
+            "generate provider --bootstrap foo0:v0.1.0 --target-namespace other --config {}/r/clusterctl.yaml",
+            "generate provider --describe --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "variables of one release",
+        few: 100,
+        lay_out: |folder, n| {
+            let variables = format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: foo-system}}\ndata:\n{}",
+                each(n, |at| format!("  k{at}: \"${{A{at}:=x}}\"\n"))
+            );
+            release(
+                folder,
+                "r/bootstrap-foo0/v0.1.0",
+                "bootstrap-foo0",
+                &(NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &variables),
+            );
+            write(folder, "r/clusterctl.yaml", &(configuration(folder, 1) + &each(n, |at| format!("A{at}: v{at}\n"))));
+        },
+        runs: &["repository doctor {}/r", "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml"],
+        code: 0,
+    });
+}
