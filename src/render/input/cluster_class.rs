@@ -47,6 +47,21 @@ pub(super) fn is_for_machine_pools(pool: &Pool, target: &Target<'_>) -> bool {
     !places.is_empty() && places.iter().all(|place| matches!(place, Place::MachinePool(_)))
 }
 
+/// The only one of these Clusters whose class refers to the template.
+pub(super) fn only_user<'a>(pool: &Pool, target: &Target<'_>, clusters: &[&'a Object]) -> Option<&'a Object> {
+    if !target.is_template() {
+        return None;
+    }
+    let names: Vec<&str> = classes(pool, target).filter(|class| !places(class, target.config).is_empty()).map(Object::name).collect();
+    // core v1beta1 has the name of the class in `class`.
+    let class = |cluster: &Object| match cluster.text(&["spec", "topology", "classRef", "name"]) {
+        "" => cluster.text(&["spec", "topology", "class"]).to_owned(),
+        name => name.to_owned(),
+    };
+    let mut users = clusters.iter().copied().filter(|cluster| names.contains(&class(cluster).as_str()));
+    users.next().filter(|_| users.next().is_none())
+}
+
 fn classes<'a>(pool: &'a Pool, target: &'a Target<'_>) -> impl Iterator<Item = &'a Object> {
     pool.of_kind(CORE_GROUP, "ClusterClass", target.config.namespace_or_default())
 }

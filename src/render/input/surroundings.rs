@@ -139,7 +139,7 @@ fn cluster_is_stand_in(cluster: &ClusterFacts, owner: Option<Owner<'_>>, target:
     !is_said && !cluster.is_read
 }
 
-/// The only Cluster of the namespace, or the one whose control plane the config is.
+/// The only Cluster of the namespace, or the one whose control plane the config is, or the only one whose class has the template.
 fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&'a Object> {
     if !name.is_empty() {
         return None;
@@ -147,10 +147,12 @@ fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&
     let clusters: Vec<&Object> = pool.of_kind(CORE_GROUP, "Cluster", target.config.namespace_or_default()).collect();
     match clusters.as_slice() {
         [only] => Some(only),
-        several => several
-            .iter()
-            .copied()
-            .find(|object| target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()),
+        several => {
+            let is_of = |object: &&Object| {
+                target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
+            };
+            several.iter().copied().find(is_of).or_else(|| cluster_class::only_user(pool, target, several))
+        }
     }
 }
 

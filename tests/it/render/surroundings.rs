@@ -283,3 +283,55 @@ spec: {topology: {classRef: {name: class}, version: v1.33.0}}
     assert!(data.contains(" --v 1 ") && !talk.contains("stand-in: kubernetes version"), "{talk}");
     assert_eq!(render_text(text, &["render", "-", "--deny", "warnings"]).0, 1);
 }
+
+/// A class with its templates, and a Cluster of it.
+fn topology(class: &str, cluster: &str, version: &str, pods: &str) -> String {
+    format!(
+        "---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: ClusterClass
+metadata: {{name: {class}}}
+spec:
+  controlPlane: {{templateRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: {class}-cp}}}}
+  workers:
+    machineDeployments:
+    - class: default-worker
+      bootstrap: {{templateRef: {{apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfigTemplate, name: {class}-md}}}}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata: {{name: {class}-cp}}
+spec: {{template: {{spec: {{kubeadmConfigSpec: {{clusterConfiguration: {{imageRepository: r}}}}}}}}}}
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {{name: {class}-md}}
+spec: {{template: {{spec: {{verbosity: 1}}}}}}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {{name: {cluster}, namespace: default}}
+spec:
+  clusterNetwork: {{pods: {{cidrBlocks: [{pods}]}}, services: {{cidrBlocks: [10.96.0.0/12]}}, serviceDomain: cluster.local}}
+  topology: {{classRef: {{name: {class}}}, version: {version}}}
+"
+    )
+}
+
+#[test]
+fn a_topology_cluster_in_the_input_counts() {
+    let check = |text: &str, select: &str, expected: &[&str]| {
+        let (code, data, talk) = render_text(text, &["render", "-", "--select", select]);
+        assert_eq!(code, 0, "{talk}");
+        expected.iter().for_each(|line| assert!(data.contains(&format!("      {line}\n")), "{line}\n{data}"));
+        assert!(!talk.contains("stand-in: cluster name") && !talk.contains("stand-in: kubernetes version"), "{talk}");
+    };
+    let one = topology("one", "first", "v1.33.0", "10.1.0.0/16");
+    let of_one = ["clusterName: first", "kubernetesVersion: v1.33.0", "  podSubnet: 10.1.0.0/16", "  serviceSubnet: 10.96.0.0/12"];
+    check(&one, "one-cp:init", &of_one);
+    check(&one, "one-md", &[]);
+    // Of two Clusters it is the one whose class has the template.
+    let two = one + &topology("two", "second", "v1.34.1", "10.2.0.0/16");
+    check(&two, "one-cp:init", &of_one);
+    check(&two, "two-cp:init", &["clusterName: second", "kubernetesVersion: v1.34.1", "  podSubnet: 10.2.0.0/16"]);
+}
