@@ -190,6 +190,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Rule;
 
     #[test]
     fn nothing_is_left_once_it_is_used_up() {
@@ -204,5 +205,16 @@ mod tests {
         assert_eq!(budget.charge(usize::MAX), Err(exceeded));
         assert_eq!(budget.take(Resource::Bytes, 1), Ok(()), "each is counted by itself");
         assert_eq!(exceeded.to_string(), "more than 10 steps in one run");
+    }
+
+    #[test]
+    fn what_no_reader_told_is_told_once() {
+        let (budget, mut report) = (Budget::default(), Report::new());
+        budget.tell(&mut report);
+        assert!(report.is_empty());
+        let finding = budget.blamed(|| Diagnostic::of(const { &Rule::error("x", "") }, "x"));
+        budget.tell(&mut report);
+        budget.tell(&mut report);
+        assert_eq!(report.findings(), [finding]);
     }
 }

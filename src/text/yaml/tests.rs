@@ -225,6 +225,19 @@ fn a_run_is_bounded_and_says_which_source_was_too_much() {
 }
 
 #[test]
+fn aliases_of_a_source_are_bounded_by_what_they_stand_for() {
+    // Three values of 128 bytes, and two bytes of text, for each alias.
+    let limits = Limits { bytes: 6 * 386, ..Limits::default() };
+    let found = |aliases: usize| {
+        let text = format!("a: &a [v, w]\nb: [{}]\n", vec!["*a"; aliases].join(", "));
+        let parsed = parse_within(&Source::new("x.yaml", text), &limits, &Budget::default());
+        parsed.report.into_findings().into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    assert_eq!(found(6), Vec::<String>::new());
+    assert_eq!(found(7), ["aliases stand for more than 2316 bytes; the rest is not read"]);
+}
+
+#[test]
 fn what_a_run_takes_does_not_depend_on_the_cores() {
     let document = format!("---\nk: {}\nl: [a, b]\n", "x".repeat(1000));
     let source = Source::new("x.yaml", document.repeat(1000));
