@@ -49,7 +49,7 @@ pub(super) fn environment_of(environment: &Environment) -> impl Fn(&str) -> Opti
 }
 
 /// Whether the network may be used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(super) struct Network {
     /// Fetch releases and files from the network
     ///
@@ -57,6 +57,11 @@ pub(super) struct Network {
     /// windlass of $XDG_CACHE_HOME. HTTPS_PROXY and NO_PROXY count.
     #[arg(long)]
     pub(super) allow_network: bool,
+    /// Send GITLAB_ACCESS_TOKEN to this host too, such as gitlab.example.com
+    ///
+    /// gitlab.com always gets it, and any host does when the token stands in the same configuration file as its URL.
+    #[arg(long, value_name = "HOST", hide_short_help = true)]
+    pub(super) gitlab_host: Vec<String>,
 }
 
 /// The network as a person, or a script, looks on.
@@ -75,7 +80,7 @@ pub(super) fn run(
     verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Refusal>,
 ) -> Result<Exit, Failure> {
     let environment = environment_of(context.environment);
-    let client = network.allow_network.then(|| client(context));
+    let client = network.allow_network.then(|| client(context).with_gitlab_hosts(&network.gitlab_host));
     let budget = Arc::clone(&context.budget);
     let world = World {
         files: &Disk,

@@ -14,7 +14,7 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
-use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection};
+use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::render::Encoder;
 use crate::render::{Origins, Pool, Rendered, Request};
 use crate::report::Sources;
@@ -92,6 +92,9 @@ struct Arguments {
     /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
     #[arg(long, value_name = "ENCODER", value_parser = ["capi", "typed"], hide_short_help = true)]
     encoder: Option<String>,
+    /// Show compressed data as the text that the node unpacks
+    #[arg(long, conflicts_with_all = ["to", "extract", "output"])]
+    plain: bool,
     /// The version of Ignition, for configs of that format
     ///
     /// 2.3 is what CAPI writes; 3.4 is read by Flatcar and Fedora CoreOS today.
@@ -224,8 +227,7 @@ impl Arguments {
             (Some(folder), _) => (folder, machines.first().map(|(_, rendered)| render::extract(rendered)).unwrap_or_default()),
             (None, Some(folder)) => (folder, self.files(&machines)),
             (None, None) => {
-                self.print(context, &machines);
-                return Ok(Exit::Clean);
+                return self.print(context, &machines);
             }
         };
         self.write(folder, &tree)?;
@@ -238,7 +240,12 @@ impl Arguments {
         machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect()
     }
 
-    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) {
+    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) -> Result<Exit, Failure> {
+        let packed = machines.iter().find(|(machine, rendered)| is_gzip(&self.shown(machine, rendered)));
+        if let Some((machine, _)) = packed.filter(|_| context.stdio.stdout.is_terminal()) {
+            let message = format!("the data of {} is compressed, and standard output is a terminal", machine.name());
+            return Err(Failure::usage(message, "pass `--plain` to see its text, or send it to a file with `>`"));
+        }
         for (index, (machine, rendered)) in machines.iter().enumerate() {
             match self.output {
                 Format::Secret if index > 0 => context.out("---\n"),
@@ -248,8 +255,15 @@ impl Arguments {
                 }
                 _ => {}
             }
-            context.out_bytes(&bytes(machine, rendered));
+            context.out_bytes(&self.shown(machine, rendered));
         }
+        Ok(Exit::Clean)
+    }
+
+    /// What is printed of a machine.
+    fn shown(&self, machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
+        let bytes = bytes(machine, rendered);
+        if self.plain { render::unpacked(bytes) } else { bytes }
     }
 
     fn file_name(&self, machine: &Machine<'_>, rendered: &Rendered) -> String {

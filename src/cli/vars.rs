@@ -29,6 +29,9 @@ struct Arguments {
     /// Templates and components: files, folders, - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
+    /// Only the variables, not where they are used
+    #[arg(long, short)]
+    short: bool,
     #[command(flatten)]
     output: ListOutput,
 }
@@ -52,7 +55,7 @@ impl Run for Arguments {
             ListFormat::Json => context.json("Vars", VarsReport { variables }, &report, &sources),
             ListFormat::Text => {
                 let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
-                context.tell(&vars::text(&variables));
+                context.tell(&vars::text(&variables, self.short));
                 context.findings(&report, &sources, To::Stderr);
                 context.summary(&done, &report, "", To::Stderr);
             }

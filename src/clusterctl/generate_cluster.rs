@@ -202,7 +202,12 @@ fn from_repository(
         return Err(no_cluster(&step).note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };
     let provider = config.provider_of(&name, ProviderType::InfrastructureProvider)?;
-    let repository = Repository::open(config, provider)?;
+    let is_remote = provider.url.starts_with("https://");
+    let or_from = |refusal: Refusal| match config.world().network {
+        None if is_remote => refusal.note(Remedy::new("or pass a template with ").setting(Setting::From)),
+        _ => refusal,
+    };
+    let repository = Repository::open(config, provider).map_err(or_from)?;
     let flavor = &options.source.flavor;
     let file =
         if flavor.is_empty() { format!("{CLUSTER_TEMPLATE_PREFIX}.yaml") } else { format!("{CLUSTER_TEMPLATE_PREFIX}-{flavor}.yaml") };

@@ -1,6 +1,6 @@
 //! GitHub as clusterctl uses it without a Go module proxy: releases, their assets, and files of a repository.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use base64::Engine;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Refusal;
-use super::network::{Network, NetworkFault, Request, Token, escaped};
+use super::network::{Network, NetworkFault, Request, Token, escaped, is_release_file};
 use crate::contract::parse_semantic;
 use crate::text::go;
 
@@ -54,12 +54,21 @@ pub(super) struct GitHub<'w> {
     repository: String,
     /// The assets of releases that were looked up.
     releases: RefCell<BTreeMap<String, BTreeMap<String, u64>>>,
+    /// The list of releases, once it was asked for.
+    versions: OnceCell<Vec<String>>,
 }
 
 impl<'w> GitHub<'w> {
     pub(super) fn new(network: &'w dyn Network, token: Option<String>, owner: &str, repository: &str) -> Self {
         let token = token.filter(|token| !token.is_empty());
-        GitHub { network, token, owner: owner.to_owned(), repository: repository.to_owned(), releases: RefCell::default() }
+        GitHub {
+            network,
+            token,
+            owner: owner.to_owned(),
+            repository: repository.to_owned(),
+            releases: RefCell::default(),
+            versions: OnceCell::new(),
+        }
     }
 
     /// The tags of all releases that are semantic versions.
@@ -67,6 +76,9 @@ impl<'w> GitHub<'w> {
     /// # Errors
     /// In clusterctl's words.
     pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
+        if let Some(known) = self.versions.get() {
+            return Ok(known.clone());
+        }
         let mut versions = Vec::new();
         for page in 1..=MOST_PAGES {
             let releases: Vec<Release> = self
@@ -79,7 +91,7 @@ impl<'w> GitHub<'w> {
                 break;
             }
         }
-        Ok(versions)
+        Ok(self.versions.get_or_init(|| versions).clone())
     }
 
     /// An asset of a release; `None` when there is no such release, or it has no such asset.
@@ -93,9 +105,13 @@ impl<'w> GitHub<'w> {
         }
         let Some(id) = self.assets(tag)?.and_then(|assets| assets.get(name).copied()) else { return Ok(None) };
         let url = self.url(&format!("releases/assets/{id}"));
-        let request = Request { accept: Some("application/octet-stream"), token: self.token(), keep_as: Some(&key), ..Request::new(&url) };
+        let request = Request { accept: Some("application/octet-stream"), token: self.token(), ..Request::new(&url) };
         let step = || format!("failed to download file {} from {} release", go::quote(name), go::quote(tag));
-        self.network.get(&request).map(Some).map_err(|fault| refusal(&fault, step()))
+        let bytes = self.network.get(&request).map_err(|fault| refusal(&fault, step()))?;
+        if is_release_file(&bytes) {
+            self.network.keep(&key, &bytes);
+        }
+        Ok(Some(bytes))
     }
 
     /// A file of a branch, through the contents API.
@@ -155,11 +171,12 @@ impl<'w> GitHub<'w> {
 }
 
 fn refusal(fault: &NetworkFault, step: String) -> Refusal {
-    match fault {
-        NetworkFault::RateLimited => Refusal::new(
+    let refusal = match fault {
+        NetworkFault::RateLimited(_) => Refusal::new(
             "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the GITHUB_TOKEN \
              environment variable",
         ),
         fault => Refusal::new(fault.to_string()).within(step),
-    }
+    };
+    fault.note().into_iter().fold(refusal, Refusal::note)
 }

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use super::documents;
+use crate::objects::Substituted;
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
 /// Fetches from the network. Present only when the user allowed it.
 pub trait Network {
     /// The body of an answer with status 200. Redirects are followed.
@@ -10,8 +15,14 @@ pub trait Network {
     /// Any other status, an answer that is too large, and what keeps it from coming.
     fn get(&self, request: &Request<'_>) -> Result<Vec<u8>, NetworkFault>;
 
-    /// What an earlier request kept under this key.
+    /// What was kept under this key.
     fn kept(&self, key: &str) -> Option<Vec<u8>>;
+
+    /// Keeps what never changes under a key: a URL with a version.
+    fn keep(&self, key: &str, bytes: &[u8]);
+
+    /// Whether the user named a host of GitLab that gets the token of the environment.
+    fn is_named(&self, host: &str) -> bool;
 }
 
 /// One GET request.
@@ -23,14 +34,12 @@ pub struct Request<'a> {
     pub accept: Option<&'a str>,
     /// Goes to the host of the URL alone, never further with a redirect.
     pub token: Option<Token<'a>>,
-    /// The key under which the answer is kept, when it never changes: a URL with a version.
-    pub keep_as: Option<&'a str>,
 }
 
 impl<'a> Request<'a> {
-    /// A request without token whose answer is not kept.
+    /// A request without token.
     pub fn new(url: &'a str) -> Self {
-        Request { url, accept: None, token: None, keep_as: None }
+        Request { url, accept: None, token: None }
     }
 }
 
@@ -49,8 +58,8 @@ impl fmt::Debug for Token<'_> {
 pub enum NetworkFault {
     /// A status that is not 200.
     Status(u16),
-    /// The host answers no more requests for a while.
-    RateLimited,
+    /// The host answers no more requests for a while; until when, in seconds since 1970, if it says so.
+    RateLimited(Option<i64>),
     /// No answer that can be used; says why.
     Failed(String),
 }
@@ -60,10 +69,29 @@ impl fmt::Display for NetworkFault {
         match self {
             NetworkFault::Status(404) => f.write_str("404 Not Found"),
             NetworkFault::Status(status) => write!(f, "got {status}"),
-            NetworkFault::RateLimited => f.write_str("too many requests"),
+            NetworkFault::RateLimited(_) => f.write_str("too many requests"),
             NetworkFault::Failed(reason) => f.write_str(reason),
         }
     }
+}
+
+impl NetworkFault {
+    /// What is not in clusterctl's words.
+    pub(super) fn note(&self) -> Option<String> {
+        let NetworkFault::RateLimited(Some(until)) = self else { return None };
+        let until = jiff::Timestamp::from_second(*until).ok()?;
+        Some(format!("the host answers again from {until} on"))
+    }
+}
+
+/// Whether the bytes are what a file of a release is: text of objects, when its variables are replaced. A page of a proxy, or what was cut off, is
+/// none.
+pub(super) fn is_release_file(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let source = Source::new("", text);
+    let substituted = Substituted::sampled(&source, &Budget::default());
+    let text = substituted.as_ref().map_or(text, |substituted| substituted.text().text());
+    documents::objects("", text.as_bytes(), &Budget::default()).is_ok_and(|objects| !objects.is_empty())
 }
 
 /// A part of a URL's path, with everything escaped that could end it.
@@ -85,6 +113,17 @@ mod tests {
     #[test]
     fn parts_of_paths_cannot_end_them() {
         assert_eq!(escaped("v1.0.0+a/../b?c#d\r\nX: y"), "v1.0.0%2Ba%2F..%2Fb%3Fc%23d%0D%0AX%3A%20y");
+    }
+
+    #[test]
+    fn what_is_no_file_of_a_release_is_told() {
+        for text in ["kind: A\n", "a: ${B:=1}\nc: ${D}\n---\nkind: B\n", "{\"kind\": \"A\"}"] {
+            assert!(is_release_file(text.as_bytes()), "{text}");
+        }
+        for text in ["", "<html><body>Sign in</body></html>", "kind: A\nmetadata: {name: ", "\u{0}\u{1}"] {
+            assert!(!is_release_file(text.as_bytes()), "{text}");
+        }
+        assert!(!is_release_file(b"a: \xff\n"));
     }
 
     #[test]

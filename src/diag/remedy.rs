@@ -75,6 +75,10 @@ settings! {
     AllowOutside = "allow-outside",
     /// Leave to use the network.
     AllowNetwork = "allow-network",
+    /// A host of GitLab that gets the token of the environment.
+    GitlabHost = "gitlab-host",
+    /// Leave to take the configuration of a bundle as it is.
+    TrustConfiguration = "trust-configuration",
     /// Where a cluster template comes from.
     From = "from",
     /// The management cluster.

@@ -11,6 +11,8 @@ use crate::text::source::Source;
 rules! {
     /// `--contract` is not a contract that Cluster API accepts
     CONTRACT_FAULT = error("release-contract-unknown");
+    /// metadata.yaml lists the series with a contract other than that of `--contract`
+    CONTRACT_OTHER = error("release-contract-other");
 }
 
 /// What became of metadata.yaml.
@@ -30,6 +32,15 @@ pub fn run(source: &Source, version: &Version, contract: Option<&str>, budget: &
         report.push(finding.help(Remedy::new("use ").setting(Setting::Contract).then(" v1beta1 or v1beta2")));
     }
     let Some(file) = file.filter(|_| !report.has_errors()) else { return (None, report) };
+    let listed = file.metadata.series_of(version).filter(|series| contract.is_some_and(|contract| contract != series.contract));
+    if let Some(listed) = listed {
+        let (name, series) = (source.name(), format!("{}.{}", version.major, version.minor));
+        let message = format!("{name} lists series {series} already, with the contract {}", listed.contract);
+        let remedy =
+            Remedy::new("change it in the file if no release of the series is out, or leave ").setting(Setting::Contract).then(" out");
+        report.push(Diagnostic::of(&CONTRACT_OTHER, message).at(source.place()).help(remedy));
+        return (None, report);
+    }
     let bumped = metadata::bump(&file, version, contract).map_or(Bumped::Unchanged, Bumped::Changed);
     (Some(bumped), report)
 }

@@ -113,13 +113,13 @@ impl Variable {
     }
 }
 
-/// The list as people read it: a line for each variable, and below it one for each use.
-pub fn text(variables: &[Variable]) -> String {
+/// The list as people read it: a line for each variable, and, unless it shall be `short`, below it one for each use.
+pub fn text(variables: &[Variable], short: bool) -> String {
     let width = variables.iter().map(|variable| variable.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for variable in variables {
         text.push_str(&format!("{:width$}   {}\n", variable.name, variable.remark()));
-        for used in &variable.uses {
+        for used in variable.uses.iter().filter(|_| !short) {
             text.push_str(&format!("  {}:{}:{}{}\n", visible(&used.file), used.line, used.column, used.remark(variable)));
         }
     }
@@ -182,7 +182,9 @@ mod tests {
                         C           used in defaults only: clusterctl neither lists nor requires it\n  t.yaml:3:10\n\
                         D           defaults to \"p${C}${B}\"\n  t.yaml:3:4\n\
                         NAMESPACE   set by `generate cluster`\n  t.yaml:4:4\n";
-        assert_eq!(text(&variables), expected);
+        assert_eq!(text(&variables, false), expected);
+        let own: String = expected.lines().filter(|line| !line.starts_with(' ')).map(|line| format!("{line}\n")).collect();
+        assert_eq!(text(&variables, true), own);
     }
 
     #[test]

@@ -24,7 +24,8 @@ fn command(finding: &Diagnostic) -> String {
     if let Some(span) = finding.place.span {
         let _ = write!(line, "line={},col={},", span.start.line, span.start.column);
     }
-    let _ = writeln!(line, "title={}::{}", finding.rule.id, data(&finding.message));
+    let help = finding.help.iter().map(|help| format!("\nhelp: {help}"));
+    let _ = writeln!(line, "title={}::{}", finding.rule.id, data(&help.fold(finding.message.clone(), |text, help| text + &help)));
     line
 }
 
@@ -61,6 +62,8 @@ mod tests {
         let hostile = Diagnostic::of(const { &Rule::info("x-y", "") }, "\x1b[2Jm\u{9b}").at(Place::file("a\n::stop-commands::x\x1b.yaml"));
         let expected = "::notice file=a%0A%3A%3Astop-commands%3A%3Ax␛.yaml,title=x-y::␛[2Jm\u{fffd}\n";
         assert_eq!(render(&[hostile].into_iter().collect()), expected);
+        let helped = Diagnostic::of(const { &Rule::info("x-y", "") }, "m").help("do\nthis");
+        assert_eq!(render(&[helped].into_iter().collect()), "::notice title=x-y::m%0Ahelp: do%0Athis\n");
         let placeless = Diagnostic::of(const { &Rule::warning("x-y", "") }, "m");
         assert_eq!(render(&[placeless].into_iter().collect()), "::warning title=x-y::m\n");
     }

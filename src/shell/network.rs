@@ -70,6 +70,8 @@ pub struct Client {
     visible: Visible,
     /// The folder of answers that never change.
     cache: Option<PathBuf>,
+    /// Hosts of GitLab that get the token.
+    gitlab_hosts: Vec<String>,
     named: RefCell<BTreeSet<String>>,
 }
 
@@ -84,8 +86,16 @@ impl Client {
             bounds,
             visible,
             cache: xdg.or(home).map(|folder| folder.join("windlass")),
+            gitlab_hosts: Vec::new(),
             named: RefCell::default(),
         }
+    }
+
+    /// Names hosts of GitLab that get the token of the environment.
+    #[must_use]
+    pub fn with_gitlab_hosts(mut self, hosts: &[String]) -> Self {
+        self.gitlab_hosts = hosts.to_vec();
+        self
     }
 
     fn agent(&self) -> &Agent {
@@ -179,14 +189,21 @@ impl Network for Client {
         if status != StatusCode::OK {
             let exhausted = response.headers().get("x-ratelimit-remaining").is_some_and(|left| left == "0");
             let is_limit = status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::FORBIDDEN && exhausted;
-            return Err(if is_limit { NetworkFault::RateLimited } else { NetworkFault::Status(status.as_u16()) });
+            let until = response.headers().get("x-ratelimit-reset").and_then(|value| value.to_str().ok()?.parse().ok());
+            return Err(if is_limit { NetworkFault::RateLimited(until) } else { NetworkFault::Status(status.as_u16()) });
         }
-        let bytes = self.body(response, request.url)?;
-        if let Some(path) = request.keep_as.and_then(|key| self.cached(key)) {
+        self.body(response, request.url)
+    }
+
+    fn keep(&self, key: &str, bytes: &[u8]) {
+        if let Some(path) = self.cached(key) {
             // Without a cache the answer is as good. It may come from a private repository: only the owner reads it.
-            let _ = files::write_file(&path.to_string_lossy(), &bytes, Privacy::Secret);
+            let _ = files::write_file(&path.to_string_lossy(), bytes, Privacy::Secret);
         }
-        Ok(bytes)
+    }
+
+    fn is_named(&self, host: &str) -> bool {
+        self.gitlab_hosts.iter().any(|named| named == host)
     }
 
     fn kept(&self, key: &str) -> Option<Vec<u8>> {

@@ -227,7 +227,13 @@ fn without_the_flag_nothing_is_asked() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("--allow-network") && stderr.contains("repository add DIR") && stderr.contains("`--from`"),
+        stderr.contains("--allow-network") && stderr.contains("repository add DIR") && !stderr.contains("--from"),
+        "{stderr}"
+    );
+    let cluster = ["generate", "cluster", "c", "-i", "foo:v1.1.1", "-n", "d", "--config", "clusterctl.yaml"];
+    let (code, _, stderr) = run(&server, folder.path(), &cluster, &[]);
+    assert!(
+        code == 1 && stderr.contains("--allow-network") && stderr.contains("or pass a template with `--from`"),
         "{stderr}"
     );
     for url in ["https://example.com/t.yaml", "https://github.com/o/r/blob/main/t.yaml"] {
@@ -277,6 +283,28 @@ fn latest_comes_from_the_release_api_and_assets_are_kept() {
 }
 
 #[test]
+fn the_list_of_releases_is_fetched_once() {
+    // The newest release says that it does not fulfil the contract, so the list is looked through again.
+    let metadata = METADATA
+        .replace("minor: 1, contract: v1beta2", "minor: 1, contract: v1beta1")
+        .replace("minor: 0, contract: v1beta1", "minor: 0, contract: v1beta2");
+    let release =
+        || ok(json!({"assets": [{"id": 1, "name": "metadata.yaml"}, {"id": 2, "name": "infrastructure-components.yaml"}]}).to_string());
+    let list = "api.github.com/repos/o/r/releases?per_page=100&page=1";
+    let server = Server::start(vec![
+        (list, ok(json!([{"tag_name": "v1.1.0"}, {"tag_name": "v1.0.0"}]).to_string())),
+        ("api.github.com/repos/o/r/releases/tags/v1.1.0", release()),
+        ("api.github.com/repos/o/r/releases/tags/v1.0.0", release()),
+        ("api.github.com/repos/o/r/releases/assets/1", ok(metadata)),
+        ("api.github.com/repos/o/r/releases/assets/2", ok(COMPONENTS)),
+    ]);
+    let (code, _, stderr) = run(&server, configured(URL).path(), &[PROVIDER, &["--describe"]].concat(), &[]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(server.paths().contains(&"/api.github.com/repos/o/r/releases/tags/v1.0.0".to_owned()), "{:?}", server.paths());
+    assert_eq!(server.paths().iter().filter(|path| **path == format!("/{list}")).count(), 1);
+}
+
+#[test]
 fn templates_and_configurations_are_fetched() {
     let (server, folder) = (Server::start(github()), configured(URL));
     let cluster = ["generate", "cluster", "c", "-n", "d", "-i", "foo:v1.1.1", "--config", "clusterctl.yaml", "--allow-network"];
@@ -312,7 +340,8 @@ fn gitlab_packages_are_fetched_with_gitlabs_token() {
     let (metadata, components) = (path("metadata.yaml"), path("infrastructure-components.yaml"));
     let server = Server::start(vec![(&metadata, ok(METADATA)), (&components, ok(COMPONENTS))]);
     let tokens = [("GITLAB_ACCESS_TOKEN", "glpat_secret"), ("GITHUB_TOKEN", "ghp_secret")];
-    let (code, stdout, stderr) = run(&server, configured(url).path(), PROVIDER, &tokens);
+    let named = [PROVIDER, &["--gitlab-host", "gitlab.example.com"]].concat();
+    let (code, stdout, stderr) = run(&server, configured(url).path(), &named, &tokens);
     assert!(code == 0 && stdout.contains("infrastructure-foo"), "{stderr}");
     assert!(
         server.asked().iter().all(|asked| asked.authorization.as_deref() == Some("Bearer glpat_secret")),
@@ -322,9 +351,22 @@ fn gitlab_packages_are_fetched_with_gitlabs_token() {
     assert_eq!(server.paths(), [format!("/{metadata}"), format!("/{components}")]);
 
     let server = Server::start(vec![(&metadata, status(401))]);
-    let (code, _, stderr) = run(&server, configured(url).path(), PROVIDER, &tokens);
+    let (code, _, stderr) = run(&server, configured(url).path(), &named, &tokens);
     assert!(code == 1 && stderr.contains("unauthorized access, please check your credentials"), "{stderr}");
-    assert!(!stderr.contains("secret"), "{stderr}");
+    assert!(!stderr.contains("secret") && !stderr.contains("was not sent"), "{stderr}");
+    // A host that only a configuration names, perhaps somebody else's, does not get the token of the environment.
+    let (code, _, stderr) = run(&server, configured(url).path(), PROVIDER, &tokens);
+    assert!(code == 1 && stderr.contains("pass `--gitlab-host gitlab.example.com`"), "{stderr}");
+    let asked: Vec<_> = server.asked().into_iter().map(|asked| asked.authorization).collect();
+    assert_eq!(asked, [Some("Bearer glpat_secret".to_owned()), None]);
+    // A token that stands beside the url is for it.
+    let own = configured(url);
+    let text = fs::read_to_string(own.path().join("clusterctl.yaml")).unwrap();
+    fs::write(own.path().join("clusterctl.yaml"), format!("{text}gitlab-access-token: glpat_own\n")).unwrap();
+    run(&server, own.path(), PROVIDER, &tokens[1..]);
+    assert_eq!(server.asked().last().unwrap().authorization.as_deref(), Some("Bearer glpat_own"));
+    run(&server, own.path(), PROVIDER, &tokens);
+    assert_eq!(server.asked().last().unwrap().authorization, None, "the environment's is not");
 }
 
 /// What is refused, with the words on standard error; nothing of it may be kept.
@@ -345,7 +387,15 @@ fn bad_answers_are_refused() {
     check_refused(vec![(tag, ok("<html>"))], "the answer is no JSON");
     check_refused(vec![(tag, status(500))], "failed to read release \"v1.1.1\": got 500");
     let limited = Answer { headers: vec![("x-ratelimit-remaining".to_owned(), "0".to_owned())], ..status(403) };
-    check_refused(vec![(tag, limited)], "rate limit for github api has been reached.");
+    check_refused(vec![(tag, limited.clone())], "rate limit for github api has been reached.");
+    let mut until = limited;
+    until.headers.push(("x-ratelimit-reset".to_owned(), "1893456000".to_owned()));
+    check_refused(vec![(tag, until)], "the host answers again from 2030-01-01T00:00:00Z on");
+    for body in
+        ["<html><body>Sign in</body></html>", "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 1"]
+    {
+        check_refused(vec![release(), (asset, ok(body))], "Error: ");
+    }
     check_refused(vec![release(), (asset, redirect("http://example.com/x"))], "redirects to what is no https URL");
     check_refused(
         vec![release(), (asset, redirect("https://api.github.com/repos/o/r/releases/assets/1"))],

@@ -183,6 +183,10 @@ fn bump_adds_a_series_once_and_keeps_comments() {
     succeed(folder.path(), &["release", "build", "v0.2.0", "--to", "out"]);
     let unknown = run(folder.path(), &["release", "bump", "v0.3.0", "--contract", "v1beta9"]);
     assert_eq!(unknown.status.code(), Some(1));
+    let other = run(folder.path(), &["release", "bump", "v0.2.0", "--contract", "v1beta1"]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(text(&other.stderr).contains("lists series 0.2 already, with the contract v1beta2"), "{}", text(&other.stderr));
+    succeed(folder.path(), &["release", "bump", "v0.2.0", "--contract", "v1beta2"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
 }
 
@@ -223,6 +227,41 @@ fn a_bundle_brings_a_repository_to_another_site() {
     assert_eq!(succeed(site.path(), &["repository", "doctor", "capi", "-o", "github"]), "");
     let twice = run(site.path(), &["repository", "add", "b.tar", "--to", "capi"]);
     assert!(text(&twice.stderr).contains("unchanged"), "{}", text(&twice.stderr));
+}
+
+#[test]
+fn what_a_bundle_takes_from_elsewhere_is_told_and_must_be_trusted() {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(folder.path(), &["repository", "add", "out", "--to", "repository"]);
+    let theirs = folder.path().join("repository/clusterctl.yaml");
+    let configuration = std::fs::read_to_string(&theirs).unwrap();
+    let entry =
+        "- {name: bar, type: InfrastructureProvider, url: 'https://gitlab.evil.example/api/v4/projects/a/packages/generic/b/v1/c.yaml'}";
+    let entry = format!("{entry}\n- {{name: baz, type: CoreProvider, url: /etc/core-baz/v0.1.0/c.yaml}}\nCLUSTERCTL");
+    let foreign = format!(
+        "{}images: {{all: {{repository: evil.example}}}}\ncert-manager: {{url: x}}\n",
+        configuration.replacen("CLUSTERCTL", &entry, 1)
+    );
+    std::fs::write(&theirs, foreign.replace("# Offline, each call would else wait for the newest version of clusterctl.\n", "")).unwrap();
+    succeed(folder.path(), &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    let refused = run(folder.path(), &["repository", "add", "b.tar", "--to", "capi"]);
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{told}");
+    for what in [
+        "takes bar from elsewhere",
+        "takes baz from elsewhere",
+        "sets `images`",
+        "sets `cert-manager`",
+        "--trust-configuration",
+        "nothing written",
+    ] {
+        assert!(told.contains(what), "{what}: {told}");
+    }
+    assert!(!told.contains("takes foo from elsewhere") && !folder.path().join("capi").exists(), "{told}");
+    succeed(folder.path(), &["repository", "add", "b.tar", "--to", "capi", "--trust-configuration"]);
+    // Where somebody wrote a configuration already, that of the bundle counts for nothing.
+    succeed(folder.path(), &["repository", "add", "b.tar", "--to", "capi"]);
 }
 
 #[test]

@@ -167,6 +167,12 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
             std::fs::write(folder.join("b.tar"), bytes).unwrap();
         })
     };
+    raised.extend(check("bundle-configuration-foreign", "repository add b.tar --to other", &|folder| {
+        let configuration = std::fs::read_to_string(folder.join("clusterctl.yaml")).unwrap();
+        std::fs::write(folder.join("clusterctl.yaml"), format!("{configuration}images: {{all: {{repository: evil.example}}}}\n")).unwrap();
+        let packed = windlass(folder).args(["repository", "bundle", ".", "--write-to", "b.tar"]).output().unwrap();
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    }));
     raised.extend(bundle("bundle-unreadable", &|bytes| bytes.truncate(700)));
     raised.extend(bundle("bundle-checksum-wrong", &|bytes| {
         let at = bytes.windows(11).position(|window| window == b"kind: Names").unwrap();

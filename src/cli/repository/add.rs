@@ -58,6 +58,9 @@ struct Add {
     /// Overwrite a version that is there with other content
     #[arg(long)]
     force: bool,
+    /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
+    #[arg(long)]
+    trust_configuration: bool,
 }
 
 /// Files that together are the release of one version.
@@ -149,6 +152,10 @@ impl Add {
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let mut refused = Report::new();
+        if let Some(bundled) = bundled.as_ref().filter(|_| target.existing.is_none() && !self.trust_configuration) {
+            refused.extend(repository::foreign(bundled, bundle::BASE_VARIABLE, &context.budget));
+            sources.add(bundled.clone());
+        }
         let before = target.existing.clone();
         let target = self.relocated(context, target, releases, &mut refused);
         let (placements, configuration) = target.lay_out(releases, bundled, &context.budget, &mut refused);

@@ -79,6 +79,13 @@ impl<'w> Config<'w> {
         self.setting(name).and_then(|setting| setting.to_variable())
     }
 
+    /// Whether the value of a variable is the file's, not the environment's.
+    pub(super) fn is_of_file(&self, name: &str) -> bool {
+        let is_set =
+            self.explicit.contains_key(&name.to_lowercase()) || self.world.variable(&name.to_uppercase().replace('-', "_")).is_some();
+        !is_set && self.file.get(name).is_some()
+    }
+
     /// How much to tell: the number of `-v`, or when that is 0 the variable `CLUSTERCTL_LOG_LEVEL`.
     ///
     /// # Errors

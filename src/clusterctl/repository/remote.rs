@@ -2,7 +2,7 @@
 
 use super::versions::{self, FileRefusal, LATEST, Releases};
 use crate::clusterctl::github::{self, GitHub};
-use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped};
+use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped, is_release_file};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Config, Refusal};
 use crate::diag::{Remedy, Setting};
@@ -11,6 +11,9 @@ use crate::text::go::url::Url;
 
 /// The variable that holds GitLab's token; in the environment `GITLAB_ACCESS_TOKEN`.
 const GITLAB_TOKEN_VARIABLE: &str = "gitlab-access-token";
+
+/// The host of GitLab that gets the token wherever it comes from. Any other must be named: a configuration of somebody else could have its url.
+const GITLAB: &str = "gitlab.com";
 
 /// A repository on the network.
 pub(super) struct RemoteRepository<'w> {
@@ -28,6 +31,8 @@ enum Host<'w> {
     GitLab {
         network: &'w dyn Network,
         token: Option<String>,
+        /// The host, when it does not get the token that is there.
+        withheld: Option<String>,
         /// Up to the version.
         package: String,
     },
@@ -71,9 +76,13 @@ impl<'w> RemoteRepository<'w> {
                  {packageName}/{defaultVersion}/{componentsPath}",
             ));
         };
+        let network = allowed(config, provider)?;
+        let is_named = url.host == GITLAB || network.is_named(&url.host) || config.is_of_file(GITLAB_TOKEN_VARIABLE);
+        let token = config.variable(GITLAB_TOKEN_VARIABLE).filter(|token| !token.is_empty());
         let host = Host::GitLab {
-            network: allowed(config, provider)?,
-            token: config.variable(GITLAB_TOKEN_VARIABLE).filter(|token| !token.is_empty()),
+            network,
+            withheld: token.as_ref().filter(|_| !is_named).map(|_| url.host.clone()),
+            token: token.filter(|_| is_named),
             package: format!("https://{}/api/v4/projects/{project}/packages/generic/{package}", url.host),
         };
         Ok(RemoteRepository { host, default_version: (*version).to_owned(), components_file: (*file).to_owned() })
@@ -92,9 +101,8 @@ fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Netwo
     config.world().network.ok_or_else(|| {
         let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork);
         let remedy = remedy.then(format!("; or download the release of {} and run ", provider.label()));
-        let remedy = remedy.request("repository add DIR", Setting::To, "REPOSITORY").then("; or pass a template with ");
         Refusal::new(format!("{} is on the network, which this program uses only when it is allowed to", provider.url))
-            .note(remedy.setting(Setting::From))
+            .note(remedy.request("repository add DIR", Setting::To, "REPOSITORY"))
     })
 }
 
@@ -123,10 +131,16 @@ impl Releases for RemoteRepository<'_> {
                     FileRefusal { refusal: Refusal::new(message), is_not_found: true }
                 })
             }
-            Host::GitLab { network, token, package } => {
+            Host::GitLab { network, token, withheld, package } => {
                 // The version in the URL is escaped already; one of the command line is not.
                 let version = if version == self.default_version { version.to_owned() } else { escaped(version) };
-                gitlab_file(*network, token.as_deref(), package, &version, name).map_err(FileRefusal::of)
+                gitlab_file(*network, token.as_deref(), package, &version, name).map_err(|refusal| {
+                    let note = |host: &String| {
+                        let remedy = Remedy::new(format!("the token was not sent to {host}: if that is your GitLab, pass "));
+                        remedy.set(Setting::GitlabHost, host)
+                    };
+                    FileRefusal::of(withheld.iter().map(note).fold(refusal, Refusal::note))
+                })
             }
         }
     }
@@ -137,13 +151,19 @@ fn gitlab_file(network: &dyn Network, token: Option<&str>, package: &str, versio
     if let Some(bytes) = network.kept(&url) {
         return Ok(bytes);
     }
-    let request = Request { token: token.map(Token), keep_as: Some(&url), ..Request::new(&url) };
-    network.get(&request).map_err(|fault| {
+    let request = Request { token: token.map(Token), ..Request::new(&url) };
+    let bytes = network.get(&request).map_err(|fault| {
         let step = format!("failed to get file {} with version {} from {}", go::quote(name), go::quote(version), go::quote(&url));
-        match fault {
+        let note = fault.note();
+        let refusal = match fault {
             NetworkFault::Status(401) => Refusal::new("unauthorized access, please check your credentials").within(step),
             NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),
             fault => Refusal::new(fault.to_string()).within(step),
-        }
-    })
+        };
+        note.into_iter().fold(refusal, Refusal::note)
+    })?;
+    if is_release_file(&bytes) {
+        network.keep(&url, &bytes);
+    }
+    Ok(bytes)
 }

@@ -12,6 +12,16 @@ use crate::text::tree::Tree;
 /// The most bytes that a compressed file may have on the node; larger ones are extracted as they are carried.
 const LARGEST_FILE: usize = 64 << 20;
 
+/// Whether data is what gzip gives.
+pub fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+/// Data as the node unpacks it.
+pub fn unpacked(data: Vec<u8>) -> Vec<u8> {
+    if is_gzip(&data) { gzip::decompress(&data, LARGEST_FILE).unwrap_or(data) } else { data }
+}
+
 /// The files of a machine as they will be on the node, with lists of files and commands in `.windlass`.
 pub fn extract(rendered: &Rendered) -> Tree {
     let mut tree = Tree::new();
@@ -30,7 +40,8 @@ pub fn extract(rendered: &Rendered) -> Tree {
         }
     }
     tree.insert(".windlass/user-data", rendered.data.expose().clone());
-    tree.insert(".windlass/files", files.iter().map(line_of_file).collect::<String>());
+    let header = "path\tpermissions\towner\tencoding\tbytes\tfrom\n".to_owned();
+    tree.insert(".windlass/files", std::iter::once(header).chain(files.iter().map(line_of_file)).collect::<String>());
     let commands = commands(rendered).into_iter().enumerate().map(|(index, command)| {
         format!("{}\t{}\t{}\t{:?}\n", index + 1, command.phase, command.from.as_deref().unwrap_or("-"), command.command)
     });

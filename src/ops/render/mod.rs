@@ -4,7 +4,7 @@ mod extract;
 mod report;
 pub(crate) mod secret;
 
-pub use extract::extract;
+pub use extract::{extract, is_gzip, unpacked};
 pub use report::{MachineReport, machine_report};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
-use crate::text::source::Source;
+use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Node};
 
 rules! {
@@ -15,6 +15,8 @@ rules! {
     ENTRY_STALE = error("repository-entry-stale");
     /// `providers` in clusterctl.yaml is written so that no entry can be added
     NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
+    /// the configuration in a bundle decides what is installed from elsewhere
+    FOREIGN = error("bundle-configuration-foreign");
 }
 
 /// The configuration file of a repository.
@@ -78,6 +80,40 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry], budget: &Budget) -> (
         }
     }
     (edits.apply().ok(), report)
+}
+
+/// Settings that decide what clusterctl installs, wherever the releases are.
+#[cfg(feature = "cli")]
+const DECISIVE: [&str; 3] = ["images", "cert-manager", "overridesFolder"];
+
+/// What of a bundle's configuration, whose own urls begin with `base`, decides what is installed at the site and is not in the bundle: each is an error until the user trusts it.
+#[cfg(feature = "cli")]
+pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
+    let parsed = yaml::parse(source, budget);
+    let Some(root) = parsed.documents.first().map(|document| &document.root) else { return Report::new() };
+    let finding = |span: TextRange, what: String| {
+        let finding = Diagnostic::of(&FOREIGN, what).at(source.place_at(span).in_document(1));
+        let remedy = Remedy::new("look at it, then pass ").setting(Setting::TrustConfiguration);
+        finding.help(remedy.then("; or ask the sender for a bundle without it"))
+    };
+    let settings =
+        root.as_mapping().into_iter().flatten().filter(|entry| DECISIVE.iter().any(|name| name.eq_ignore_ascii_case(&entry.key)));
+    let mut report: Report =
+        settings.map(|entry| finding(entry.key_span, format!("the bundle's configuration sets `{}`", entry.key))).collect();
+    let providers = root.at(&FieldPath::root().field("providers"));
+    for item in providers.and_then(Node::as_sequence).unwrap_or_default() {
+        let field = |name: &str| item.at(&FieldPath::root().field(name));
+        let text = |name: &str| field(name).and_then(Node::as_str).unwrap_or_default();
+        let is_of_bundle = below_base(text("url"), text("name"), text("type")).is_some_and(|rest| text("url") == format!("{base}{rest}"));
+        if !is_of_bundle {
+            let span = field("url").map_or(item.span, |url| url.span);
+            report.push(finding(span, format!("the bundle's configuration takes {} from elsewhere", text("name"))));
+        }
+    }
+    if let Some(providers) = providers.filter(|providers| providers.as_sequence().is_none() && !providers.is_null()) {
+        report.push(finding(providers.span, "the `providers` of the bundle's configuration are no list".to_owned()));
+    }
+    report
 }
 
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the

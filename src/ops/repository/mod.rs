@@ -12,5 +12,7 @@ mod list;
 
 pub use add::{Added, Destination, Placement, add, also_installed, init_arguments, needs_kubeadm};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
+#[cfg(feature = "cli")]
+pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
 pub use list::{Listed, list, table};

@@ -192,6 +192,31 @@ fn data_is_compressed_as_a_whole_and_the_same_each_time() {
     assert_eq!(data[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
     assert_eq!(gzip::decompress(&data, 1 << 20).unwrap(), plain.as_bytes());
     assert_eq!(data_of(&text), data);
+    let (code, shown, _) = render_text(&text, &["render", "-", "--plain"]);
+    assert_eq!((code, shown), (0, plain));
+}
+
+/// What a person's terminal gets.
+#[test]
+fn compressed_data_is_not_thrown_at_a_terminal() {
+    use windlass::shell::stdio::{Stdio, Stream};
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("w.yaml"), windlass_config("compression: gzip\nfiles: [{path: /a, content: x}]")).unwrap();
+    let run = |flags: &[&str]| {
+        let file = |name: &str| std::fs::File::create(path(name)).unwrap();
+        let streams = (Stream::new("standard output", file("out")).as_terminal(80), Stream::new("standard error", file("err")));
+        let stdio = Stdio { stdin: Box::new(std::io::empty()), stdout: streams.0, stderr: streams.1 };
+        let arguments = ["windlass".to_owned(), "render".to_owned(), path("w.yaml").to_str().unwrap().to_owned()];
+        let arguments = arguments.into_iter().chain(flags.iter().map(|flag| (*flag).to_owned())).map(std::ffi::OsString::from);
+        let code = windlass::cli::run(arguments, stdio, &windlass::shell::environment::Environment::default());
+        (code.code(), std::fs::read(path("out")).unwrap(), std::fs::read_to_string(path("err")).unwrap())
+    };
+    let (code, out, err) = run(&[]);
+    assert_eq!((code, out), (2, Vec::new()), "{err}");
+    assert!(err.contains("is compressed, and standard output is a terminal") && err.contains("--plain"), "{err}");
+    let (code, out, err) = run(&["--plain"]);
+    assert!(code == 0 && out.starts_with(b"## template: jinja\n#cloud-config"), "{err}");
 }
 
 #[test]
