@@ -15,6 +15,7 @@ mod generate_cluster;
 mod generate_provider;
 mod generate_yaml;
 mod help;
+mod init;
 mod overview;
 mod provider_file;
 mod release;

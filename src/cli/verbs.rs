@@ -3,8 +3,8 @@
 use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
-    Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, release,
-    render, repository, rules, schema, vars, version,
+    Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, init,
+    release, render, repository, rules, schema, vars, version,
 };
 
 /// The sections of the overview.
@@ -100,6 +100,7 @@ impl Action {
 
 /// All verbs that this build has, in the order of the overview.
 pub static VERBS: &[Verb] = &[
+    init::VERB,
     release::BUILD,
     release::BUMP,
     generate::CRDS,

@@ -87,6 +87,10 @@ settings! {
     TargetNamespace = "target-namespace",
     /// The infrastructure provider.
     Infrastructure = "infrastructure",
+    /// The name of a provider.
+    ProviderName = "name",
+    /// What a provider provides.
+    ProviderType = "type",
 }
 
 /// A piece of a [`Remedy`].

@@ -5,6 +5,7 @@ pub mod generate;
 pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
+pub mod init;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_compare;

@@ -26,6 +26,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::template_text::RULES,
     crate::lint::templates::RULES,
     crate::ops::generate::RULES,
+    crate::ops::init::RULES,
     crate::ops::release_build::RULES,
     crate::ops::release_bump::RULES,
     crate::ops::release_compare::RULES,

@@ -23,6 +23,7 @@ mod doctor;
 mod envsubst;
 mod examples;
 mod go_template;
+mod init;
 mod network;
 mod no_cluster;
 mod one_judge;

@@ -1,0 +1,148 @@
+//! `init`: provider.yaml, and metadata.yaml where there is none, from a kubebuilder project, with all that was assumed.
+//!
+//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, and what is not is said.
+
+mod identity;
+mod manager;
+mod project;
+
+use serde_json::{Map, Value, json};
+
+use self::identity::Identity;
+use self::project::Project;
+use crate::contract::{METADATA_FILE, ProviderType};
+use crate::diag::{Diagnostic, Report, rules};
+use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND};
+use crate::text::budget::Budget;
+use crate::text::goyaml;
+use crate::text::tree::Tree;
+
+rules! {
+    /// `init` finds no CRDs, so that it does not know what the project provides
+    NO_KINDS = error("init-project-without-crds");
+    /// `init` cannot find out which type or name the provider has
+    UNKNOWN = error("init-provider-unknown");
+}
+
+/// The file that is written.
+pub const PROVIDER_FILE: &str = "provider.yaml";
+
+/// What the user says in place of what is found.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The name of the provider.
+    pub name: Option<String>,
+    /// What it provides.
+    pub provider_type: Option<ProviderType>,
+}
+
+/// What was made of a project.
+#[derive(Debug, Clone, Default)]
+pub struct Made {
+    /// The files to write. Empty when the report has errors.
+    pub files: Tree,
+    /// What was assumed, and from which file, each in one line.
+    pub assumed: Vec<String>,
+    /// What a person has to do, each in one line.
+    pub left: Vec<String>,
+    /// The version that the next release may have: the first of the newest series.
+    pub next: String,
+    /// What is wrong.
+    pub report: Report,
+}
+
+/// Makes provider.yaml of a project, whose files stand in the tree under their paths: `PROJECT`, `config/…`, `templates/…`, `metadata.yaml`.
+pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
+    let mut made = Made::default();
+    let project = Project::read(tree, budget, &mut made.report);
+    if project.crds.is_empty() {
+        let finding = Diagnostic::of(&NO_KINDS, "no CRDs below config/crd, so it is not clear what the project provides");
+        made.report.push(finding.help("run it in the root folder of a kubebuilder project, after `make manifests`"));
+        return made;
+    }
+    let Some(identity) = identity::of(&project, given, &mut made) else { return made };
+    let contracts = contracts(&project, &identity, &mut made);
+    if project.text(METADATA_FILE).is_none() {
+        made.files.insert(METADATA_FILE, first_metadata(contracts.keys().last().map_or("v1beta2", String::as_str)));
+        made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
+    }
+    made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());
+    let document = document(&project, &identity, &contracts, &mut made);
+    match written(&document) {
+        Ok(text) => {
+            made.files.insert(PROVIDER_FILE, text);
+        }
+        Err(error) => made.left.push(format!("{PROVIDER_FILE} cannot be written: {error}")),
+    }
+    made
+}
+
+/// The fields of provider.yaml in the order in which they are written.
+type Document = Vec<(&'static str, Value)>;
+
+fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, Value>, made: &mut Made) -> Document {
+    let mut document: Document = vec![
+        ("apiVersion", json!(PROVIDER_API_VERSION)),
+        ("kind", json!(PROVIDER_KIND)),
+        ("name", json!(identity.name)),
+        ("type", json!(identity.provider_type)),
+        ("group", json!(identity.groups.first())),
+    ];
+    if identity.groups.len() > 1 {
+        document.push(("groups", json!(identity.groups[1..])));
+    }
+    if !contracts.is_empty() {
+        document.push(("contracts", json!(contracts)));
+    }
+    document.push(("namespace", json!(identity.namespace)));
+    if let Some(prefix) = identity.prefix.as_ref().filter(|prefix| **prefix != identity.prefix_of_namespace()) {
+        document.push(("namePrefix", json!(prefix)));
+    }
+    document.push(("crds", json!(project.crd_files())));
+    let (roles, others) = project.rbac_files();
+    if !roles.is_empty() {
+        document.push(("rbac", json!({"roles": roles})));
+    }
+    if let Some(manager) = manager::section(project, identity, made) {
+        document.push(("manager", manager));
+    }
+    if !others.is_empty() {
+        document.push(("objects", json!(others)));
+    }
+    if project.has_templates() {
+        document.push(("templates", json!(["templates"])));
+    }
+    document
+}
+
+/// Contract to the versions that fulfil it: from the labels of config/crd, else all served versions for the contract of the newest series.
+fn contracts(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Map<String, Value> {
+    if !identity.provider_type.has_contract() {
+        return Map::new();
+    }
+    let labelled = project.contract_labels();
+    if !labelled.is_empty() {
+        made.assumed.push("contracts: the labels in config/crd/kustomization.yaml".to_owned());
+        return labelled;
+    }
+    let contract = project.newest_contract().unwrap_or_else(|| "v1beta2".to_owned());
+    let versions = project.served_versions(identity.groups.first().map_or("", String::as_str));
+    made.assumed.push(format!("contracts: {contract} is fulfilled by {}, the versions that the CRDs serve", versions.join(", ")));
+    [(contract, json!(versions))].into_iter().collect()
+}
+
+fn first_metadata(contract: &str) -> String {
+    format!(
+        "# Which release series fulfils which contract of Cluster API.\n\
+         apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: {contract}\n"
+    )
+}
+
+fn written(document: &Document) -> Result<String, goyaml::EmitError> {
+    let mut text =
+        "# The provider, as `windlass release build` releases it. `windlass schema provider` tells what each field means.\n".to_owned();
+    for (field, value) in document {
+        text.push_str(&goyaml::to_string(&json!({ *field: value }))?);
+    }
+    Ok(text)
+}

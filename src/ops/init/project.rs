@@ -1,0 +1,187 @@
+//! What a kubebuilder project holds, where kubebuilder puts it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::contract::{METADATA_FILE, labels, template_flavor};
+use crate::diag::Report;
+use crate::objects::{self, Object, fields};
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+const CRDS: &str = "config/crd/";
+const CRD_BASES: &str = "config/crd/bases/";
+const RBAC: &str = "config/rbac/";
+const KUSTOMIZATION: &str = "kustomization.yaml";
+
+/// A kubebuilder project.
+pub(super) struct Project<'a> {
+    tree: &'a Tree,
+    budget: &'a Budget,
+    /// The CRDs, with the files that they are in.
+    pub(super) crds: Vec<(String, Object)>,
+}
+
+impl<'a> Project<'a> {
+    /// Reads the CRDs; faults of YAML are reported.
+    pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
+        let mut project = Project { tree, budget, crds: Vec::new() };
+        // Patches and configuration of kustomize stand beside the CRDs.
+        let is_crds = |path: &String| {
+            project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
+        };
+        for path in project.paths(CRDS).into_iter().filter(is_crds).collect::<Vec<_>>() {
+            for object in project.objects(&path, report) {
+                if object.kind() == "CustomResourceDefinition" {
+                    project.crds.push((path.clone(), object));
+                }
+            }
+        }
+        project
+    }
+
+    /// The YAML files below a folder, without kustomize's own.
+    pub(super) fn paths(&self, folder: &str) -> Vec<String> {
+        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !path.ends_with(KUSTOMIZATION);
+        self.tree.paths().filter(is_wanted).map(str::to_owned).collect()
+    }
+
+    /// The text of a file.
+    pub(super) fn text(&self, path: &str) -> Option<&'a str> {
+        std::str::from_utf8(self.tree.get(path)?).ok()
+    }
+
+    /// The objects of a file.
+    pub(super) fn objects(&self, path: &str, report: &mut Report) -> Vec<Object> {
+        let Some(text) = self.text(path) else { return Vec::new() };
+        let (objects, found) = objects::read(&Source::new(path, text), self.budget);
+        report.extend(found);
+        objects
+    }
+
+    /// The first document of a file that is no Kubernetes object, such as `PROJECT`.
+    pub(super) fn value(&self, path: &str) -> Value {
+        let Some(text) = self.text(path) else { return Value::Null };
+        let parsed = crate::text::yaml::parse(&Source::new(path, text), self.budget);
+        parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json())
+    }
+
+    /// The kustomization of a folder such as `config/default`.
+    pub(super) fn kustomization(&self, folder: &str) -> Value {
+        self.value(&format!("{folder}/{KUSTOMIZATION}"))
+    }
+
+    /// The labels that kustomizations put on things, each with the file that says so; outer folders first.
+    pub(super) fn labels(&self) -> Vec<(String, String, String)> {
+        let files = self.tree.paths().filter(|path| path.starts_with("config/") && path.ends_with(KUSTOMIZATION));
+        let mut labels = Vec::new();
+        for file in files {
+            let kustomization = self.value(file);
+            let pairs = fields::items(&kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
+            for map in pairs.chain([&kustomization["commonLabels"]]).filter_map(Value::as_object) {
+                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.to_owned())));
+                labels.extend(texts);
+            }
+        }
+        labels
+    }
+
+    /// The contract labels of `config/crd`, as provider.yaml has them.
+    pub(super) fn contract_labels(&self) -> Map<String, Value> {
+        let of_crds = self.labels().into_iter().filter(|(_, _, file)| file == "config/crd/kustomization.yaml");
+        let contract = |(key, value, _): (String, String, String)| {
+            let contract =
+                key.strip_prefix(labels::CONTRACT_PREFIX).filter(|contract| crate::contract::ContractVersion::parse(contract).is_some())?;
+            Some((contract.to_owned(), json!(value.split(labels::CONTRACT_VERSIONS_SEPARATOR).collect::<Vec<_>>())))
+        };
+        of_crds.filter_map(contract).collect()
+    }
+
+    /// The contract of the last series of metadata.yaml.
+    pub(super) fn newest_contract(&self) -> Option<String> {
+        let metadata = self.value(METADATA_FILE);
+        let series = fields::items(&metadata, &["releaseSeries"]);
+        Some(fields::text(newest(series)?, &["contract"]).to_owned())
+    }
+
+    /// The first version of the newest series of metadata.yaml.
+    pub(super) fn newest_version(&self) -> Option<String> {
+        let metadata = self.value(METADATA_FILE);
+        let newest = newest(fields::items(&metadata, &["releaseSeries"]))?;
+        Some(format!("v{}.{}.0", newest["major"].as_u64()?, newest["minor"].as_u64()?))
+    }
+
+    /// The versions that CRDs of a group serve, in the order of the CRDs.
+    pub(super) fn served_versions(&self, group: &str) -> Vec<String> {
+        let mut served = Vec::new();
+        for (_, crd) in self.crds.iter().filter(|(_, crd)| crd.text(&["spec", "group"]) == group) {
+            for version in crd.items(&["spec", "versions"]).iter().filter(|version| version["served"] == true) {
+                let name = fields::text(version, &["name"]).to_owned();
+                if !served.contains(&name) {
+                    served.push(name);
+                }
+            }
+        }
+        served
+    }
+
+    /// The CRD files: one pattern when config/crd takes them all, else those that it takes.
+    pub(super) fn crd_files(&self) -> Vec<String> {
+        let kustomization = self.kustomization("config/crd");
+        let taken: BTreeSet<String> = fields::items(&kustomization, &["resources"])
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|path| format!("config/crd/{path}"))
+            .filter(|path| self.tree.get(path).is_some())
+            .collect();
+        let all: BTreeSet<String> = self.crds.iter().map(|(path, _)| path.clone()).collect();
+        let is_bases = all.iter().all(|path| path.starts_with(CRD_BASES));
+        if is_bases && (taken.is_empty() || taken == all) {
+            return vec![format!("{CRD_BASES}*.yaml")];
+        }
+        if taken.is_empty() { all.into_iter().collect() } else { taken.into_iter().collect() }
+    }
+
+    /// The files of config/rbac that its kustomization takes, in its order: those with roles, bindings and ServiceAccounts, and those with anything else.
+    pub(super) fn rbac_files(&self) -> (Vec<String>, Vec<String>) {
+        let kustomization = self.kustomization("config/rbac");
+        let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| format!("{RBAC}{path}"));
+        let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
+        let files = if named.is_empty() { self.paths(RBAC) } else { named };
+        const RIGHTS: [&str; 5] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount"];
+        files.into_iter().partition(|path| self.objects(path, &mut Report::new()).iter().all(|object| RIGHTS.contains(&object.kind())))
+    }
+
+    /// Whether there are cluster templates.
+    pub(super) fn has_templates(&self) -> bool {
+        self.tree.paths().filter_map(|path| path.strip_prefix("templates/")).any(|file| template_flavor(file).is_some())
+    }
+
+    /// Whether CRDs are converted by the manager: kubebuilder patches a webhook into them.
+    pub(super) fn converts(&self) -> bool {
+        let kustomization = self.kustomization("config/crd");
+        let several = self.crds.iter().any(|(_, crd)| crd.items(&["spec", "versions"]).len() > 1);
+        several && patch_paths(&kustomization).any(|path| path.contains("webhook"))
+    }
+}
+
+fn newest(series: &[Value]) -> Option<&Value> {
+    series.iter().max_by_key(|series| (series["major"].as_u64(), series["minor"].as_u64()))
+}
+
+/// The files of patches that a kustomization names.
+pub(super) fn patch_paths(kustomization: &Value) -> impl Iterator<Item = &str> {
+    let patches = fields::items(kustomization, &["patches"]).iter().filter_map(|patch| patch["path"].as_str());
+    patches.chain(fields::items(kustomization, &["patchesStrategicMerge"]).iter().filter_map(Value::as_str))
+}
+
+/// What the patches are for that a kustomization holds itself.
+pub(super) fn inline_patches(kustomization: &Value) -> impl Iterator<Item = &str> {
+    let patches = fields::items(kustomization, &["patches"]).iter().filter(|patch| patch.get("patch").is_some());
+    patches.map(|patch| match fields::text(patch, &["target", "name"]) {
+        "" => "an object",
+        name => name,
+    })
+}

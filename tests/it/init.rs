@@ -1,0 +1,205 @@
+//! `init` with the built program: a project as kubebuilder makes it, and real ones, whose releases then build.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{documents, shared, windlass};
+
+/// A project as kubebuilder scaffolds it, with what people change in it.
+const PROJECT: &[(&str, &str)] = &[
+    ("PROJECT", "domain: harbour.example\nprojectName: cluster-api-provider-harbour\nversion: \"3\"\n"),
+    (
+        "config/crd/bases/infrastructure.harbour.example_boats.yaml",
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.infrastructure.harbour.example}\n\
+         spec:\n  group: infrastructure.harbour.example\n  names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}\n  scope: Namespaced\n\
+        \x20 versions:\n  - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n\
+        \x20 - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n",
+    ),
+    (
+        "config/crd/kustomization.yaml",
+        "resources: [bases/infrastructure.harbour.example_boats.yaml]\npatches:\n- path: patches/webhook_in_boats.yaml\n- path: patches/move_in_boats.yaml\n\
+         - patch: |-\n    - {op: remove, path: /spec/x}\n  target: {name: boats.infrastructure.harbour.example}\n",
+    ),
+    (
+        "config/default/kustomization.yaml",
+        "namespace: docks-system\nnamePrefix: docks-\nresources: [../crd, ../rbac, ../manager]\npatches: [{path: metrics_patch.yaml}]\n",
+    ),
+    (
+        "config/rbac/kustomization.yaml",
+        "resources: [service_account.yaml, role.yaml, role_binding.yaml, metrics_service.yaml]\n",
+    ),
+    (
+        "config/rbac/service_account.yaml",
+        "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: controller-manager, namespace: system}\n",
+    ),
+    (
+        "config/rbac/role.yaml",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: manager-role}\n\
+         rules: [{apiGroups: [infrastructure.harbour.example], resources: [boats], verbs: [get]}]\n",
+    ),
+    (
+        "config/rbac/role_binding.yaml",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: manager-rolebinding}\n\
+         roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager-role}\n\
+         subjects: [{kind: ServiceAccount, name: controller-manager, namespace: system}]\n",
+    ),
+    (
+        "config/rbac/metrics_service.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: metrics, namespace: system}\nspec: {ports: [{port: 8443}]}\n",
+    ),
+    (
+        "config/rbac/boat_editor_role.yaml",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: boat-editor-role}\nrules: []\n",
+    ),
+    (
+        "config/manager/kustomization.yaml",
+        "resources: [manager.yaml]\nimages: [{name: controller, newName: ghcr.io/harbour/manager, newTag: dev}]\n",
+    ),
+    (
+        "config/manager/manager.yaml",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: tides}\n---\n\
+         apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager, namespace: system}\n\
+         spec:\n  selector: {matchLabels: {control-plane: controller-manager}}\n  template:\n    metadata: {labels: {control-plane: controller-manager}}\n\
+        \x20   spec:\n      nodeSelector: {deck: upper}\n      serviceAccountName: controller-manager\n      containers:\n      - name: manager\n        image: controller:latest\n\
+        \x20       command: [/manager]\n        args: [--leader-elect]\n        env: [{name: TIDE, value: low}]\n\
+        \x20       livenessProbe: {httpGet: {path: /healthz, port: 8081}, periodSeconds: 20}\n        resources: {limits: {memory: 1Gi}}\n",
+    ),
+    (
+        "templates/cluster-template.yaml",
+        "apiVersion: infrastructure.harbour.example/v1beta1\nkind: Boat\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\n",
+    ),
+];
+
+fn lay_out(folder: &Path) {
+    for (path, text) in PROJECT {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = windlass(folder).args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn written(folder: &Path) -> Value {
+    documents(&fs::read(folder.join("provider.yaml")).unwrap()).remove(0)
+}
+
+#[test]
+fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let (code, paths, said) = run(folder.path(), &["init"]);
+    assert_eq!((code, paths.as_str()), (Some(0), "metadata.yaml\nprovider.yaml\n"), "{said}");
+    let expected = json!({
+        "apiVersion": "windlass.dev/v1alpha1",
+        "kind": "Provider",
+        "name": "harbour",
+        "type": "InfrastructureProvider",
+        "group": "infrastructure.harbour.example",
+        "contracts": {"v1beta2": ["v1alpha1", "v1beta1"]},
+        "namespace": "docks-system",
+        "crds": ["config/crd/bases/*.yaml"],
+        "rbac": {"roles": ["config/rbac/service_account.yaml", "config/rbac/role.yaml", "config/rbac/role_binding.yaml"]},
+        "manager": {
+            "image": "ghcr.io/harbour/manager",
+            "command": ["/manager"],
+            "args": ["--leader-elect"],
+            "env": [{"name": "TIDE", "value": "low"}],
+            "ports": {"health": 8081},
+            "conversion": true,
+            "patch": {"spec": {"template": {"spec": {
+                "nodeSelector": {"deck": "upper"},
+                "containers": [{"name": "manager", "livenessProbe": {"periodSeconds": 20}, "resources": {"limits": {"memory": "1Gi"}}}],
+            }}}},
+        },
+        "objects": ["config/rbac/metrics_service.yaml"],
+        "templates": ["templates"],
+    });
+    assert_eq!(written(folder.path()), expected);
+    for line in [
+        "assumed: type: InfrastructureProvider, from the group infrastructure.… of the CRDs",
+        "assumed: name: harbour, from projectName in PROJECT",
+        "assumed: namespace: docks-system, as config/default/kustomization.yaml has it",
+        "assumed: contracts: v1beta2 is fulfilled by v1alpha1, v1beta1, the versions that the CRDs serve",
+        "assumed: metadata.yaml: the first release series is 0.1 (`release bump` adds the next)",
+        "left to do: objects: move ConfigMap/tides from config/manager/manager.yaml into a file of their own and name it there",
+        "left to do: config/default/metrics_patch.yaml is not taken over: write what it changes under `manager.patch`",
+        "left to do: config/crd/patches/move_in_boats.yaml is not taken over: write what it changes into the CRDs, or what makes them",
+        "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is not taken over: write what it changes into the CRDs, or what makes them",
+        "next: `windlass release build v0.1.0 --to out`",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}\n in\n{said}");
+    }
+    let (code, _, said) = run(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    assert_eq!(code, Some(0), "{said}");
+    let objects = documents(&fs::read(folder.path().join("out/infrastructure-components.yaml")).unwrap());
+    let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
+    let pod = &deployment["spec"]["template"]["spec"];
+    assert_eq!(pod["serviceAccountName"], "docks-controller-manager");
+    assert_eq!(pod["nodeSelector"], json!({"deck": "upper"}));
+    assert_eq!(pod["containers"][0]["image"], "ghcr.io/harbour/manager:v0.1.0");
+    assert_eq!(
+        pod["containers"][0]["livenessProbe"],
+        json!({"httpGet": {"path": "/healthz", "port": "healthz"}, "periodSeconds": 20})
+    );
+}
+
+#[test]
+fn what_is_there_stays_and_what_is_said_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    fs::write(folder.path().join("provider.yaml"), "mine\n").unwrap();
+    fs::write(
+        folder.path().join("metadata.yaml"),
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 9, contract: v1beta1}\n- {major: 0, minor: 10, contract: v1beta1}\n",
+    )
+    .unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("provider.yaml")).unwrap(), "mine\n");
+
+    let (code, paths, said) = run(folder.path(), &["init", "--force", "--type", "ipam", "--name", "dock"]);
+    assert_eq!((code, paths.as_str()), (Some(0), "provider.yaml\n"), "{said}");
+    let provider = written(folder.path());
+    assert_eq!((&provider["name"], &provider["type"]), (&json!("dock"), &json!("IPAMProvider")));
+    assert!(said.contains("release build v0.10.0"), "the newest series by number: {said}");
+    let (code, _, said) = run(folder.path(), &["init", "--force", "--type", "boat"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("unknown value `boat` for `--type`"), "{said}");
+}
+
+/// The projects of the corpus that are laid out as kubebuilder does it.
+#[test]
+fn real_projects_become_releases() {
+    let Some(corpus) = shared("corpus") else { return };
+    for (project, version, label) in [
+        ("nutanix-cloud-native+cluster-api-provider-nutanix", "v1.10.0", "infrastructure-nutanix"),
+        ("kubernetes-sigs+cluster-api-addon-provider-helm", "v0.6.0", "addon-helm"),
+        ("kubernetes-sigs+cluster-api-ipam-provider-in-cluster", "v1.1.0", "ipam-in-cluster"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&corpus.join(project), folder.path());
+        let (code, _, said) = run(folder.path(), &["init"]);
+        assert_eq!(code, Some(0), "{project}: {said}");
+        assert!(said.contains(&format!("release build {version}")), "{project}: {said}");
+        let (code, report, _) = run(folder.path(), &["release", "build", version, "--to", "out", "-o", "json"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let errors: Vec<&Value> = report["findings"].as_array().unwrap().iter().filter(|finding| finding["severity"] == "error").collect();
+        assert_eq!((code, errors), (Some(0), Vec::new()), "{project}");
+        assert_eq!(report["providers"], json!([label]));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
+        if path.is_dir() { copy(&path, &to.join(name)) } else { fs::write(to.join(name), fs::read(path).unwrap()).unwrap() }
+    }
+}
