@@ -63,7 +63,7 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     let Some(identity) = identity::of(&project, given, &mut made) else { return made };
     let contracts = contracts(&project, &identity, &mut made);
     if project.text(METADATA_FILE).is_none() {
-        made.files.insert(METADATA_FILE, first_metadata(contracts.keys().last().map_or("v1beta2", String::as_str)));
+        made.files.insert(METADATA_FILE, first_metadata(contracts.keys().next_back().map_or("v1beta2", String::as_str)));
         made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
     }
     made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());

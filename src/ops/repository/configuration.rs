@@ -67,11 +67,18 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry], budget: &Budget) -> (
     if report.has_errors() {
         return (None, report);
     }
-    let root = parsed.documents.first().map(|document| &document.root).filter(|root| !root.is_null());
+    let written = parsed.documents.first().map(|document| &document.root);
+    let root = written.filter(|root| !root.is_null());
     let missing: Vec<&Entry> = entries.iter().filter(|entry| !is_there(source, root, entry, &mut report)).collect();
     let mut edits = Edits::of(source.text());
     match root {
-        None => edits.lines_at_end(0..0, &fresh(entries)),
+        None => {
+            // A null that is written out (`~`) holds nothing, and no field can stand behind it.
+            if let Some(null) = written {
+                edits.replace(null.span, "");
+            }
+            edits.lines_at_end(0..0, &fresh(entries));
+        }
         Some(root) => {
             if let Err(finding) = extend(&mut edits, source, root, &missing) {
                 report.push(*finding);
@@ -253,6 +260,20 @@ mod tests {
         assert_eq!(merged(theirs, "/r"), (Some(expected.to_owned()), vec![]));
         assert_eq!(merged(expected, "/r"), (Some(expected.to_owned()), vec![]), "a second time nothing changes");
         assert_eq!(merged(expected, "/other"), (Some(expected.to_owned()), vec!["repository-entry-other"]));
+    }
+
+    /// Found by fuzzing: fields behind a null are no YAML.
+    #[test]
+    fn a_null_that_is_written_out_makes_room() {
+        for text in ["~\n", "# mine\n~ # nothing\n", "null", "--- ~\n", "---\n", ""] {
+            let (merged, rules) = merged(text, "/r");
+            let merged = merged.unwrap_or_else(|| panic!("{text:?}: {rules:?}"));
+            let parsed = yaml::parse(&Source::new("c", merged.as_str()), &Budget::default());
+            assert!(!parsed.report.has_errors(), "{text:?}: {merged:?}");
+            let url = FieldPath::root().field("providers").index(0).field("url");
+            assert_eq!(parsed.documents[0].root.at(&url).and_then(Node::as_str), Some("/r"), "{text:?}: {merged:?}");
+            assert!(text.lines().filter_map(|line| line.find('#').map(|at| &line[at..])).all(|comment| merged.contains(comment)), "{merged:?}");
+        }
     }
 
     #[test]
