@@ -310,6 +310,15 @@ mod tests {
         assert!(rules.iter().all(|r| !r.verbs.iter().any(|v| v == "*")), "no wildcard verbs");
     }
 
+    /// Book, "Contract rules for ControlPlane": a control plane provider makes and deletes the Machines of its control planes.
+    #[test]
+    fn manager_of_a_control_plane_provider_makes_machines() {
+        let rules = manager_rules(ProviderType::ControlPlaneProvider, &kinds("controlplane.foo.dev"), &[]);
+        let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
+        assert_eq!(of("machines").as_deref(), Some("create,delete,get,list,patch,update,watch"));
+        assert_eq!(of("clusters").as_deref(), Some("get,list,watch"));
+    }
+
     #[test]
     fn bindings_are_called_after_their_role() {
         let binding = binding(&Names::of_foo(), &leader_election_role(&Names::of_foo())).expect("a Role is bound");

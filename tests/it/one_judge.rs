@@ -126,6 +126,20 @@ fn verbs_agree_on_what_clusterctl_changes() {
     );
 }
 
+/// The same kind and name in two groups are two objects, and one Deployment with the manager is enough.
+#[test]
+fn sound_components_are_told_nothing() {
+    let deployment = |name: &str, container: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: foo-system}}\n\
+             spec: {{template: {{spec: {{containers: [{{name: {container}, image: \"ghcr.io/a/b:v1\"}}]}}}}}}\n---\n"
+        )
+    };
+    let event = |group: &str| format!("apiVersion: {group}/v1\nkind: Thing\nmetadata: {{name: t, namespace: foo-system}}\n---\n");
+    let objects = [deployment("proxy", "proxy"), deployment("m", "manager"), event("a.io"), event("b.io")].concat();
+    check(objects.trim_end_matches("---\n"), "a: b\n", &[]);
+}
+
 #[test]
 fn verbs_agree_on_templates() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: foo-system}\n";

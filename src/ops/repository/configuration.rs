@@ -272,7 +272,10 @@ mod tests {
             assert!(!parsed.report.has_errors(), "{text:?}: {merged:?}");
             let url = FieldPath::root().field("providers").index(0).field("url");
             assert_eq!(parsed.documents[0].root.at(&url).and_then(Node::as_str), Some("/r"), "{text:?}: {merged:?}");
-            assert!(text.lines().filter_map(|line| line.find('#').map(|at| &line[at..])).all(|comment| merged.contains(comment)), "{merged:?}");
+            assert!(
+                text.lines().filter_map(|line| line.find('#').map(|at| &line[at..])).all(|comment| merged.contains(comment)),
+                "{merged:?}"
+            );
         }
     }
 
