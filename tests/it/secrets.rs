@@ -70,6 +70,7 @@ const RUNS: &[(&str, &[&str])] = &[
         &["v0.1.0 --to out", "v0.1.0 --to out -o json", "v0.1.0 --to out -o github", "v0.1.0 --to out -v 5"],
     ),
     ("release bump", &["v0.2.0 --metadata DOC"]),
+    ("init", &["DOC-PROJECT"]),
     ("generate crds", &[""]),
     ("generate rbac", &[""]),
     ("generate components", &["--version v0.1.0"]),
@@ -131,6 +132,10 @@ fn site(documents: &[String]) -> tempfile::TempDir {
     for (at, document) in documents.iter().enumerate() {
         write(format!("in/{at}.yaml"), document);
         write(format!("templates/cluster-template-{at}.yaml"), document);
+        for file in ["config/crd/bases/a.yaml", "config/manager/manager.yaml", "config/default/kustomization.yaml", "PROJECT"] {
+            // Whatever else it is, it has the words by which CRDs are found.
+            write(format!("projects/{at}/{file}"), &format!("{document}\n# kind: CustomResourceDefinition, openAPIV3Schema\n"));
+        }
         let release = format!("r/infrastructure-p{at}/v0.1.0");
         write(format!("{release}/infrastructure-components.yaml"), document);
         write(format!("{release}/cluster-template.yaml"), document);
@@ -160,9 +165,12 @@ fn no_verb_shows_a_secret() {
     for (verb, operands) in RUNS.iter().flat_map(|(verb, runs)| runs.iter().map(move |operands| (verb, operands))) {
         let command = format!("{verb} {operands}");
         if command.contains("DOC") {
-            commands.extend(
-                (0..each).map(|at| command.replace("DOC-PROVIDER", &format!("p{at}:v0.1.0")).replace("DOC", &format!("in/{at}.yaml"))),
-            );
+            commands.extend((0..each).map(|at| {
+                command
+                    .replace("DOC-PROVIDER", &format!("p{at}:v0.1.0"))
+                    .replace("DOC-PROJECT", &format!("projects/{at}"))
+                    .replace("DOC", &format!("in/{at}.yaml"))
+            }));
         } else if command.contains("CONFIGURATION") {
             commands.extend(CONFIGURATIONS.iter().map(|(name, _)| command.replace("CONFIGURATION", name)));
         } else {
