@@ -27,7 +27,7 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
         "providers: [{name: foo, type: InfrastructureProvider, url: /infrastructure-foo/latest/infrastructure-components.yaml}]\n",
     );
     let _ = list(&tree, &Budget::default());
-    let _ = vars::text(&vars::list(&[Source::new("t", template)]).0);
+    let _ = vars::text(&vars::list(&[Source::new("t", template)]).0, false);
     let source = Source::new("c", configuration);
     let _ = rebase(&source, "/r", &Budget::default());
     if let (Some(merged), _) = merge(Some(&source), &[], &Budget::default()) {
