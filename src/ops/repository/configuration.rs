@@ -5,7 +5,9 @@ use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
-use crate::text::source::{Source, TextRange};
+use crate::text::source::Source;
+#[cfg(feature = "cli")]
+use crate::text::source::TextRange;
 use crate::text::yaml::{self, Node};
 
 rules! {
