@@ -159,10 +159,11 @@ fn pieces(text: &[u8]) -> (Vec<Vec<u8>>, Option<Refusal>) {
     let mut pieces = Vec::new();
     let mut piece: Vec<u8> = Vec::new();
     let text = text.strip_suffix(b"\n").unwrap_or(text);
-    let mut lines = text.split(|b| *b == b'\n');
-    let ended = |line: &[u8]| line.strip_suffix(b"\r").map(<[u8]>::to_vec).unwrap_or_else(|| line.to_vec());
-    for line in lines.by_ref() {
-        let line = ended(line);
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+        let line = &text[from..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        from = end + 1;
         if let Some(rest) = line.strip_prefix(b"---") {
             let rest = rest.trim_ascii();
             if !rest.is_empty() && rest[0] != b'#' {
@@ -173,7 +174,7 @@ fn pieces(text: &[u8]) -> (Vec<Vec<u8>>, Option<Refusal>) {
                 continue;
             }
         }
-        piece.extend_from_slice(&line);
+        piece.extend_from_slice(line);
         piece.push(b'\n');
     }
     if !piece.is_empty() {

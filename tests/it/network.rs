@@ -282,6 +282,25 @@ fn latest_comes_from_the_release_api_and_assets_are_kept() {
     }
 }
 
+/// As clusterctl's `absoluteFileName`: a folder of the provider's URL is part of the names of assets.
+#[test]
+fn folders_of_the_url_are_part_of_the_names_of_assets() {
+    let check = |names: [&str; 2]| {
+        let assets = json!({"assets": [{"id": 1, "name": names[0]}, {"id": 2, "name": names[1]}]});
+        let server = Server::start(vec![
+            ("api.github.com/repos/o/r/releases/tags/v1.1.1", ok(assets.to_string())),
+            ("api.github.com/repos/o/r/releases/assets/1", ok(METADATA)),
+            ("api.github.com/repos/o/r/releases/assets/2", ok(COMPONENTS)),
+        ]);
+        let folder = configured("https://github.com/o/r/releases/v1.1.1/deploy/infrastructure-components.yaml");
+        run(&server, folder.path(), PROVIDER, &[])
+    };
+    let (code, stdout, stderr) = check(["deploy/metadata.yaml", "deploy/infrastructure-components.yaml"]);
+    assert!(code == 0 && stdout.contains("cluster.x-k8s.io/provider: infrastructure-foo"), "{stderr}");
+    let (code, _, stderr) = check(["metadata.yaml", "infrastructure-components.yaml"]);
+    assert!(code == 1 && stderr.contains("404 Not Found"), "{stderr}");
+}
+
 #[test]
 fn the_list_of_releases_is_fetched_once() {
     // The newest release says that it does not fulfil the contract, so the list is looked through again.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::functions::Function;
-use super::scanner::{CLOSE, ESCAPED_BACKSLASH, ESCAPED_DOLLAR, IDENT, Mode, OPEN, Scanner, Token};
+use super::scanner::{Accept, CLOSE, ESCAPED_BACKSLASH, ESCAPED_DOLLAR, IDENT, Mode, OPEN, Scanner, Token};
 use super::squeeze::Squeezed;
 use super::{Part, Reference, SubstError, SubstErrorKind, Template};
 use crate::text::go::rune;
@@ -45,7 +45,7 @@ pub(super) fn parse(source: Squeezed) -> Result<Template, SubstError> {
     let mut parser = Parser { scanner: Scanner::new(&source.bytes), references: Vec::new() };
     let mut parts = Vec::new();
     loop {
-        match parser.scanner.scan(IDENT | OPEN | ESCAPED_DOLLAR, |_, _| true) {
+        match parser.scanner.scan(IDENT | OPEN | ESCAPED_DOLLAR, Accept::All) {
             Token::Ident => parts.push(Part::Text(parser.scanner.token_text())),
             Token::Open => match parser.reference() {
                 Ok(index) => parts.push(Part::Reference(index)),
@@ -152,7 +152,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            _ => match self.scanner.scan(CLOSE, accept_none) {
+            _ => match self.scanner.scan(CLOSE, Accept::If(accept_none)) {
                 Token::Close => {
                     let span = start..self.scanner.at();
                     Ok(Opened::Complete(Reference { name, function: Function::Value, arguments: Vec::new(), span }))
@@ -163,12 +163,12 @@ impl Parser<'_> {
     }
 
     fn name(&mut self) -> Option<Range<usize>> {
-        let token = self.scanner.scan(IDENT, |c, _| rune::is_name(c));
+        let token = self.scanner.scan(IDENT, Accept::If(|c, _| rune::is_name(c)));
         (token == Token::Ident).then(|| self.scanner.start()..self.scanner.at())
     }
 
     fn sign(&mut self, accept: fn(char, usize) -> bool) -> Option<&[u8]> {
-        (self.scanner.scan(IDENT, accept) == Token::Ident).then(|| self.scanner.token())
+        (self.scanner.scan(IDENT, Accept::If(accept)) == Token::Ident).then(|| self.scanner.token())
     }
 
     /// `${#NAME}`
@@ -180,7 +180,7 @@ impl Parser<'_> {
     }
 
     fn closing_brace(&mut self) -> Result<(), SubstErrorKind> {
-        match self.scanner.scan(CLOSE, accept_none) {
+        match self.scanner.scan(CLOSE, Accept::If(accept_none)) {
             Token::Close => Ok(()),
             _ => Err(SubstErrorKind::BadSubstitution),
         }
@@ -195,10 +195,10 @@ impl Parser<'_> {
     fn argument(&mut self, awaits: Awaits) -> Result<Option<Part>, SubstErrorKind> {
         let escapes: Mode = ESCAPED_DOLLAR | ESCAPED_BACKSLASH;
         let token = match awaits {
-            Awaits::Position => self.scanner.scan(IDENT | OPEN, |c, _| c != ':' && c != '}'),
-            Awaits::Length | Awaits::Pattern | Awaits::DefaultOrEnd => self.scanner.scan(IDENT | OPEN, accept_not_closing),
-            Awaits::Search => self.scanner.scan(IDENT | OPEN | escapes, |c, _| c != '/'),
-            Awaits::Replacement => self.scanner.scan(IDENT | OPEN | escapes, accept_not_closing),
+            Awaits::Position => self.scanner.scan(IDENT | OPEN, Accept::If(|c, _| c != ':' && c != '}')),
+            Awaits::Length | Awaits::Pattern | Awaits::DefaultOrEnd => self.scanner.scan(IDENT | OPEN, Accept::If(accept_not_closing)),
+            Awaits::Search => self.scanner.scan(IDENT | OPEN | escapes, Accept::If(|c, _| c != '/')),
+            Awaits::Replacement => self.scanner.scan(IDENT | OPEN | escapes, Accept::If(accept_not_closing)),
         };
         match token {
             Token::Open => Ok(None),
@@ -213,7 +213,7 @@ impl Parser<'_> {
         match frame.awaits {
             Awaits::DefaultOrEnd => Ok(false),
             Awaits::Length | Awaits::Pattern | Awaits::Replacement => self.closing_brace().map(|()| true),
-            Awaits::Position => match self.scanner.scan(IDENT | CLOSE, |c, _| c == ':') {
+            Awaits::Position => match self.scanner.scan(IDENT | CLOSE, Accept::If(|c, _| c == ':')) {
                 Token::Close => Ok(true),
                 Token::Ident => {
                     frame.awaits = Awaits::Length;
@@ -222,7 +222,7 @@ impl Parser<'_> {
                 _ => Err(SubstErrorKind::BadSubstitution),
             },
             Awaits::Search => {
-                if self.scanner.scan(IDENT, |c, _| c == '/') != Token::Ident {
+                if self.scanner.scan(IDENT, Accept::If(|c, _| c == '/')) != Token::Ident {
                     return Err(SubstErrorKind::BadSubstitution);
                 }
                 frame.awaits = Awaits::Replacement;

@@ -16,8 +16,14 @@ pub(super) const ESCAPED_DOLLAR: Mode = 8;
 /// `\/` stands for `/` and `\\` for `\`.
 pub(super) const ESCAPED_BACKSLASH: Mode = 16;
 
-/// Whether a character continues an identifier; the number counts the bytes of the token up to and with it.
-pub(super) type Accept = fn(char, usize) -> bool;
+/// What continues an identifier.
+#[derive(Clone, Copy)]
+pub(super) enum Accept {
+    /// Everything.
+    All,
+    /// Characters of which this holds; the number counts the bytes of the token up to and with the character.
+    If(fn(char, usize) -> bool),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
@@ -107,10 +113,13 @@ impl<'a> Scanner<'a> {
     fn ident(&mut self, mode: Mode, accept: Accept, first: char) -> bool {
         if self.escapes(mode, first) {
             self.drop_escape();
-        } else if !accept(first, self.at - self.start) {
+        } else if !self.takes(accept, first) {
             return false;
         }
         loop {
+            if matches!(accept, Accept::All) {
+                self.skip_plain();
+            }
             let rune = self.read();
             if rune == '\0' {
                 self.unread();
@@ -122,12 +131,26 @@ impl<'a> Scanner<'a> {
             }
             if self.escapes(mode, rune) {
                 self.drop_escape();
-            } else if !accept(rune, self.at - self.start) {
+            } else if !self.takes(accept, rune) {
                 self.unread();
                 break;
             }
         }
         true
+    }
+
+    /// Whether the character just read continues the token.
+    fn takes(&self, accept: Accept, rune: char) -> bool {
+        match accept {
+            Accept::All => true,
+            Accept::If(accept) => accept(rune, self.at - self.start),
+        }
+    }
+
+    /// Goes on to what can end a token that takes everything, or is an escape in it. Nearly all of a template is skipped so.
+    fn skip_plain(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += memchr::memchr3(b'$', b'\\', b'\0', rest).unwrap_or(rest.len());
     }
 
     /// Whether the character just read and the next one are `${`; if so, both are read.

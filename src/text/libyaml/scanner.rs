@@ -88,6 +88,8 @@ pub(super) struct Scanner<'a> {
     pub(super) mark: Mark,
     settings: Settings,
     tokens: VecDeque<Token<'a>>,
+    /// Whether nothing can come before the first of them any more.
+    is_head_known: bool,
     /// How many tokens were taken.
     taken: usize,
     pub(super) indent: Indent,
@@ -114,6 +116,7 @@ impl<'a> Scanner<'a> {
             mark: Mark { offset: start, line: 0, line_start: start },
             settings,
             tokens: VecDeque::with_capacity(8),
+            is_head_known: false,
             taken: 0,
             indent: -1,
             indents: Vec::new(),
@@ -127,16 +130,21 @@ impl<'a> Scanner<'a> {
 
     /// The next token.
     pub(super) fn peek(&mut self) -> Result<&Token<'a>, Fault> {
+        if self.is_head_known {
+            return Ok(&self.tokens[0]);
+        }
         let ahead = if self.settings.version == Version::V3 { 2 } else { 0 };
         while self.tokens.len() <= ahead || self.head_may_be_key()? {
             self.fetch()?;
         }
+        self.is_head_known = true;
         Ok(&self.tokens[0])
     }
 
     /// Takes the token that was peeked at.
     pub(super) fn take(&mut self) -> Token<'a> {
         self.taken += 1;
+        self.is_head_known = false;
         self.tokens.pop_front().expect("internal error: a token that was peeked at is there")
     }
 
