@@ -19,7 +19,7 @@ use crate::text::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
     words: &["init"],
-    operands: "",
+    operands: "[DIR]",
     summary: "write provider.yaml and metadata.yaml for a kubebuilder project",
     family: None,
     group: Group::Release,

@@ -26,7 +26,7 @@ pub struct Components {
     pub objects: Vec<Value>,
 }
 
-/// What is wished of components.
+/// What the user asks of components.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentsOptions {
     /// Where the objects shall be; empty for the namespace that the file names. Not checked, as in clusterctl.

@@ -47,7 +47,7 @@ pub struct Related {
     pub label: String,
 }
 
-/// Lines that would mend a document, shown as `+` lines in its excerpt.
+/// Lines that would correct a document, shown as `+` lines in its excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insertion {
     /// The line (from 1) after which the new ones belong.

@@ -1,4 +1,4 @@
-//! What to do about a finding: words, and which settings of the request would mend it.
+//! What to do about a finding: words, and which settings of the request would correct it.
 //!
 //! The core does not know how a request is made. On the command line a setting is a flag, and only `cli` writes it as one.
 

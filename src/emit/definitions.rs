@@ -135,7 +135,7 @@ fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
         let shown = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
         Diagnostic::of(&LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
             .at(crd.place(&path(&["metadata", "labels"]).field(key)))
-            .help("remove the label from the file, or mend `contracts`")
+            .help("remove the label from the file, or correct `contracts`")
     })
 }
 

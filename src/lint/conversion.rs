@@ -40,7 +40,7 @@ pub(super) fn refusals(config: &Config<'_>, provider: &Provider, version: &str, 
         Diagnostic::of(rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
     if let Some(refused) = refusal(false) {
-        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused).help("mend the object that the note names");
+        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused).help("correct the object that the note names");
         return Refusals { refused: Some(refused), raw: None };
     }
     // Without variables both are the same.
@@ -66,7 +66,7 @@ fn dropped(object: &Object) -> Vec<Diagnostic> {
     let finding = |path: FieldPath| {
         Diagnostic::of(&FIELD_DROPPED, format!("{path} of {} vanishes: {} has no such field", object.title(), object.kind()))
             .at(object.key_place(&path))
-            .help("mend the name of the field, or remove it")
+            .help("correct the name of the field, or remove it")
             .note("clusterctl converts these objects into Go's types and back")
     };
     dropped_fields(object.value()).into_iter().map(finding).collect()

@@ -54,7 +54,7 @@ pub(super) fn promise<'a>(contract: &str, crds: impl IntoIterator<Item = &'a Obj
     let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
     let message = format!("{METADATA_FILE} promises contract {contract}, but no CRD carries the label {key}");
     let help =
-        format!("label the CRDs `{key}: VERSION` (`contracts` of provider.yaml does), or mend the series (known contracts: {known})");
+        format!("label the CRDs `{key}: VERSION` (`contracts` of provider.yaml does), or correct the series (known contracts: {known})");
     Some(Diagnostic::of(&LABEL_MISSING, message).at(series.clone()).help(help))
 }
 
@@ -96,7 +96,7 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
         .map(|violation| {
             Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
                 .at(crd.place(&violation.path))
-                .help("mend the type that the CRD is generated from")
+                .help("correct the type that the CRD is generated from")
                 .note(format!("the API server says: {violation}"))
                 .upstream(violation.to_string())
         })

@@ -81,7 +81,7 @@ pub(crate) fn read(label: &str, source: &Source, budget: &Budget) -> (Option<Met
     let refusal = metadata_refusal(label, source.text().as_bytes(), budget).filter(|_| !report.has_errors());
     report.extend(refusal.map(|refusal| {
         let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
-        let finding = finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}"));
+        let finding = finding.help("correct the file as the note says").note(format!("clusterctl says: {refusal}"));
         finding.upstream(refusal.message())
     }));
     (file, report)

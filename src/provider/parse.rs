@@ -325,11 +325,11 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
         for unmatched in &matched.unmatched {
             let (what, help) = match wanted {
                 super::Wanted::Files if pattern == declared.provider.metadata_file() => {
-                    ("no file, and no release is without it", "write one with the release series in it, or mend `metadata`")
+                    ("no file, and no release is without it", "write one with the release series in it, or correct `metadata`")
                 }
-                super::Wanted::Files => ("no file", "mend the path: it is relative to the folder of provider.yaml"),
+                super::Wanted::Files => ("no file", "correct the path: it is relative to the folder of provider.yaml"),
                 super::Wanted::TemplateFolder => {
-                    ("no folder with templates", "mend the path: it is relative to the folder of provider.yaml")
+                    ("no folder with templates", "correct the path: it is relative to the folder of provider.yaml")
                 }
             };
             let finding = Diagnostic::of(&FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());

@@ -58,7 +58,7 @@ pub struct Finding {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
-    /// Lines that would mend the document.
+    /// Lines that would correct the document.
     pub insertion: Option<Insertion>,
     /// What else there is to know.
     pub notes: Vec<String>,

@@ -108,7 +108,7 @@ impl Sources {
         self.texts.values().chain(&self.unseen)
     }
 
-    /// The stretches of a line that hold secrets nobody wished to see, in bytes of the line.
+    /// The stretches of a line that hold secrets that nobody asked to see, in bytes of the line.
     fn secrets_of_line(&self, name: &str, line: u32) -> Vec<Range<usize>> {
         let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
         let Some((text, line)) = found else { return Vec::new() };

@@ -193,8 +193,8 @@ fn violation_finding(document: &Value, violation: &Violation, wording: &Wording,
             let known: Vec<_> = supported.iter().map(|value| format!("`{value}`")).collect();
             (format!("{path} is {}", described(value)), format!("write one of {}", known.join(", ")))
         }
-        Fault::Rule { rule, .. } => (format!("{path} {rule}"), format!("mend the value of `{}`", last_name(&path))),
-        fault => (format!("{path} {fault}"), format!("mend the value of `{}`", last_name(&path))),
+        Fault::Rule { rule, .. } => (format!("{path} {rule}"), format!("correct the value of `{}`", last_name(&path))),
+        fault => (format!("{path} {fault}"), format!("correct the value of `{}`", last_name(&path))),
     };
     finding(message, help)
 }

@@ -59,7 +59,7 @@ fn a_provider_file_reads_only_below_its_folder() {
     for (crds, expected) in cases {
         let text = judged(crds, &[]);
         assert!(text.contains("error[provider-file-outside]") && text.contains(expected), "{crds}: {text}");
-        // Read when it is wished, and even then no line of it is shown.
+        // Read when that is asked for, and even then no line of it is shown.
         let text = judged(crds, &["--allow-outside"]);
         assert!(!text.contains("provider-file-outside") && text.contains("error[object-incomplete]"), "{crds}: {text}");
     }

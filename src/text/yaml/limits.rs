@@ -133,7 +133,7 @@ impl<'b> Tally<'b> {
         } else if found == self.limits.findings {
             let message = format!("more than {found} findings; the rest is not shown");
             let place = finding.place;
-            self.report.push(Diagnostic::of(&FINDINGS_EXCEEDED, message).at(place).help("mend those above first"));
+            self.report.push(Diagnostic::of(&FINDINGS_EXCEEDED, message).at(place).help("correct those above first"));
         }
     }
 

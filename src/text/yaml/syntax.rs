@@ -218,7 +218,7 @@ impl Judged<'_> {
                 "remove it, or put the value in quotes: `'…'`",
             ),
             Problem::TooDeep(_) | Problem::SequenceOpen | Problem::MappingOpen => {
-                return (problem.words(), "put the value in quotes: `'…'`, or mend the line above");
+                return (problem.words(), "put the value in quotes: `'…'`, or correct the line above");
             }
         };
         (message.into(), help)

@@ -49,9 +49,18 @@ pub(crate) fn version_3_4_is_accepted(context: &Context) {
     assert!(accepted[0] > 50 && accepted[1] > 150, "too few were accepted");
 }
 
-/// A KubeadmConfig as a WindlassConfig for Ignition 3.4; everything else as it is.
+/// A KubeadmConfig as a WindlassConfig for Ignition 3.4, and what refers to one refers to that; everything else as it is.
 fn as_windlass(object: &Value) -> Value {
     let mut object = object.clone();
+    for reference in ["/spec/bootstrap/configRef", "/spec/template/spec/bootstrap/configRef"] {
+        let Some(reference) = object.pointer_mut(reference).filter(|reference| reference["kind"] == "KubeadmConfig") else { continue };
+        reference["kind"] = json!("WindlassConfig");
+        for (field, written) in [("apiGroup", "bootstrap.windlass.dev"), ("apiVersion", "bootstrap.windlass.dev/v1beta1")] {
+            if reference.get(field).is_some() {
+                reference[field] = json!(written);
+            }
+        }
+    }
     if object["kind"] != "KubeadmConfig" {
         return object;
     }

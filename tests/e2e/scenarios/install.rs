@@ -124,6 +124,13 @@ pub(crate) fn variants(context: &Context) {
     from_another_registry(&plane, &mut clusterctl);
     into_another_namespace(&plane, &clusterctl);
     clusterctl.succeed(&["delete", "--all", "--include-crd", "--include-namespace"]);
+    // What is installed into a namespace that is still going, goes with it.
+    for namespace in ["capi-system", "capi-kubeadm-control-plane-system"] {
+        wait::until(&format!("{namespace} to be gone"), SOON, || match plane.api.get("v1", "Namespace", None, namespace) {
+            Err(refusal) if refusal.code == 404 => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+    }
     from_an_added_repository(&plane, &clusterctl);
 }
 

@@ -19,7 +19,7 @@ use crate::support::shared;
 #[test]
 fn typed_deviates_where_the_node_would_not_be_the_planned_one_and_nowhere_else() {
     let Some(root) = shared("vectors/render") else { return };
-    let (mut same, mut mended) = (0, 0);
+    let (mut same, mut corrected) = (0, 0);
     for case in cases(&root).iter().filter(|case| case.expected == "expected.cloud-config") {
         let upstream = std::fs::read(case.folder.join(&case.expected)).unwrap();
         let (typed, findings) = rendered(case, Encoder::Typed);
@@ -37,10 +37,10 @@ fn typed_deviates_where_the_node_would_not_be_the_planned_one_and_nowhere_else()
             same += 1;
         } else {
             assert_eq!(read(typed.data.expose()), Some(meant), "{}", case.name);
-            mended += 1;
+            corrected += 1;
         }
     }
-    assert!(same >= 270 && mended >= 25, "{same} are the same, {mended} differ");
+    assert!(same >= 270 && corrected >= 25, "{same} are the same, {corrected} differ");
 }
 
 /// Texts that readers of YAML trip over, and ordinary ones.

@@ -30,7 +30,7 @@ rules! {
 /// The finding about a configuration that clusterctl refuses as a whole.
 pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
     let finding = Diagnostic::of(&UNREADABLE, "clusterctl cannot read the configuration").at(source.map(Source::place).unwrap_or_default());
-    finding.help("mend the file as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+    finding.help("correct the file as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
 }
 
 /// The providers that are to be examined: those that the configuration names, and for a repository without one those of its folders.
@@ -85,7 +85,7 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
     let list = FieldPath::root().field("providers");
     let refused = |refusal: Refusal, place: Place| {
         let finding = Diagnostic::of(&ENTRY_REFUSED, "clusterctl refuses the entry, and with it every command").at(place);
-        finding.help("mend the entry as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+        finding.help("correct the entry as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
     let configured = match subject.config.configured() {
         Ok(configured) => configured,

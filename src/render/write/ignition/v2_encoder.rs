@@ -68,7 +68,7 @@ impl Context<'_> {
                 for entry in &entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
                     let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place.clone());
-                    notes.report.push(finding.help("mend the additional config; `strict: true` would refuse it"));
+                    notes.report.push(finding.help("correct the additional config; `strict: true` would refuse it"));
                 }
                 Some(config)
             }
@@ -79,7 +79,7 @@ impl Context<'_> {
                     let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place.clone());
                     let help = match entry.severity {
                         Severity::Error => "write a Container Linux Config as its specification has it",
-                        _ => "mend the additional config, or leave out `strict: true`",
+                        _ => "correct the additional config, or leave out `strict: true`",
                     };
                     notes.report.push(finding.help(help).upstream(upstream.clone()));
                 }
