@@ -267,6 +267,30 @@ fn registry_lists_the_rules_of_every_file() {
     assert!(unlisted.is_empty(), "src/ops/rules.rs does not list the rules of {unlisted:?}");
 }
 
+/// Where the program could end itself, it says that this is our fault: what a user's document can reach is a finding. Tests are left out, and
+/// calls without words of their own, such as a parser's `expect`.
+#[test]
+fn panics_are_internal_errors() {
+    let mut count = 0;
+    for file in rust_files(&root().join("src")) {
+        let code = code(&file);
+        let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "].iter().filter_map(|tests| code.find(tests)).min();
+        let code = &code[..tests.unwrap_or(code.len())];
+        let is_test = file.file_name().is_some_and(|name| name == "tests.rs");
+        let calls = [".expect(\"", "unreachable!(", "panic!(", "assert!(", "assert_eq!(", "assert_ne!("];
+        for call in calls.iter().filter(|_| !is_test) {
+            for (at, _) in code.match_indices(call).filter(|(at, _)| !code[..*at].ends_with("debug_")) {
+                let words = code[at + call.len()..].trim_start_matches('"');
+                let line = code[..at].lines().count();
+                assert!(words.starts_with("internal error: "), "{}:{line}: {}", file.display(), code[at..].lines().next().unwrap());
+                count += 1;
+            }
+        }
+        assert!(is_test || !code.contains(".unwrap()"), "{} unwraps", file.display());
+    }
+    assert!(count > 30, "only {count} were found");
+}
+
 #[test]
 fn rule_ids_are_kebab_case_and_unique() {
     let rules = windlass::ops::rules::all();
