@@ -26,18 +26,7 @@ pub(crate) fn bump(file: &MetadataFile, version: &Version, contract: Option<&str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Report;
-    use crate::lint::metadata::parse;
-    use crate::text::budget::Budget;
-    use crate::text::source::Source;
-
-    const FILE: &str = "# ours\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n  - major: 0\n    minor: 1\n    contract: v1beta1 # old\n";
-
-    fn file(text: &str) -> MetadataFile {
-        let (file, report) = parse(&Source::new("metadata.yaml", text), &Budget::default());
-        assert_eq!(report, Report::new());
-        file.expect("a usable file")
-    }
+    use crate::lint::metadata::tests::{FILE, file};
 
     #[test]
     fn bump_adds_a_series_and_keeps_everything_else() {

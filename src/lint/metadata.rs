@@ -232,12 +232,12 @@ impl<'a> List<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const FILE: &str = "# ours\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n  - major: 0\n    minor: 1\n    contract: v1beta1 # old\n";
+    pub(crate) const FILE: &str = "# ours\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n  - major: 0\n    minor: 1\n    contract: v1beta1 # old\n";
 
-    fn file(text: &str) -> MetadataFile {
+    pub(crate) fn file(text: &str) -> MetadataFile {
         let (file, report) = parse(&Source::new("metadata.yaml", text), &Budget::default());
         assert_eq!(report, Report::new());
         file.expect("a usable file")
