@@ -24,7 +24,7 @@ const PROJECT: &[(&str, &str)] = &[
     ),
     (
         "config/default/kustomization.yaml",
-        "namespace: docks-system\nnamePrefix: docks-\nresources: [../crd, ../rbac, ../manager]\npatches: [{path: metrics_patch.yaml}]\n",
+        "namespace: docks-system\nnamePrefix: docks-\nresources: [../crd, ../rbac, ../manager, ../prometheus]\npatches: [{path: metrics_patch.yaml}]\n",
     ),
     (
         "config/rbac/kustomization.yaml",
@@ -55,16 +55,22 @@ const PROJECT: &[(&str, &str)] = &[
     ),
     (
         "config/manager/kustomization.yaml",
-        "resources: [manager.yaml]\nimages: [{name: controller, newName: ghcr.io/harbour/manager, newTag: dev}]\n",
+        "resources: [manager.yaml, probe_service.yaml]\nimages: [{name: controller, newName: ghcr.io/harbour/manager, newTag: dev}]\n",
     ),
     (
+        "config/manager/probe_service.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: probe, namespace: system}\nspec: {ports: [{port: 8081}]}\n",
+    ),
+    ("config/manager/settings.yaml", "kind: Settings\n"),
+    (
         "config/manager/manager.yaml",
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: tides}\n---\n\
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: system, labels: {control-plane: controller-manager, tide: low}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: tides}\n---\n\
          apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager, namespace: system}\n\
-         spec:\n  selector: {matchLabels: {control-plane: controller-manager}}\n  template:\n    metadata: {labels: {control-plane: controller-manager}}\n\
+         spec:\n  replicas: 2\n  selector: {matchLabels: {control-plane: controller-manager}}\n  template:\n    metadata: {labels: {control-plane: controller-manager}}\n\
         \x20   spec:\n      nodeSelector: {deck: upper}\n      serviceAccountName: controller-manager\n      containers:\n      - name: manager\n        image: controller:latest\n\
         \x20       command: [/manager]\n        args: [--leader-elect]\n        env: [{name: TIDE, value: low}]\n\
-        \x20       livenessProbe: {httpGet: {path: /healthz, port: 8081}, periodSeconds: 20}\n        resources: {limits: {memory: 1Gi}}\n",
+        \x20       livenessProbe: {httpGet: {path: /healthz, port: 8081}, periodSeconds: 20}\n        resources: {limits: {memory: 1Gi}}\n\
+        \x20     - {name: pump, image: ghcr.io/harbour/pump:v1}\n",
     ),
     (
         "templates/cluster-template.yaml",
@@ -113,12 +119,16 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
             "env": [{"name": "TIDE", "value": "low"}],
             "ports": {"health": 8081},
             "conversion": true,
-            "patch": {"spec": {"template": {"spec": {
+            "patch": {"spec": {"replicas": 2, "template": {"spec": {
                 "nodeSelector": {"deck": "upper"},
-                "containers": [{"name": "manager", "livenessProbe": {"periodSeconds": 20}, "resources": {"limits": {"memory": "1Gi"}}}],
+                "containers": [
+                    {"name": "manager", "livenessProbe": {"periodSeconds": 20}, "resources": {"limits": {"memory": "1Gi"}}},
+                    {"name": "pump", "image": "ghcr.io/harbour/pump:v1"},
+                ],
             }}}},
         },
-        "objects": ["config/rbac/metrics_service.yaml"],
+        "namespaceMetadata": {"labels": {"tide": "low"}},
+        "objects": ["config/rbac/metrics_service.yaml", "config/manager/probe_service.yaml"],
         "templates": ["templates"],
     });
     assert_eq!(written(folder.path()), expected);
@@ -132,6 +142,7 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
         "left to do: config/default/metrics_patch.yaml is not taken over: write what it changes under `manager.patch`",
         "left to do: config/crd/patches/move_in_boats.yaml is not taken over: write what it changes into the CRDs, or what makes them",
         "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is not taken over: write what it changes into the CRDs, or what makes them",
+        "left to do: config/default also takes ../prometheus, which is not taken over: name its files under `objects`",
         "next: `windlass release build v0.1.0 --to out`",
     ] {
         assert!(said.lines().any(|said| said == line), "{line}\n in\n{said}");
@@ -143,6 +154,7 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
     let pod = &deployment["spec"]["template"]["spec"];
     assert_eq!(pod["serviceAccountName"], "docks-controller-manager");
     assert_eq!(pod["nodeSelector"], json!({"deck": "upper"}));
+    assert_eq!((&deployment["spec"]["replicas"], &pod["containers"][1]["name"]), (&json!(2), &json!("pump")));
     assert_eq!(pod["containers"][0]["image"], "ghcr.io/harbour/manager:v0.1.0");
     assert_eq!(
         pod["containers"][0]["livenessProbe"],
@@ -172,6 +184,36 @@ fn what_is_there_stays_and_what_is_said_wins() {
     let (code, _, said) = run(folder.path(), &["init", "--force", "--type", "boat"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("unknown value `boat` for `--type`"), "{said}");
+}
+
+/// A file that cannot be read is a finding, not a default.
+#[test]
+fn what_cannot_be_read_is_not_guessed() {
+    for (file, text) in [
+        ("config/default/kustomization.yaml", "namespace: [\n"),
+        ("PROJECT", "projectName: [\n"),
+        ("metadata.yaml", "releaseSeries: {\n"),
+        ("config/manager/manager.yaml", "kind: [\n"),
+        ("config/rbac/role.yaml", "kind: [\n"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path());
+        fs::write(folder.path().join(file), text).unwrap();
+        let (code, paths, said) = run(folder.path(), &["init"]);
+        assert_eq!((code, paths.as_str()), (Some(1), ""), "{file}: {said}");
+        assert!(said.contains("error[yaml-syntax]") && said.contains(&format!("--> {file}:")), "{file}: {said}");
+        assert!(!folder.path().join("provider.yaml").exists());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    fs::remove_dir_all(folder.path().join("config/manager")).unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        said.contains("left to do: manager: there is no Deployment below config/manager; without the section nothing runs"),
+        "{said}"
+    );
+    assert_eq!(written(folder.path()).get("manager"), None);
 }
 
 /// The projects of the corpus that are laid out as kubebuilder does it.

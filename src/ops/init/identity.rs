@@ -85,8 +85,7 @@ fn found_name(project: &Project<'_>, provider_type: ProviderType, label: Option<
         made.assumed.push(format!("name: {name}, from the label in {file}"));
         return Some(name.to_owned());
     }
-    let described = project.value("PROJECT");
-    let project_name = fields::text(&described, &["projectName"]);
+    let project_name = fields::text(project.value("PROJECT"), &["projectName"]);
     let word = format!("-{}-", provider_type.word());
     let name = project_name.strip_prefix("cluster-api-").unwrap_or(project_name);
     let name = name.strip_prefix(word.trim_start_matches('-')).unwrap_or(name);

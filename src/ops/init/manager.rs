@@ -5,38 +5,79 @@ use serde_json::{Map, Value, json};
 use super::Made;
 use super::identity::Identity;
 use super::project::{Project, inline_patches, patch_paths};
-use crate::contract::{Image, MANAGER_CONTAINER, manager as face};
-use crate::diag::Report;
+use crate::contract::{Image, MANAGER_CONTAINER, labels, manager as face};
 use crate::emit::manager::deployment as deployment_of;
 use crate::emit::names::Names;
 use crate::objects::{Object, fields};
 use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 
+const FOLDER: &str = "config/manager";
 const WEBHOOKS: &str = "config/webhook/manifests.yaml";
-const POD: [&str; 3] = ["spec", "template", "spec"];
 /// Fields of the container that stand in provider.yaml under names of their own, or are made.
 const SAID: [&str; 6] = ["name", "image", "args", "command", "env", "ports"];
-
 const PROBES: [&str; 2] = ["livenessProbe", "readinessProbe"];
+/// Fields of the Deployment that are made of other fields of provider.yaml; the containers are compared by themselves.
+const MADE: [&str; 8] = [
+    "/apiVersion",
+    "/kind",
+    "/metadata/name",
+    "/metadata/namespace",
+    "/status",
+    "/spec/selector",
+    "/spec/template/spec/serviceAccountName",
+    "/spec/template/spec/containers",
+];
 
-/// The section; `None` for a project without a manager.
-pub(super) fn section(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Option<Value> {
-    let (file, deployment) = deployment(project, made)?;
-    let container = container_of(deployment.value())?.clone();
+/// What config/manager gives: the section, and what stands beside it in provider.yaml.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// `manager`; `None` for a project without one.
+    pub(super) section: Option<Value>,
+    /// Files with further objects.
+    pub(super) objects: Vec<String>,
+    /// `namespaceMetadata`.
+    pub(super) namespace: Option<Value>,
+}
+
+/// Reads config/manager.
+pub(super) fn find(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Found {
+    let mut found = Found::default();
+    for file in project.resources(FOLDER) {
+        let objects = project.objects(&file, &mut made.report);
+        let manager = objects.iter().find(|object| object.is("apps", "Deployment") && container_of(object.value()).is_some());
+        match manager.filter(|_| found.section.is_none()) {
+            Some(deployment) => {
+                found.section = Some(section(project, identity, deployment.value(), made));
+                found.namespace = objects.iter().find(|object| object.kind() == "Namespace").and_then(namespace_metadata);
+                made.assumed.push(format!("manager: from {file}; Service, Certificate, Issuer, mount and probes are made"));
+                left_beside(&file, &objects, deployment, made);
+            }
+            None if !objects.is_empty() => found.objects.push(file),
+            None => {}
+        }
+    }
+    if found.section.is_none() {
+        made.left.push(format!("manager: there is no Deployment below {FOLDER}; without the section nothing runs"));
+    }
+    left_in_kustomizations(project, made);
+    found
+}
+
+fn section(project: &Project<'_>, identity: &Identity, deployment: &Value, made: &mut Made) -> Value {
+    let container = container_of(deployment).cloned().unwrap_or_default();
     let mut section = Map::new();
     section.insert("image".to_owned(), json!(image(project, &container, identity, made)));
     for field in ["command", "args"] {
-        if container.get(field).is_some_and(|value| fields::items(value, &[]).iter().all(Value::is_string)) {
-            section.insert(field.to_owned(), container[field].clone());
+        if let Some(words) = container.get(field) {
+            section.insert(field.to_owned(), words.clone());
         }
     }
     let environment: Vec<&Value> = fields::items(&container, &["env"]).iter().filter(|variable| !is_made(variable)).collect();
     if !environment.is_empty() {
         section.insert("env".to_owned(), json!(environment));
     }
-    if let Some(health) =
-        container.pointer("/livenessProbe/httpGet/port").and_then(Value::as_u64).filter(|port| *port != u64::from(face::HEALTH.number))
-    {
+    let health = container.pointer("/livenessProbe/httpGet/port").and_then(Value::as_u64);
+    if let Some(health) = health.filter(|port| *port != u64::from(face::HEALTH.number)) {
         section.insert("ports".to_owned(), json!({ "health": health }));
     }
     if project.text(WEBHOOKS).is_some() {
@@ -45,31 +86,27 @@ pub(super) fn section(project: &Project<'_>, identity: &Identity, made: &mut Mad
     if project.converts() {
         section.insert("conversion".to_owned(), json!(true));
     }
-    let patch = patch(identity, &section, deployment.value());
-    if !patch.is_empty() {
-        section.insert("patch".to_owned(), Value::Object(patch));
-    }
-    made.assumed.push(format!("manager: from {file}; Service, Certificate, Issuer, mount and probes are made"));
-    left_in(project, &file, made);
-    Some(Value::Object(section))
-}
-
-/// The Deployment of config/manager, with its file. Other files there need not be objects: kustomize makes ConfigMaps of some.
-fn deployment(project: &Project<'_>, made: &mut Made) -> Option<(String, Object)> {
-    for path in project.paths("config/manager/") {
-        let mut report = Report::new();
-        let found = project.objects(&path, &mut report).into_iter().find(|object| object.is("apps", "Deployment"));
-        if let Some(deployment) = found {
-            made.report.extend(report);
-            return Some((path, deployment));
+    match made_of(identity, &section) {
+        Ok(ours) => {
+            let patch = patch(&ours, deployment);
+            if !patch.is_empty() {
+                section.insert("patch".to_owned(), Value::Object(patch));
+            }
+        }
+        Err(why) => {
+            made.left.push(format!("manager: what the Deployment has beyond command, arguments and environment is not taken over: {why}"))
         }
     }
-    None
+    Value::Object(section)
 }
 
 fn container_of(deployment: &Value) -> Option<&Value> {
-    let containers = fields::items(deployment, &["spec", "template", "spec", "containers"]);
+    let containers = containers(deployment);
     containers.iter().find(|container| container["name"] == MANAGER_CONTAINER).or(containers.first())
+}
+
+fn containers(deployment: &Value) -> &[Value] {
+    fields::items(deployment, &["spec", "template", "spec", "containers"])
 }
 
 /// Variables that every manager gets.
@@ -80,16 +117,14 @@ fn is_made(variable: &Value) -> bool {
 /// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.
 fn image(project: &Project<'_>, container: &Value, identity: &Identity, made: &mut Made) -> String {
     let written = fields::text(container, &["image"]);
-    let names = ["config/manager", "config/default"].map(|folder| project.kustomization(folder));
+    let names = [FOLDER, "config/default"].map(|folder| project.kustomization(folder));
     let renamed = names.iter().flat_map(|kustomization| fields::items(kustomization, &["images"])).find_map(|entry| {
         let is_it = fields::text(entry, &["name"]) == written.split(':').next().unwrap_or_default();
         entry["newName"].as_str().filter(|_| is_it).map(str::to_owned)
     });
     let default = project.kustomization("config/default");
-    let patched = patch_paths(&default).find_map(|path| {
-        let patch = project.value(&format!("config/default/{path}"));
-        container_of(&patch)?.get("image")?.as_str().map(str::to_owned)
-    });
+    let patched = patch_paths(&default)
+        .find_map(|path| container_of(project.value(&format!("config/default/{path}")))?.get("image")?.as_str().map(str::to_owned));
     let found = patched.or(renamed).unwrap_or_else(|| written.to_owned());
     let name = Image::parse(&found).map_or_else(
         |_| found.clone(),
@@ -108,89 +143,104 @@ fn image(project: &Project<'_>, container: &Value, identity: &Identity, made: &m
     stand_in
 }
 
-/// What their Deployment has and ours would not: a patch.
-fn patch(identity: &Identity, section: &Map<String, Value>, theirs: &Value) -> Map<String, Value> {
-    let provider = json!({
+/// The Deployment that the section gives.
+fn made_of(identity: &Identity, section: &Map<String, Value>) -> Result<Value, serde_json::Error> {
+    let provider: Provider = serde_json::from_value(json!({
         "apiVersion": PROVIDER_API_VERSION, "kind": PROVIDER_KIND, "name": identity.name, "type": identity.provider_type, "namespace": identity.namespace,
-    });
-    let (Ok(provider), Ok(manager)) = (
-        serde_json::from_value::<Provider>(provider),
-        serde_json::from_value::<Manager>(Value::Object(section.clone())),
-    ) else {
-        return Map::new();
-    };
+    }))?;
+    let manager: Manager = serde_json::from_value(Value::Object(section.clone()))?;
     let with_webhooks = manager.conversion || !manager.webhooks.is_empty();
-    let ours = deployment_of(&Names::of(&provider), &provider.label(), &manager, &manager.image, with_webhooks);
-    let mut pod = Map::new();
-    for (field, value) in fields::field(theirs, &POD).and_then(Value::as_object).into_iter().flatten() {
-        // The account is the one of the role files, and the probes' container is below.
-        if field != "containers" && field != "serviceAccountName" {
-            add_difference(&mut pod, field, fields::field(&ours, &POD).and_then(|pod| pod.get(field)), value);
-        }
-    }
-    let mut container = Map::new();
-    let our_container = container_of(&ours).cloned().unwrap_or_default();
-    for (field, value) in container_of(theirs).and_then(Value::as_object).into_iter().flatten() {
-        if !SAID.contains(&field.as_str()) {
-            add_difference(&mut container, field, our_container.get(field), value);
-        }
-    }
-    for probe in PROBES {
-        // Path and port are those that are made; the port's number is in `manager.ports`.
-        if let Some(Value::Object(probe)) = container.get_mut(probe) {
-            probe.remove("httpGet");
-        }
-    }
-    container.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
-    if !container.is_empty() {
-        container.insert("name".to_owned(), json!(MANAGER_CONTAINER));
-        pod.insert("containers".to_owned(), json!([container]));
-    }
-    let mut template = Map::new();
-    let annotations = fields::field(theirs, &["spec", "template", "metadata", "annotations"])
-        .filter(|map| map.as_object().is_some_and(|map| !map.is_empty()));
-    if let Some(annotations) = annotations {
-        template.insert("metadata".to_owned(), json!({ "annotations": annotations }));
-    }
-    if !pod.is_empty() {
-        template.insert("spec".to_owned(), Value::Object(pod));
-    }
+    Ok(deployment_of(&Names::of(&provider), &provider.label(), &manager, &manager.image, with_webhooks))
+}
+
+/// What their Deployment has and ours would not: a patch.
+fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
     let mut patch = Map::new();
-    if !template.is_empty() {
-        patch.insert("spec".to_owned(), json!({ "template": template }));
+    for (field, value) in theirs.as_object().into_iter().flatten() {
+        add_difference(&mut patch, &format!("/{field}"), ours.get(field), value);
+    }
+    let manager = container_of(theirs);
+    let mut differing: Vec<Value> = manager
+        .map(|manager| container_patch(container_of(ours), manager))
+        .filter(|patch| patch.len() > 1)
+        .map(Value::Object)
+        .into_iter()
+        .collect();
+    differing.extend(containers(theirs).iter().filter(|container| Some(*container) != manager).cloned());
+    if !differing.is_empty() {
+        let pod = ["spec", "template", "spec"].into_iter().fold(&mut patch, |map, field| {
+            let below = map.entry(field).or_insert_with(|| json!({}));
+            below.as_object_mut().expect("internal error: a difference of maps is a map")
+        });
+        pod.insert("containers".to_owned(), json!(differing));
     }
     patch
 }
 
-/// What a patch has to say so that `ours` gets the fields of `theirs`: maps by field, everything else whole.
-fn add_difference(patch: &mut Map<String, Value>, field: &str, ours: Option<&Value>, theirs: &Value) {
-    match (ours, theirs) {
-        (Some(ours), theirs) if ours == theirs => {}
-        (Some(Value::Object(ours)), Value::Object(theirs)) => {
-            let mut below = Map::new();
-            for (field, value) in theirs {
-                add_difference(&mut below, field, ours.get(field), value);
-            }
-            if !below.is_empty() {
-                patch.insert(field.to_owned(), Value::Object(below));
-            }
+/// What the manager's container has and ours would not, with its name.
+fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
+    let mut patch = Map::new();
+    for (field, value) in theirs.as_object().into_iter().flatten().filter(|(field, _)| !SAID.contains(&field.as_str())) {
+        add_difference(&mut patch, &format!("/{field}"), ours.and_then(|ours| ours.get(field)), value);
+    }
+    for probe in PROBES {
+        // Path and port are those that are made; the port's number is in `manager.ports`.
+        if let Some(Value::Object(probe)) = patch.get_mut(probe) {
+            probe.remove("httpGet");
         }
-        _ => {
-            patch.insert(field.to_owned(), theirs.clone());
-        }
+    }
+    patch.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
+    patch.insert("name".to_owned(), json!(MANAGER_CONTAINER));
+    patch
+}
+
+/// What a patch has to say so that `ours` gets the field of `theirs` at a path: maps by field, everything else whole.
+fn add_difference(patch: &mut Map<String, Value>, path: &str, ours: Option<&Value>, theirs: &Value) {
+    if MADE.contains(&path) || theirs.is_null() || ours == Some(theirs) {
+        return;
+    }
+    let field = path.rsplit('/').next().unwrap_or_default();
+    let Value::Object(fields) = theirs else {
+        patch.insert(field.to_owned(), theirs.clone());
+        return;
+    };
+    let mut below = Map::new();
+    for (field, value) in fields {
+        add_difference(&mut below, &format!("{path}/{field}"), ours.and_then(|ours| ours.get(field)), value);
+    }
+    // An empty map that ours lacks says something too: `emptyDir: {}`.
+    if !below.is_empty() || (ours.is_none() && fields.is_empty()) {
+        patch.insert(field.to_owned(), Value::Object(below));
     }
 }
 
-/// What provider.yaml cannot say of the files of the manager, and which patches of kustomize are not taken over.
-fn left_in(project: &Project<'_>, manager_file: &str, made: &mut Made) {
-    let others: Vec<String> = project
-        .objects(manager_file, &mut Report::new())
-        .iter()
-        .filter(|object| !object.is("apps", "Deployment") && object.kind() != "Namespace")
-        .map(Object::title)
-        .collect();
+/// Labels and annotations of the Namespace beyond kubebuilder's own.
+fn namespace_metadata(namespace: &Object) -> Option<Value> {
+    let mut metadata = Map::new();
+    for field in ["labels", "annotations"] {
+        let own = namespace.field(&["metadata", field]).and_then(Value::as_object).into_iter().flatten();
+        let own: Map<String, Value> =
+            own.filter(|(key, _)| *key != labels::KUBEBUILDER_CONTROL_PLANE).map(|(key, value)| (key.clone(), value.clone())).collect();
+        if !own.is_empty() {
+            metadata.insert(field.to_owned(), Value::Object(own));
+        }
+    }
+    (!metadata.is_empty()).then_some(Value::Object(metadata))
+}
+
+/// What stands beside the Deployment in its file, and cannot be named there.
+fn left_beside(file: &str, objects: &[Object], deployment: &Object, made: &mut Made) {
+    let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
+    let others: Vec<String> = objects.iter().filter(is_other).map(Object::title).collect();
     if !others.is_empty() {
-        made.left.push(format!("objects: move {} from {manager_file} into a file of their own and name it there", others.join(", ")));
+        made.left.push(format!("objects: move {} from {file} into a file of their own and name it there", others.join(", ")));
+    }
+}
+
+/// Which parts and patches of kustomize are not taken over.
+fn left_in_kustomizations(project: &Project<'_>, made: &mut Made) {
+    for part in project.other_parts() {
+        made.left.push(format!("config/default also takes {part}, which is not taken over: name its files under `objects`"));
     }
     for (folder, where_to) in [("config/default", "under `manager.patch`"), ("config/crd", "into the CRDs, or what makes them")] {
         let kustomization = project.kustomization(folder);

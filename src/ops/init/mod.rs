@@ -20,6 +20,8 @@ use crate::text::tree::Tree;
 rules! {
     /// `init` finds no CRDs, so that it does not know what the project provides
     NO_KINDS = error("init-project-without-crds");
+    /// `init` finds a text in the project that YAML cannot hold, so that provider.yaml cannot have it
+    NOT_WRITABLE = error("init-value-not-writable");
     /// `init` cannot find out which type or name the provider has
     UNKNOWN = error("init-provider-unknown");
 }
@@ -72,7 +74,10 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
         Ok(text) => {
             made.files.insert(PROVIDER_FILE, text);
         }
-        Err(error) => made.left.push(format!("{PROVIDER_FILE} cannot be written: {error}")),
+        Err((field, error)) => {
+            let message = format!("`{field}` of {PROVIDER_FILE} cannot be written: {error}");
+            made.report.push(Diagnostic::of(&NOT_WRITABLE, message).help("remove the character from the file that it stands in"));
+        }
     }
     made
 }
@@ -98,16 +103,21 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
     if let Some(prefix) = identity.prefix.as_ref().filter(|prefix| **prefix != identity.prefix_of_namespace()) {
         document.push(("namePrefix", json!(prefix)));
     }
+    let (roles, mut objects) = project.rbac_files(&mut made.report);
+    let manager = manager::find(project, identity, made);
+    if let Some(metadata) = manager.namespace {
+        document.push(("namespaceMetadata", metadata));
+    }
     document.push(("crds", json!(project.crd_files())));
-    let (roles, others) = project.rbac_files();
     if !roles.is_empty() {
         document.push(("rbac", json!({"roles": roles})));
     }
-    if let Some(manager) = manager::section(project, identity, made) {
-        document.push(("manager", manager));
+    if let Some(section) = manager.section {
+        document.push(("manager", section));
     }
-    if !others.is_empty() {
-        document.push(("objects", json!(others)));
+    objects.extend(manager.objects);
+    if !objects.is_empty() {
+        document.push(("objects", json!(objects)));
     }
     if project.has_templates() {
         document.push(("templates", json!(["templates"])));
@@ -138,11 +148,12 @@ fn first_metadata(contract: &str) -> String {
     )
 }
 
-fn written(document: &Document) -> Result<String, goyaml::EmitError> {
+/// The text; or the field that cannot be written, and why.
+fn written(document: &Document) -> Result<String, (&'static str, goyaml::EmitError)> {
     let mut text =
         "# The provider, as `windlass release build` releases it. `windlass schema provider` tells what each field means.\n".to_owned();
     for (field, value) in document {
-        text.push_str(&goyaml::to_string(&json!({ *field: value }))?);
+        text.push_str(&goyaml::to_string(&json!({ *field: value })).map_err(|error| (*field, error))?);
     }
     Ok(text)
 }

@@ -1,6 +1,6 @@
 //! What a kubebuilder project holds, where kubebuilder puts it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -10,24 +10,34 @@ use crate::objects::{self, Object, fields};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
+use crate::text::yaml;
 
 const CRDS: &str = "config/crd/";
 const CRD_BASES: &str = "config/crd/bases/";
-const RBAC: &str = "config/rbac/";
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A kubebuilder project.
 pub(super) struct Project<'a> {
     tree: &'a Tree,
     budget: &'a Budget,
+    /// What is in `PROJECT`, metadata.yaml, kustomizations and the patches that they name.
+    values: BTreeMap<String, Value>,
     /// The CRDs, with the files that they are in.
     pub(super) crds: Vec<(String, Object)>,
 }
 
 impl<'a> Project<'a> {
-    /// Reads the CRDs; faults of YAML are reported.
+    /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
-        let mut project = Project { tree, budget, crds: Vec::new() };
+        let mut project = Project { tree, budget, values: BTreeMap::new(), crds: Vec::new() };
+        let kustomizations = tree.paths().filter(|path| path.starts_with("config/") && path.ends_with(KUSTOMIZATION));
+        for path in kustomizations.chain(["PROJECT", METADATA_FILE]) {
+            project.read_value(path, report);
+        }
+        let default = project.kustomization("config/default");
+        for patch in patch_paths(&default).map(|path| format!("config/default/{path}")).collect::<Vec<_>>() {
+            project.read_value(&patch, report);
+        }
         // Patches and configuration of kustomize stand beside the CRDs.
         let is_crds = |path: &String| {
             project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
@@ -40,6 +50,14 @@ impl<'a> Project<'a> {
             }
         }
         project
+    }
+
+    fn read_value(&mut self, path: &str, report: &mut Report) {
+        let Some(text) = self.text(path) else { return };
+        let parsed = yaml::parse(&Source::new(path, text), self.budget);
+        report.extend(parsed.report);
+        let value = parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json());
+        self.values.insert(path.to_owned(), value);
     }
 
     /// The YAML files below a folder, without kustomize's own.
@@ -61,27 +79,31 @@ impl<'a> Project<'a> {
         objects
     }
 
-    /// The first document of a file that is no Kubernetes object, such as `PROJECT`.
-    pub(super) fn value(&self, path: &str) -> Value {
-        let Some(text) = self.text(path) else { return Value::Null };
-        let parsed = crate::text::yaml::parse(&Source::new(path, text), self.budget);
-        parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json())
+    /// The first document of a file that was read as a value, such as `PROJECT`.
+    pub(super) fn value(&self, path: &str) -> &Value {
+        self.values.get(path).unwrap_or(&Value::Null)
     }
 
     /// The kustomization of a folder such as `config/default`.
     pub(super) fn kustomization(&self, folder: &str) -> Value {
-        self.value(&format!("{folder}/{KUSTOMIZATION}"))
+        self.value(&format!("{folder}/{KUSTOMIZATION}")).clone()
+    }
+
+    /// The files of a folder that its kustomization takes, in its order; all of them where it names none.
+    pub(super) fn resources(&self, folder: &str) -> Vec<String> {
+        let kustomization = self.kustomization(folder);
+        let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| format!("{folder}/{path}"));
+        let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
+        if named.is_empty() { self.paths(&format!("{folder}/")) } else { named }
     }
 
     /// The labels that kustomizations put on things, each with the file that says so; outer folders first.
     pub(super) fn labels(&self) -> Vec<(String, String, String)> {
-        let files = self.tree.paths().filter(|path| path.starts_with("config/") && path.ends_with(KUSTOMIZATION));
         let mut labels = Vec::new();
-        for file in files {
-            let kustomization = self.value(file);
-            let pairs = fields::items(&kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
+        for (file, kustomization) in self.values.iter().filter(|(path, _)| path.ends_with(KUSTOMIZATION)) {
+            let pairs = fields::items(kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
             for map in pairs.chain([&kustomization["commonLabels"]]).filter_map(Value::as_object) {
-                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.to_owned())));
+                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.clone())));
                 labels.extend(texts);
             }
         }
@@ -101,15 +123,13 @@ impl<'a> Project<'a> {
 
     /// The contract of the last series of metadata.yaml.
     pub(super) fn newest_contract(&self) -> Option<String> {
-        let metadata = self.value(METADATA_FILE);
-        let series = fields::items(&metadata, &["releaseSeries"]);
+        let series = fields::items(self.value(METADATA_FILE), &["releaseSeries"]);
         Some(fields::text(newest(series)?, &["contract"]).to_owned())
     }
 
     /// The first version of the newest series of metadata.yaml.
     pub(super) fn newest_version(&self) -> Option<String> {
-        let metadata = self.value(METADATA_FILE);
-        let newest = newest(fields::items(&metadata, &["releaseSeries"]))?;
+        let newest = newest(fields::items(self.value(METADATA_FILE), &["releaseSeries"]))?;
         Some(format!("v{}.{}.0", newest["major"].as_u64()?, newest["minor"].as_u64()?))
     }
 
@@ -144,14 +164,19 @@ impl<'a> Project<'a> {
         if taken.is_empty() { all.into_iter().collect() } else { taken.into_iter().collect() }
     }
 
-    /// The files of config/rbac that its kustomization takes, in its order: those with roles, bindings and ServiceAccounts, and those with anything else.
-    pub(super) fn rbac_files(&self) -> (Vec<String>, Vec<String>) {
-        let kustomization = self.kustomization("config/rbac");
-        let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| format!("{RBAC}{path}"));
-        let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
-        let files = if named.is_empty() { self.paths(RBAC) } else { named };
+    /// The files of config/rbac: those with roles, bindings and ServiceAccounts, and those with anything else.
+    pub(super) fn rbac_files(&self, report: &mut Report) -> (Vec<String>, Vec<String>) {
         const RIGHTS: [&str; 5] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount"];
-        files.into_iter().partition(|path| self.objects(path, &mut Report::new()).iter().all(|object| RIGHTS.contains(&object.kind())))
+        let is_rights = |path: &String| self.objects(path, report).iter().all(|object| RIGHTS.contains(&object.kind()));
+        self.resources("config/rbac").into_iter().partition(is_rights)
+    }
+
+    /// What config/default takes beside that which is looked at.
+    pub(super) fn other_parts(&self) -> Vec<String> {
+        const KNOWN: [&str; 5] = ["../crd", "../rbac", "../manager", "../webhook", "../certmanager"];
+        let default = self.kustomization("config/default");
+        let parts = fields::items(&default, &["resources"]).iter().filter_map(Value::as_str);
+        parts.filter(|part| !KNOWN.contains(&part.trim_end_matches('/'))).map(str::to_owned).collect()
     }
 
     /// Whether there are cluster templates.
