@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass::diag::Report;
+use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, FIXED_EPOCH, version};
 use windlass::provider::{self, Inputs, Matched};
 use windlass::text::budget::Budget;
@@ -15,15 +16,20 @@ const METADATA: &str =
 
 /// The components of provider `foo` with some more lines in its `provider.yaml`, and what is to say about them.
 fn components(more: &str, files: &[(&str, &str)]) -> (Vec<Value>, Report) {
+    let release = release(more, files);
+    let objects = release.files.get("addon-components.yaml").map(support::documents).unwrap_or_default();
+    (objects, release.report)
+}
+
+/// The whole release of provider `foo` with some more lines in its `provider.yaml`.
+fn release(more: &str, files: &[(&str, &str)]) -> Release {
     let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{PROVIDER}{more}")), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let mut inputs = Inputs::new();
     for (name, text) in files.iter().chain(&[("metadata.yaml", METADATA)]) {
         inputs.insert(*name, Matched { files: vec![Source::new(*name, *text)], ..Matched::default() });
     }
-    let release = release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH);
-    let objects = release.files.get("addon-components.yaml").map(support::documents).unwrap_or_default();
-    (objects, release.report)
+    release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH)
 }
 
 fn sound(more: &str, files: &[(&str, &str)]) -> Vec<Value> {
@@ -132,6 +138,70 @@ manager:
     let manager = &pod["containers"][0];
     assert_eq!((&manager["image"], &manager["imagePullPolicy"]), (&json!("ghcr.io/a/b:v0.1.0"), &json!("Always")));
     assert_eq!(manager["livenessProbe"], json!({"httpGet": {"path": "/healthz", "port": "healthz"}, "periodSeconds": 60}));
+}
+
+#[test]
+fn the_manager_cannot_become_another_object() {
+    for (field, patch) in [
+        ("apiVersion", "{apiVersion: apps/v2}"),
+        ("kind", "{kind: DaemonSet}"),
+        ("metadata.name", "{metadata: {name: x}}"),
+        ("metadata.namespace", "{metadata: {namespace: x}}"),
+    ] {
+        let (_, report) = components(&format!("manager: {{image: ghcr.io/a/b, patch: {patch}}}\n"), &[]);
+        let findings: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.path.to_string())).collect();
+        assert_eq!(findings, [("provider-patch-refused", format!("manager.patch.{field}"))], "{patch}");
+    }
+    let same = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: foo-controller-manager, namespace: foo-system}}";
+    sound(&format!("manager: {{image: ghcr.io/a/b, patch: {same}}}\n"), &[]);
+}
+
+/// kubebuilder's roles for people carry labels of Kubernetes' own aggregation; the core takes those over as little as the manager does.
+#[test]
+fn only_a_role_for_the_core_stands_for_the_made_one() {
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.addons.foo.dev}\n\
+               spec:\n  group: addons.foo.dev\n  names: {kind: Foo, listKind: FooList, plural: foos, singular: foo}\n  scope: Namespaced\n\
+              \x20 versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n";
+    let role = |label: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r, labels: {{{label}: \"true\"}}}}\n\
+             rules: [{{apiGroups: [addons.foo.dev], resources: [foos], verbs: [get]}}]\n"
+        )
+    };
+    let core = "cluster.x-k8s.io/aggregate-to-manager";
+    for label in ["rbac.authorization.k8s.io/aggregate-to-view", core] {
+        let more = "group: addons.foo.dev\ncrds: [crd.yaml]\nrbac: {roles: [role.yaml]}\nmanager: {image: ghcr.io/a/b}\n";
+        let objects = sound(more, &[("crd.yaml", crd), ("role.yaml", &role(label))]);
+        let for_core = objects.iter().filter(|object| object["metadata"]["labels"][core] == "true");
+        let names: Vec<_> = for_core.map(|object| object["metadata"]["name"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), 1, "{label}: {names:?}");
+        assert_eq!(names[0].ends_with("aggregated-manager-role"), label != core, "{label}: {names:?}");
+    }
+}
+
+/// `install.yaml` is for those who do not substitute: there where it differs from the components, and only whole.
+#[test]
+fn components_are_resolved_as_a_whole_or_not_at_all() {
+    let second = "---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: bar\ntype: IPAMProvider\nnamespace: bar-system\nmanager: {image: ghcr.io/a/c}\n";
+    let manager = |argument: &str| format!("manager: {{image: ghcr.io/a/b, args: ['{argument}']}}\n{second}");
+    let text = |release: &Release, file: &str| release.files.get(file).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+
+    let plain = release(&manager("--v=2"), &[]);
+    assert!(!plain.report.has_errors(), "{:#?}", plain.report);
+    assert_eq!(text(&plain, "install.yaml"), None);
+
+    for (written, resolved) in [("--v=${LEVEL:=2}", "--v=2"), ("--price=$$1", "--price=$1")] {
+        let release = release(&manager(written), &[]);
+        let install = text(&release, "install.yaml").unwrap_or_else(|| panic!("{written}: {:#?}", release.report));
+        let of_both = ["addon-components.yaml", "ipam-components.yaml"].map(|file| text(&release, file).unwrap());
+        assert!(of_both[0].contains(written), "{}", of_both[0]);
+        assert_eq!(install, of_both.join("---\n").replace(written, resolved));
+    }
+
+    let open = release(&manager("--v=${LEVEL}"), &[]);
+    let rules: Vec<_> = open.report.findings().iter().map(|finding| finding.rule.id).collect();
+    assert_eq!((rules, text(&open, "install.yaml")), (vec!["components-variable-required"], None));
+    assert!(text(&open, "addon-components.yaml").is_some());
 }
 
 #[test]
