@@ -45,6 +45,12 @@ fn fault(object: &Object) -> Option<Diagnostic> {
         .into_iter()
         .find(|(value, _)| value.is_empty())?
         .1;
+    let path = FieldPath::of_fields(missing);
+    // YAML 1.1 reads `n`, `no` and `1` as something else than text.
+    if let Some(other) = object.at(&path).filter(|value| value.is_boolean() || value.is_number()) {
+        let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("{missing} is read as `{other}`, not as text"));
+        return Some(finding.at(object.place(&path)).help("put the value in quotes"));
+    }
     let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("the document has no {missing}, so it is no Kubernetes object"));
-    Some(finding.at(object.place(&FieldPath::of_fields(missing))).help(format!("add `{missing}`, or remove the document")))
+    Some(finding.at(object.place(&path)).help(format!("add `{missing}`, or remove the document")))
 }

@@ -116,6 +116,18 @@ fn bindings_name_what_stands_beside_the_name() {
     );
 }
 
+/// `n` is false in YAML 1.1, and a number is no name.
+#[test]
+fn a_name_that_is_no_text_is_told_as_what_it_is() {
+    for (name, said) in [("n", "metadata.name is read as `false`, not as text"), ("0x10", "metadata.name is read as `16`, not as text")] {
+        let text = format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n");
+        let (_, report) = super::read(&Source::new("n.yaml", text), &Budget::default());
+        let [finding] = report.findings() else { panic!("{report:?}") };
+        assert_eq!((finding.rule.id, finding.message.as_str()), ("object-incomplete", said));
+        assert_eq!(finding.place.span.map(|span| (span.start.line, span.start.column)), Some((4, 9)));
+    }
+}
+
 #[test]
 fn only_kinds_of_their_group_have_references() {
     let binding = json!({"apiVersion": "authorization.example.com/v1", "kind": "RoleBinding", "roleRef": "x"});

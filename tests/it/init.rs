@@ -186,6 +186,27 @@ fn what_is_there_stays_and_what_is_said_wins() {
     assert!(said.contains("unknown value `boat` for `--type`"), "{said}");
 }
 
+/// Several groups: that of the type is the provider's, the others are named. A webhook patch alone is no conversion: one version has none.
+#[test]
+fn groups_and_versions_of_the_crds_count() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let boats = folder.path().join("config/crd/bases/infrastructure.harbour.example_boats.yaml");
+    let text = fs::read_to_string(&boats).unwrap();
+    let old = text.lines().find(|line| line.contains("name: v1alpha1")).unwrap();
+    fs::write(&boats, text.replace(&format!("{old}\n"), "")).unwrap();
+    let other = text.replace("infrastructure.harbour", "bootstrap.harbour").replace("boat", "crew").replace("Boat", "Crew");
+    fs::write(folder.path().join("config/crd/bases/a_crews.yaml"), other.replace(&format!("{old}\n"), "")).unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(0), "{said}");
+    let provider = written(folder.path());
+    assert_eq!((&provider["group"], &provider["groups"]), (&json!("infrastructure.harbour.example"), &json!(["bootstrap.harbour.example"])));
+    assert_eq!(provider["contracts"], json!({"v1beta2": ["v1beta1"]}));
+    assert_eq!(provider["manager"].get("conversion"), None);
+    // The kustomization takes one of the two files.
+    assert_eq!(provider["crds"], json!(["config/crd/bases/infrastructure.harbour.example_boats.yaml"]));
+}
+
 /// A file that cannot be read is a finding, not a default.
 #[test]
 fn what_cannot_be_read_is_not_guessed() {

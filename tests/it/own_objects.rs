@@ -156,6 +156,21 @@ fn the_manager_cannot_become_another_object() {
     sound(&format!("manager: {{image: ghcr.io/a/b, patch: {same}}}\n"), &[]);
 }
 
+/// What is judged as one stream is told where it comes from: the file, or the part of provider.yaml that describes what is made.
+#[test]
+fn findings_stand_where_the_object_comes_from() {
+    let own = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: busybox}]}}}\n\
+               ---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n";
+    let (_, report) = components("objects: [own.yaml]\nmanager: {image: ghcr.io/a/b, patch: {spec: {template: {spec: {containers: [{name: manager, image: busybox}]}}}}}\n", &[("own.yaml", own)]);
+    let at = |place: &windlass::diag::Place| (place.file.clone().unwrap().to_string(), place.span.unwrap().start.line);
+    let of_rule = |rule: &str| report.findings().iter().filter(|finding| finding.rule.id == rule).collect::<Vec<_>>();
+    let images: Vec<_> = of_rule("components-image-not-canonical").iter().map(|finding| at(&finding.place)).collect();
+    assert_eq!(images, [("provider.yaml".to_owned(), 7), ("own.yaml".to_owned(), 4)], "{report:#?}");
+    let [namespace] = of_rule("components-namespace-duplicated")[..] else { panic!("{report:#?}") };
+    let places = [at(&namespace.place), at(&namespace.related[0].place)];
+    assert!(places.contains(&("own.yaml".to_owned(), 8)) && places.contains(&("provider.yaml".to_owned(), 3)), "{places:?}");
+}
+
 /// kubebuilder's roles for people carry labels of Kubernetes' own aggregation; the core takes those over as little as the manager does.
 #[test]
 fn only_a_role_for_the_core_stands_for_the_made_one() {
@@ -182,20 +197,20 @@ fn only_a_role_for_the_core_stands_for_the_made_one() {
 /// `install.yaml` is for those who do not substitute: there where it differs from the components, and only whole.
 #[test]
 fn components_are_resolved_as_a_whole_or_not_at_all() {
-    let second = "---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: bar\ntype: IPAMProvider\nnamespace: bar-system\nmanager: {image: ghcr.io/a/c}\n";
+    let second = "---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: bar\ntype: IPAMProvider\nnamespace: bar-system\nmanager: {image: ghcr.io/a/c, args: ['--w=${W:=1}']}\n";
     let manager = |argument: &str| format!("manager: {{image: ghcr.io/a/b, args: ['{argument}']}}\n{second}");
     let text = |release: &Release, file: &str| release.files.get(file).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
 
-    let plain = release(&manager("--v=2"), &[]);
+    let plain = release("manager: {image: ghcr.io/a/b, args: ['--v=2']}\n", &[]);
     assert!(!plain.report.has_errors(), "{:#?}", plain.report);
-    assert_eq!(text(&plain, "install.yaml"), None);
+    assert_eq!(text(&plain, "install.yaml"), None, "the components are that file");
 
-    for (written, resolved) in [("--v=${LEVEL:=2}", "--v=2"), ("--price=$$1", "--price=$1")] {
+    for (written, resolved) in [("--v=${LEVEL:=2}", "--v=2"), ("--price=$$1", "--price=$1"), ("--plain", "--plain")] {
         let release = release(&manager(written), &[]);
         let install = text(&release, "install.yaml").unwrap_or_else(|| panic!("{written}: {:#?}", release.report));
         let of_both = ["addon-components.yaml", "ipam-components.yaml"].map(|file| text(&release, file).unwrap());
         assert!(of_both[0].contains(written), "{}", of_both[0]);
-        assert_eq!(install, of_both.join("---\n").replace(written, resolved));
+        assert_eq!(install, of_both.join("---\n").replace(written, resolved).replace("${W:=1}", "1"));
     }
 
     let open = release(&manager("--v=${LEVEL}"), &[]);
