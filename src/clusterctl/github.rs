@@ -178,5 +178,5 @@ fn refusal(fault: &NetworkFault, step: String) -> Refusal {
         ),
         fault => Refusal::new(fault.to_string()).within(step),
     };
-    fault.note().into_iter().fold(refusal, Refusal::note)
+    fault.noted(refusal)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::documents;
+use super::{Refusal, documents};
 use crate::objects::Substituted;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -76,11 +76,13 @@ impl fmt::Display for NetworkFault {
 }
 
 impl NetworkFault {
-    /// What is not in clusterctl's words.
-    pub(super) fn note(&self) -> Option<String> {
-        let NetworkFault::RateLimited(Some(until)) = self else { return None };
-        let until = jiff::Timestamp::from_second(*until).ok()?;
-        Some(format!("the host answers again from {until} on"))
+    /// The refusal of a step that needed the answer: clusterctl's words, and below them when the host answers again.
+    pub(super) fn noted(&self, refusal: Refusal) -> Refusal {
+        let NetworkFault::RateLimited(Some(until)) = self else { return refusal };
+        match jiff::Timestamp::from_second(*until) {
+            Ok(until) => refusal.note(format!("the host answers again from {until} on")),
+            Err(_) => refusal,
+        }
     }
 }
 

@@ -70,9 +70,11 @@ fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal
         })
     };
     if url.host != github::HOST {
-        return allowed()?.get(&Request::new(text)).map_err(|fault| match fault {
-            NetworkFault::Status(status) => Refusal::new(format!("failed to get file, got {status}")),
-            fault => Refusal::new(fault.to_string()).within("failed to get file"),
+        return allowed()?.get(&Request::new(text)).map_err(|fault| {
+            fault.noted(match &fault {
+                NetworkFault::Status(status) => Refusal::new(format!("failed to get file, got {status}")),
+                fault => Refusal::new(fault.to_string()).within("failed to get file"),
+            })
         });
     }
     let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();

@@ -13,6 +13,7 @@ pub mod glob;
 pub mod input;
 pub mod lock;
 pub mod network;
+pub mod retry;
 mod staging;
 pub mod stdio;
 

@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sha2::{Digest, Sha256};
@@ -15,6 +15,7 @@ use ureq::{Agent, Body, Proxy};
 use super::environment::Environment;
 use super::files::{self, Privacy};
 use super::input::Limits;
+use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 use crate::clusterctl::{Network, NetworkFault, Request};
 
 /// How hosts are reached, and who vouches for them.
@@ -44,12 +45,20 @@ pub struct Bounds {
     pub connect: Duration,
     /// The whole request, body included.
     pub whole: Duration,
+    /// All requests of a command, with the pauses between them.
+    pub command: Duration,
 }
 
 impl Default for Bounds {
-    /// 64 MiB as for files, 5 redirects, 10 seconds to connect, 2 minutes in all.
+    /// 64 MiB as for files, 5 redirects, 10 seconds to connect, 2 minutes for a request, 5 for a command.
     fn default() -> Self {
-        Bounds { bytes: Limits::default().file_bytes, redirects: 5, connect: Duration::from_secs(10), whole: Duration::from_secs(120) }
+        Bounds {
+            bytes: Limits::default().file_bytes,
+            redirects: 5,
+            connect: Duration::from_secs(10),
+            whole: Duration::from_secs(120),
+            command: Duration::from_secs(300),
+        }
     }
 }
 
@@ -58,7 +67,7 @@ impl Default for Bounds {
 pub struct Visible {
     /// Name each host before the first request to it.
     pub hosts: bool,
-    /// Show a bar after a second.
+    /// Show a bar after a second, and what is waited for.
     pub progress: bool,
 }
 
@@ -67,6 +76,8 @@ pub struct Client {
     agent: OnceCell<Agent>,
     transport: Transport,
     bounds: Bounds,
+    deadline: Deadline,
+    clock: Box<dyn Clock>,
     visible: Visible,
     /// The folder of answers that never change.
     cache: Option<PathBuf>,
@@ -84,6 +95,8 @@ impl Client {
             agent: OnceCell::new(),
             transport,
             bounds,
+            deadline: Deadline::new(bounds.command),
+            clock: Box::new(MachineClock::start()),
             visible,
             cache: xdg.or(home).map(|folder| folder.join("windlass")),
             gitlab_hosts: Vec::new(),
@@ -98,6 +111,13 @@ impl Client {
         self
     }
 
+    /// Takes another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Box<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
     fn agent(&self) -> &Agent {
         self.agent.get_or_init(|| {
             let tls = TlsConfig::builder().root_certs(self.transport.roots.clone()).build();
@@ -107,7 +127,6 @@ impl Client {
                 .max_redirects(0)
                 .max_redirects_will_error(false)
                 .timeout_connect(Some(self.bounds.connect))
-                .timeout_global(Some(self.bounds.whole))
                 .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
                 .tls_config(tls)
                 .proxy(self.transport.proxy.clone())
@@ -117,26 +136,68 @@ impl Client {
         })
     }
 
+    /// One attempt at a request.
+    fn attempt(&self, request: &Request<'_>) -> Result<Vec<u8>, Missed> {
+        let response = self.answer(request)?;
+        match response.status() {
+            StatusCode::OK => self.body(response, request.url),
+            status => Err(self.limit_of(&response).unwrap_or_else(|| Missed::status(status.as_u16()))),
+        }
+    }
+
+    /// Whether the host says that it was asked too often, and when it answers again.
+    fn limit_of(&self, response: &Response<Body>) -> Option<Missed> {
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let number = |name: &str| header(name)?.trim().parse::<i64>().ok();
+        let after = number("retry-after").map(|seconds| self.clock.date().saturating_add(seconds));
+        let is_limit = match response.status() {
+            StatusCode::TOO_MANY_REQUESTS => true,
+            // GitHub's limits; its second kind says only how long to wait.
+            StatusCode::FORBIDDEN => header("x-ratelimit-remaining") == Some("0") || after.is_some(),
+            _ => false,
+        };
+        is_limit.then(|| Missed::for_good(NetworkFault::RateLimited(after.or_else(|| number("x-ratelimit-reset")))))
+    }
+
     /// Follows redirects up to an answer that is none.
-    fn answer(&self, request: &Request<'_>) -> Result<Response<Body>, NetworkFault> {
+    fn answer(&self, request: &Request<'_>) -> Result<Response<Body>, Missed> {
         let mut url = request.url.to_owned();
         for _ in 0..=self.bounds.redirects {
-            self.name_host(&url)?;
-            let mut call = self.agent().get(&url);
+            self.name_host(&url).map_err(Missed::for_good)?;
+            let left = self.deadline.left(&*self.clock).map_err(Missed::for_good)?;
+            let mut call = self.agent().get(&url).config().timeout_global(Some(self.bounds.whole.min(left))).build();
             if let Some(accept) = request.accept {
                 call = call.header(header::ACCEPT, accept);
             }
             if let Some(token) = request.token.filter(|_| host(&url) == host(request.url)) {
                 call = call.header(header::AUTHORIZATION, format!("Bearer {}", token.0));
             }
-            let response = call.call().map_err(|error| NetworkFault::Failed(format!("{}: {error}", host(&url).unwrap_or_default())))?;
+            let response = call.call().map_err(|error| missed(&url, &error))?;
             if !response.status().is_redirection() {
                 return Ok(response);
             }
             let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-            url = redirected(&url, location)?;
+            url = redirected(&url, location).map_err(Missed::for_good)?;
         }
-        Err(NetworkFault::Failed(format!("more than {} redirects", self.bounds.redirects)))
+        Err(Missed::for_good(NetworkFault::Failed(format!("more than {} redirects", self.bounds.redirects))))
+    }
+
+    /// Lets the pause before the next attempt pass; a person sees what for.
+    fn wait(&self, pause: Duration, host: &str, fault: &NetworkFault) {
+        let notice = self.visible.progress.then(|| {
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+        });
+        for left in (0..pause.as_secs()).rev() {
+            if let Some(notice) = &notice {
+                notice.set_message(waiting(host, fault, left + 1));
+                notice.tick();
+            }
+            self.clock.wait(Duration::from_secs(1));
+        }
+        if let Some(notice) = notice {
+            notice.finish_and_clear();
+        }
     }
 
     fn name_host(&self, url: &str) -> Result<(), NetworkFault> {
@@ -148,14 +209,14 @@ impl Client {
         Ok(())
     }
 
-    fn body(&self, response: Response<Body>, url: &str) -> Result<Vec<u8>, NetworkFault> {
-        let too_large = || NetworkFault::Failed(format!("{url}: larger than {} MiB", self.bounds.bytes >> 20));
+    fn body(&self, response: Response<Body>, url: &str) -> Result<Vec<u8>, Missed> {
+        let too_large = || Missed::for_good(NetworkFault::Failed(format!("{url}: larger than {} MiB", self.bounds.bytes >> 20)));
         let announced = response.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|bytes| bytes > self.bounds.bytes) {
             return Err(too_large());
         }
         let mut reader = response.into_body().into_reader().take(self.bounds.bytes + 1);
-        let mut progress = Progress::new(self.visible.progress, url, announced);
+        let mut progress = Progress::new(self.visible.progress, &*self.clock, url, announced);
         let mut bytes = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -163,7 +224,7 @@ impl Client {
                 Ok(0) => break,
                 Ok(count) => bytes.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(NetworkFault::Failed(format!("{url}: {error}"))),
+                Err(error) => return Err(Missed::for_now(format!("{url}: {error}"))),
             }
             progress.at(bytes.len() as u64);
         }
@@ -171,7 +232,7 @@ impl Client {
             return Err(too_large());
         }
         match announced {
-            Some(announced) if announced != bytes.len() as u64 => Err(NetworkFault::Failed(format!("{url}: the answer is cut off"))),
+            Some(announced) if announced != bytes.len() as u64 => Err(Missed::for_now(format!("{url}: the answer is cut off"))),
             _ => Ok(bytes),
         }
     }
@@ -184,15 +245,24 @@ impl Client {
 
 impl Network for Client {
     fn get(&self, request: &Request<'_>) -> Result<Vec<u8>, NetworkFault> {
-        let response = self.answer(request)?;
-        let status = response.status();
-        if status != StatusCode::OK {
-            let exhausted = response.headers().get("x-ratelimit-remaining").is_some_and(|left| left == "0");
-            let is_limit = status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::FORBIDDEN && exhausted;
-            let until = response.headers().get("x-ratelimit-reset").and_then(|value| value.to_str().ok()?.parse().ok());
-            return Err(if is_limit { NetworkFault::RateLimited(until) } else { NetworkFault::Status(status.as_u16()) });
+        let mut attempts = Attempts::new(&*self.clock);
+        loop {
+            let missed = match self.attempt(request) {
+                Ok(bytes) => return Ok(bytes),
+                Err(missed) => missed,
+            };
+            let host = host(request.url).unwrap_or_default();
+            match attempts.pause_after(&missed, &*self.clock) {
+                Some(pause) => self.wait(pause, host, &missed.fault),
+                None => {
+                    if self.visible.hosts && attempts.made > 1 {
+                        // A terminal that went away is no reason to stop.
+                        let _ = writeln!(io::stderr(), "asked {host} {} times", attempts.made);
+                    }
+                    return Err(missed.fault);
+                }
+            }
         }
-        self.body(response, request.url)
     }
 
     fn keep(&self, key: &str, bytes: &[u8]) {
@@ -208,6 +278,30 @@ impl Network for Client {
 
     fn kept(&self, key: &str) -> Option<Vec<u8>> {
         files::read_file(&self.cached(key)?.to_string_lossy(), Limits { file_bytes: self.bounds.bytes, ..Limits::default() }).ok()
+    }
+}
+
+/// Why a request did not reach its host. Nobody vouches for a host a second later who does not now.
+fn missed(url: &str, error: &ureq::Error) -> Missed {
+    let reason = format!("{}: {error}", host(url).unwrap_or_default());
+    match error {
+        // TLS reports what it refuses as such data.
+        ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => Missed::for_now(reason),
+        ureq::Error::Timeout(_)
+        | ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::ConnectProxyFailed(_)
+        | ureq::Error::Protocol(_) => Missed::for_now(reason),
+        _ => Missed::for_good(NetworkFault::Failed(reason)),
+    }
+}
+
+/// What a person reads while a pause lasts.
+fn waiting(host: &str, fault: &NetworkFault, seconds: u64) -> String {
+    let shown: String = fault.to_string().chars().filter(|c| !c.is_control()).collect();
+    match shown.strip_prefix(host) {
+        Some(reason) => format!("{host}{reason}; asking again in {seconds} s"),
+        None => format!("{host}: {shown}; asking again in {seconds} s"),
     }
 }
 
@@ -230,22 +324,23 @@ fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
 }
 
 /// A bar that appears when a fetch lasts longer than a second.
-struct Progress {
+struct Progress<'c> {
     wanted: bool,
     name: String,
     total: Option<u64>,
-    since: Instant,
+    clock: &'c dyn Clock,
+    since: Duration,
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
-    fn new(wanted: bool, url: &str, total: Option<u64>) -> Self {
+impl<'c> Progress<'c> {
+    fn new(wanted: bool, clock: &'c dyn Clock, url: &str, total: Option<u64>) -> Self {
         let name = url.rsplit('/').next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(60).collect();
-        Progress { wanted, name, total, since: Instant::now(), bar: None }
+        Progress { wanted, name, total, clock, since: clock.passed(), bar: None }
     }
 
     fn at(&mut self, bytes: u64) {
-        if !self.wanted || (self.bar.is_none() && self.since.elapsed() < Duration::from_secs(1)) {
+        if !self.wanted || (self.bar.is_none() && self.clock.passed().saturating_sub(self.since) < Duration::from_secs(1)) {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
@@ -260,7 +355,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Progress<'_> {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -279,6 +374,14 @@ mod tests {
         for url in ["http://h/", "https:///x", "https://user:secret@h/", "file:///x", ""] {
             assert_eq!(host(url), None, "{url}");
         }
+    }
+
+    #[test]
+    fn a_person_reads_what_is_waited_for() {
+        let failed = NetworkFault::Failed("h: Connection refused\u{1b}[2J".to_owned());
+        assert_eq!(waiting("h", &failed, 4), "h: Connection refused[2J; asking again in 4 s");
+        assert_eq!(waiting("h", &NetworkFault::Status(500), 1), "h: got 500; asking again in 1 s");
+        assert_eq!(waiting("h", &NetworkFault::RateLimited(Some(5)), 1), "h: too many requests; asking again in 1 s");
     }
 
     #[test]

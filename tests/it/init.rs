@@ -200,7 +200,10 @@ fn groups_and_versions_of_the_crds_count() {
     let (code, _, said) = run(folder.path(), &["init"]);
     assert_eq!(code, Some(0), "{said}");
     let provider = written(folder.path());
-    assert_eq!((&provider["group"], &provider["groups"]), (&json!("infrastructure.harbour.example"), &json!(["bootstrap.harbour.example"])));
+    assert_eq!(
+        (&provider["group"], &provider["groups"]),
+        (&json!("infrastructure.harbour.example"), &json!(["bootstrap.harbour.example"]))
+    );
     assert_eq!(provider["contracts"], json!({"v1beta2": ["v1beta1"]}));
     assert_eq!(provider["manager"].get("conversion"), None);
     // The kustomization takes one of the two files.

@@ -1,18 +1,24 @@
 //! `--allow-network` against a proxy of this test that plays GitHub and GitLab over TLS: which requests are made, what is refused, what is kept.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use windlass::clusterctl::{Network, NetworkFault, Request};
+use windlass::clusterctl::{ComponentsOptions, Config, Log, Network, NetworkFault, Refusal, Request, World, generate_provider};
+use windlass::contract::ProviderType;
+use windlass::shell::clusterctl_files::Disk;
 use windlass::shell::environment::Environment;
 use windlass::shell::network::{Bounds, Client, Transport, Visible};
+use windlass::shell::retry::Clock;
+use windlass::text::budget::Budget;
 
 use crate::support::windlass;
 
@@ -44,6 +50,15 @@ struct Asked {
     accept: Option<String>,
 }
 
+/// What a path is answered with, one request after the other; the last answer is given again and again.
+type Answers = BTreeMap<String, VecDeque<Answer>>;
+
+fn next(answers: &Mutex<Answers>, path: &str) -> Answer {
+    let mut answers = answers.lock().unwrap();
+    let Some(queue) = answers.get_mut(path) else { return status(404) };
+    if queue.len() > 1 { queue.pop_front().unwrap() } else { queue[0].clone() }
+}
+
 /// A proxy on this machine that plays every host: it takes `CONNECT HOST` and answers with a certificate for HOST, so that the program is
 /// tried as it ships, over TLS. In `asked`, `/HOST/PATH` is `https://HOST/PATH`.
 struct Server {
@@ -53,7 +68,11 @@ struct Server {
 
 impl Server {
     fn start(answers: Vec<(&str, Answer)>) -> Self {
-        let answers: BTreeMap<String, Answer> = answers.into_iter().map(|(path, answer)| (format!("/{path}"), answer)).collect();
+        let mut queues: Answers = BTreeMap::new();
+        for (path, answer) in answers {
+            queues.entry(format!("/{path}")).or_default().push_back(answer);
+        }
+        let answers = Arc::new(Mutex::new(queues));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -61,7 +80,7 @@ impl Server {
         // Ends with the process of the test.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (answers, log) = (answers.clone(), Arc::clone(&log));
+                let (answers, log) = (Arc::clone(&answers), Arc::clone(&log));
                 std::thread::spawn(move || {
                     let (host, stream) = tunnel(stream.unwrap());
                     serve(&host, stream, &answers, &log);
@@ -137,7 +156,7 @@ fn tunnel(mut stream: TcpStream) -> (String, Tls) {
 
 type Tls = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
 
-fn serve(host: &str, stream: Tls, answers: &BTreeMap<String, Answer>, log: &Mutex<Vec<Asked>>) {
+fn serve(host: &str, stream: Tls, answers: &Mutex<Answers>, log: &Mutex<Vec<Asked>>) {
     let mut stream = BufReader::new(stream);
     loop {
         let lines: Vec<String> = stream.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
@@ -148,7 +167,7 @@ fn serve(host: &str, stream: Tls, answers: &BTreeMap<String, Answer>, log: &Mute
             found.map(|(_, value)| value.to_owned())
         };
         log.lock().unwrap().push(Asked { path: path.clone(), authorization: header("authorization"), accept: header("accept") });
-        let answer = answers.get(&path).cloned().unwrap_or_else(|| status(404));
+        let answer = next(answers, &path);
         let mut text = format!("HTTP/1.1 {} X\r\n", answer.status);
         if !answer.headers.iter().any(|(name, _)| name == "Content-Length") {
             text.push_str(&format!("Content-Length: {}\r\n", answer.body.len()));
@@ -404,12 +423,24 @@ fn bad_answers_are_refused() {
     let release = || (tag, ok(json!({"assets": [{"id": 1, "name": "metadata.yaml"}]}).to_string()));
     check_refused(vec![], "failed to get file \"metadata.yaml\" from \"v1.1.1\" release: 404 Not Found");
     check_refused(vec![(tag, ok("<html>"))], "the answer is no JSON");
-    check_refused(vec![(tag, status(500))], "failed to read release \"v1.1.1\": got 500");
+    check_refused(vec![(tag, status(403))], "failed to read release \"v1.1.1\": got 403");
     let limited = Answer { headers: vec![("x-ratelimit-remaining".to_owned(), "0".to_owned())], ..status(403) };
     check_refused(vec![(tag, limited.clone())], "rate limit for github api has been reached.");
     let mut until = limited;
     until.headers.push(("x-ratelimit-reset".to_owned(), "1893456000".to_owned()));
     check_refused(vec![(tag, until)], "the host answers again from 2030-01-01T00:00:00Z on");
+    let asked_too_often = Answer { headers: vec![("Retry-After".to_owned(), "3600".to_owned())], ..status(429) };
+    check_refused(
+        vec![(tag, asked_too_often.clone())],
+        "assign it to the GITHUB_TOKEN environment variable\nnote: the host answers again from 20",
+    );
+    let second_limit = Answer { status: 403, ..asked_too_often.clone() };
+    check_refused(vec![(tag, second_limit)], "rate limit for github api has been reached.");
+    // What is no release says so as well.
+    let (server, folder) = (Server::start(vec![("example.com/t.yaml", asked_too_often)]), configured(URL));
+    let template = ["generate", "yaml", "--allow-network", "--from", "https://example.com/t.yaml"];
+    let (code, _, stderr) = run(&server, folder.path(), &template, &[]);
+    assert!(code == 1 && stderr.contains("file: too many requests\nnote: the host answers again from 20"), "{stderr}");
     for body in
         ["<html><body>Sign in</body></html>", "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 1"]
     {
@@ -422,7 +453,84 @@ fn bad_answers_are_refused() {
     );
     let promised = |bytes: &str| Answer { headers: vec![("Content-Length".to_owned(), bytes.to_owned())], ..ok("abc") };
     check_refused(vec![release(), (asset, promised("1000000000"))], "larger than 64 MiB");
-    check_refused(vec![release(), (asset, promised("10"))], "https://api.github.com/repos/o/r/releases/assets/1");
+}
+
+/// A clock on which time passes only by waiting.
+#[derive(Clone, Default)]
+struct Still(Rc<Cell<Duration>>);
+
+impl Clock for Still {
+    fn passed(&self) -> Duration {
+        self.0.get()
+    }
+    fn date(&self) -> i64 {
+        1_000_000_000 + i64::try_from(self.0.get().as_secs()).unwrap()
+    }
+    fn wait(&self, pause: Duration) {
+        self.0.set(self.0.get() + pause);
+    }
+}
+
+/// `generate provider` of a version of the configuration, by a client whose time passes only by waiting; with the seconds that it waited.
+fn provider_of(server: &Server, version: &str, bounds: Bounds) -> (Result<String, Refusal>, u64) {
+    let clock = Still::default();
+    let transport = Transport { proxy: Some(proxy(server.port)), roots: authority() };
+    let client = Client::new(&Environment::default(), transport, bounds, Visible::default()).with_clock(Box::new(clock.clone()));
+    let folder = configured(&URL.replace("latest", version));
+    let budget = Budget::default();
+    let world = World { files: &Disk, environment: &|_| None, network: Some(&client), budget: &budget };
+    let text = Config::load(world, folder.path().join("clusterctl.yaml").to_str().unwrap()).and_then(|config| {
+        let options = ComponentsOptions::default();
+        generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default())?.to_yaml()
+    });
+    (text, clock.passed().as_secs())
+}
+
+#[test]
+fn what_may_pass_is_asked_again() {
+    let tag = "api.github.com/repos/o/r/releases/tags/v1.1.1";
+    let asset = "api.github.com/repos/o/r/releases/assets/1";
+    let cut = || Answer { headers: vec![("Content-Length".to_owned(), "10".to_owned())], ..ok("abc") };
+    let limited = Answer { headers: vec![("Retry-After".to_owned(), "20".to_owned())], ..status(429) };
+    let mut answers = vec![(tag, status(500)), (tag, status(503)), (tag, limited), (asset, cut())];
+    answers.extend(github());
+    let server = Server::start(answers);
+    let (text, waited) = provider_of(&server, "v1.1.1", Bounds::default());
+    assert!(text.unwrap().contains("cluster.x-k8s.io/provider: infrastructure-foo"));
+    // 1 and 2 seconds, the limit's 20 and one more, and 1 for the asset.
+    assert_eq!(waited, 1 + 2 + 21 + 1);
+    let times = |path: &str| server.paths().iter().filter(|asked| asked[1..] == *path).count();
+    assert_eq!((times(tag), times(asset)), (4, 2));
+
+    for (answer, words, attempts) in [
+        (status(500), "failed to read release \"v1.1.1\": got 500", 9),
+        (cut(), "failed to read release \"v1.1.1\": ", 9),
+        (status(404), "404 Not Found", 1),
+        (status(403), "got 403", 1),
+    ] {
+        let server = Server::start(vec![(tag, answer)]);
+        let (text, waited) = provider_of(&server, "v1.1.1", Bounds::default());
+        let refusal = text.unwrap_err();
+        assert!(refusal.message().contains(words), "{refusal}");
+        assert_eq!(server.asked().len(), attempts, "{refusal}");
+        assert_eq!(waited, if attempts == 1 { 0 } else { 55 }, "within clusterctl's minute");
+    }
+}
+
+#[test]
+fn a_command_has_one_deadline() {
+    // Each request alone would be made for a minute; five of them follow each other.
+    let mut answers = vec![];
+    for (path, answer) in github() {
+        answers.extend(std::iter::repeat_n((path, status(503)), 5));
+        answers.push((path, answer));
+    }
+    let server = Server::start(answers);
+    let bounds = Bounds { command: Duration::from_secs(60), ..Bounds::default() };
+    let (text, waited) = provider_of(&server, "latest", bounds);
+    let refusal = text.unwrap_err();
+    assert!(refusal.message().ends_with("a command may use the network for 60 seconds, and they are over"), "{refusal}");
+    assert!((60..70).contains(&waited), "{waited}");
 }
 
 #[test]
@@ -434,15 +542,39 @@ fn a_host_whose_certificate_nobody_vouches_for_learns_nothing() {
     assert_eq!(server.asked(), []);
 }
 
+/// The proxy on this port of this machine.
+fn proxy(port: u16) -> ureq::Proxy {
+    ureq::Proxy::new(&format!("http://127.0.0.1:{port}")).unwrap()
+}
+
+fn authority() -> ureq::tls::RootCerts {
+    ureq::tls::RootCerts::new_with_certs(&[ureq::tls::Certificate::from_pem(AUTHORITY.pem.as_bytes()).unwrap()])
+}
+
+/// A clock on which each look costs half a minute: there is no time for a second attempt.
+#[derive(Default)]
+struct Hurried(Cell<u64>);
+
+impl Clock for Hurried {
+    fn passed(&self) -> Duration {
+        self.0.set(self.0.get() + 30);
+        Duration::from_secs(self.0.get())
+    }
+    fn date(&self) -> i64 {
+        0
+    }
+    fn wait(&self, _: Duration) {
+        panic!("there is no time to wait");
+    }
+}
+
 /// Fetches with small bounds from a server whose connection `answer` gets.
 fn fetch(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> NetworkFault {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let serving = std::thread::spawn(move || answer(tunnel(listener.accept().unwrap().0).1));
-    let proxy = ureq::Proxy::new(&format!("http://127.0.0.1:{port}")).unwrap();
-    let authority = ureq::tls::Certificate::from_pem(AUTHORITY.pem.as_bytes()).unwrap();
-    let transport = Transport { proxy: Some(proxy), roots: ureq::tls::RootCerts::new_with_certs(&[authority]) };
-    let client = Client::new(&Environment::default(), transport, bounds, Visible::default());
+    let transport = Transport { proxy: Some(proxy(port)), roots: authority() };
+    let client = Client::new(&Environment::default(), transport, bounds, Visible::default()).with_clock(Box::new(Hurried::default()));
     let fault = client.get(&Request::new("https://example.com/x")).unwrap_err();
     serving.join().unwrap();
     fault

@@ -161,14 +161,20 @@ fn the_manager_cannot_become_another_object() {
 fn findings_stand_where_the_object_comes_from() {
     let own = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: busybox}]}}}\n\
                ---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n";
-    let (_, report) = components("objects: [own.yaml]\nmanager: {image: ghcr.io/a/b, patch: {spec: {template: {spec: {containers: [{name: manager, image: busybox}]}}}}}\n", &[("own.yaml", own)]);
+    let (_, report) = components(
+        "objects: [own.yaml]\nmanager: {image: ghcr.io/a/b, patch: {spec: {template: {spec: {containers: [{name: manager, image: busybox}]}}}}}\n",
+        &[("own.yaml", own)],
+    );
     let at = |place: &windlass::diag::Place| (place.file.clone().unwrap().to_string(), place.span.unwrap().start.line);
     let of_rule = |rule: &str| report.findings().iter().filter(|finding| finding.rule.id == rule).collect::<Vec<_>>();
     let images: Vec<_> = of_rule("components-image-not-canonical").iter().map(|finding| at(&finding.place)).collect();
     assert_eq!(images, [("provider.yaml".to_owned(), 7), ("own.yaml".to_owned(), 4)], "{report:#?}");
     let [namespace] = of_rule("components-namespace-duplicated")[..] else { panic!("{report:#?}") };
     let places = [at(&namespace.place), at(&namespace.related[0].place)];
-    assert!(places.contains(&("own.yaml".to_owned(), 8)) && places.contains(&("provider.yaml".to_owned(), 3)), "{places:?}");
+    assert!(
+        places.contains(&("own.yaml".to_owned(), 8)) && places.contains(&("provider.yaml".to_owned(), 3)),
+        "{places:?}"
+    );
 }
 
 /// kubebuilder's roles for people carry labels of Kubernetes' own aggregation; the core takes those over as little as the manager does.

@@ -117,8 +117,10 @@ fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
         let refusal = Refusal::new(format!("{step}: this program uses the network only when it is allowed to"));
         refusal.note(Remedy::new("pass ").setting(diag::Setting::AllowNetwork).then(", or download the file and pass its path"))
     })?;
-    network.get(&Request::new(url)).map_err(|fault| match fault {
-        NetworkFault::Status(status) => Refusal::new(format!("{step} got {status}")),
-        fault => Refusal::new(fault.to_string()).within(step),
+    network.get(&Request::new(url)).map_err(|fault| {
+        fault.noted(match &fault {
+            NetworkFault::Status(status) => Refusal::new(format!("{step} got {status}")),
+            fault => Refusal::new(fault.to_string()).within(step),
+        })
     })
 }

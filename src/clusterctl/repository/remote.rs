@@ -154,13 +154,11 @@ fn gitlab_file(network: &dyn Network, token: Option<&str>, package: &str, versio
     let request = Request { token: token.map(Token), ..Request::new(&url) };
     let bytes = network.get(&request).map_err(|fault| {
         let step = format!("failed to get file {} with version {} from {}", go::quote(name), go::quote(version), go::quote(&url));
-        let note = fault.note();
-        let refusal = match fault {
+        fault.noted(match &fault {
             NetworkFault::Status(401) => Refusal::new("unauthorized access, please check your credentials").within(step),
             NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),
             fault => Refusal::new(fault.to_string()).within(step),
-        };
-        note.into_iter().fold(refusal, Refusal::note)
+        })
     })?;
     if is_release_file(&bytes) {
         network.keep(&url, &bytes);
