@@ -3,11 +3,12 @@
 use clap::Args;
 
 use super::context::To;
+use super::flags::LevelFlags;
 use super::provider_file::ProviderFlag;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
-use crate::ops::generate::{self, Artifact};
+use crate::ops::generate::{self, Artifact, Generated};
 use crate::ops::release_build;
 
 const FAMILY: Option<&str> = Some("print one artifact");
@@ -71,10 +72,13 @@ struct Shared {
     /// The manager's image in place of the one in provider.yaml, with tag or digest
     #[arg(long, value_name = "IMAGE")]
     image: Vec<String>,
+    #[command(flatten)]
+    levels: LevelFlags,
 }
 
 impl Shared {
     fn print(&self, context: &mut Context<'_>, artifact: &Artifact) -> Result<Exit, Failure> {
+        let levels = self.levels.levels()?;
         let loaded = self.provider.load(&context.budget)?;
         let mut report: Report = loaded.report.clone();
         let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
@@ -83,16 +87,19 @@ impl Shared {
             .iter()
             .filter_map(|text| release_build::image_override(text).map_err(|finding| report.push(*finding)).ok())
             .collect();
-        let (text, mut report) = generate::run(artifact, &loaded.providers, report, &loaded.inputs, version.as_ref(), &images);
+        let Generated { text, mut report, judged } =
+            generate::run(artifact, &loaded.providers, report, &loaded.inputs, version.as_ref(), &images);
+        report.extend(judged);
         report.sort(&[&loaded.shown]);
-        context.findings(&report, &loaded.sources, To::Stderr);
-        match text {
+        let verdict = if text.is_some() { levels.judge(report) } else { levels.judge_unfinished(report) };
+        context.findings(&verdict.report, &loaded.sources, To::Stderr);
+        match text.filter(|_| !verdict.fails) {
             Some(text) => {
                 context.out(&text);
                 Ok(Exit::Clean)
             }
             None => {
-                context.summary("", &report, "nothing printed", To::Stderr);
+                context.summary("", &verdict.report, "nothing printed", To::Stderr);
                 Ok(Exit::Findings)
             }
         }

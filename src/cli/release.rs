@@ -8,7 +8,7 @@ use semver::Version;
 use serde::Serialize;
 
 use super::context::To;
-use super::flags::{Format, Output, Target};
+use super::flags::{Format, LevelFlags, Output, Target};
 use super::provider_file::{Loaded, ProviderFlag};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -18,6 +18,7 @@ use crate::ops::release_build::{self, FIXED_EPOCH};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
 use crate::report::Sources;
+use crate::report::levels::Levels;
 use crate::report::text::plural;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
@@ -60,6 +61,8 @@ struct Build {
     image: Vec<String>,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    levels: LevelFlags,
 }
 
 /// What `-o json` says beside the findings.
@@ -86,6 +89,7 @@ pub(super) struct BuildReport {
 
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let levels = self.levels.levels()?;
         let loaded = self.provider.load(&context.budget)?;
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
@@ -94,9 +98,9 @@ impl Run for Build {
         let epoch = epoch(context)?;
         let release = match &version {
             Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
-            None => Release { report, ..Release::default() },
+            None => Release { report, is_incomplete: true, ..Release::default() },
         };
-        Building { arguments: &self, loaded, release }.finish(context)
+        Building { arguments: &self, levels, loaded, release }.finish(context)
     }
 }
 
@@ -117,6 +121,7 @@ fn epoch(context: &Context<'_>) -> Result<i64, Failure> {
 /// A release that was built in memory, on its way to the folder.
 struct Building<'a> {
     arguments: &'a Build,
+    levels: Levels,
     loaded: Loaded,
     release: Release,
 }
@@ -125,7 +130,10 @@ impl Building<'_> {
     fn finish(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         self.release.report.sort(&[&self.loaded.shown]);
         context.talk(&self.headline());
-        if self.release.report.has_errors() {
+        let report = std::mem::take(&mut self.release.report);
+        let verdict = if self.release.is_incomplete { self.levels.judge_unfinished(report) } else { self.levels.judge(report) };
+        self.release.report = verdict.report;
+        if verdict.fails {
             self.show(context, false, To::Stderr);
             context.summary("", &self.release.report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
@@ -175,9 +183,10 @@ impl Building<'_> {
         for (name, source) in comparison.sources {
             self.loaded.sources.add(crate::text::source::Source::new(name, source));
         }
-        let differing = comparison.report.findings().len();
-        let foreign = comparison.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
-        self.release.report.extend(comparison.report);
+        let verdict = self.levels.judge(comparison.report);
+        let differing = verdict.report.findings().len();
+        let foreign = verdict.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
+        self.release.report.extend(verdict.report);
         self.show(context, differing == 0, To::Stdout);
         let build = context.command(&format!("release build {} --to {to} --force", self.arguments.release));
         let (stale, total) = (differing - foreign, self.release.files.len());
@@ -206,13 +215,14 @@ impl Building<'_> {
 
     fn body(&self, written: bool) -> BuildReport {
         let contract = &self.release.contract;
+        let is_faulty = self.release.is_incomplete || (!written && self.release.report.has_errors());
         BuildReport {
             providers: self.loaded.providers.iter().map(|declared| declared.provider.label()).collect(),
             version: self.arguments.release.clone(),
             contract: (!contract.is_empty()).then(|| contract.clone()),
             to: self.arguments.target.to.clone(),
             written,
-            files: if self.release.report.has_errors() { Vec::new() } else { self.release.files.paths().map(str::to_owned).collect() },
+            files: if is_faulty { Vec::new() } else { self.release.files.paths().map(str::to_owned).collect() },
             images: self.release.images.iter().cloned().collect(),
             objects: self.release.objects,
         }

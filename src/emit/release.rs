@@ -59,8 +59,10 @@ pub struct ImageOverride {
 /// A release in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Release {
-    /// The files. Complete only when the report has no errors.
+    /// The files.
     pub files: Tree,
+    /// Whether an error keeps something out of the files. What the judge says of whole files does not.
+    pub is_incomplete: bool,
     /// The images that it runs.
     pub images: BTreeSet<String>,
     /// How many Kubernetes objects its components hold.
@@ -76,7 +78,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let metadata = add_metadata(&mut release, plan);
     let templates = add_templates(&mut release, plan);
-    let mut written = Vec::new();
+    let (mut written, mut judged) = (Vec::new(), Report::new());
     for (at, declared) in plan.providers.iter().enumerate() {
         let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
         release.report.extend(report);
@@ -85,7 +87,7 @@ pub fn build(plan: &Plan<'_>) -> Release {
             let templates = if at == 0 { templates.as_slice() } else { &[] };
             let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
             let built = Built { declared, objects, text: &text, version: plan.version };
-            release.report.extend(built.check(metadata.as_ref(), templates, plan.inputs.budget()));
+            judged.extend(built.check(metadata.as_ref(), templates, plan.inputs.budget()));
             written.push((declared, text));
         }
     }
@@ -95,9 +97,11 @@ pub fn build(plan: &Plan<'_>) -> Release {
         release.files.insert(INSTALL_FILE, text.into_bytes());
     });
     plan.inputs.budget().tell(&mut release.report);
-    if !release.report.has_errors() {
+    release.is_incomplete = release.report.has_errors();
+    if !release.is_incomplete {
         add_lists(&mut release, plan);
     }
+    release.report.extend(judged);
     release
 }
 

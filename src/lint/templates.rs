@@ -21,8 +21,8 @@ rules! {
     SUBSTITUTION = error("template-substitution-broken"), url(book::VARIABLES);
     /// a template contains a Namespace, which clusterctl renames to the target namespace
     NAMESPACE_PRESENT = error("template-namespace-present"), url(book::TEMPLATES);
-    /// an object in a template has a fixed namespace, which clusterctl replaces
-    NAMESPACE_FOREIGN = warning("template-namespace-foreign"), url(book::TEMPLATES);
+    /// objects in a template have a fixed namespace, which clusterctl replaces
+    NAMESPACE_FOREIGN = info("template-namespace-foreign"), url(book::TEMPLATES);
     /// a template uses a ClusterClass whose file is not part of the release
     CLASS_MISSING = error("template-class-missing"), url(book::CLUSTER_CLASSES);
     /// the name of a ClusterClass differs from that of its file
@@ -126,29 +126,32 @@ fn check_template(source: &Source, classes: &BTreeSet<&str>, budget: &Budget) ->
         Err(finding) => return [*finding].into_iter().collect(),
     };
     let mut report = sampled.report.clone();
-    report.extend(
-        sampled.judge(|object| {
-            namespaces(&sampled, object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()
-        }),
-    );
+    report.extend(sampled.judge(|object| namespace(object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()));
+    report.extend(sampled.substituted.restore(fixed_namespaces(&sampled).into_iter().collect()));
     report
 }
 
-/// A template takes the namespace as given: no Namespace object, no namespace but that of the caller.
-fn namespaces(sampled: &Sampled, object: &Object) -> Option<Diagnostic> {
-    if object.kind() == "Namespace" {
-        let finding =
-            Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace");
-        let finding = finding.at(object.place(&FieldPath::of_fields("kind"))).help("remove it: the namespace of a cluster exists already");
-        return Some(finding);
-    }
-    let path = FieldPath::of_fields("metadata.namespace");
-    object.at(&path)?;
-    let written = sampled.written(object, &path);
-    (!written.contains("${")).then(|| {
-        let message = format!("{} has the fixed namespace {written}", object.title());
-        Diagnostic::of(&NAMESPACE_FOREIGN, message).at(object.place(&path)).help("write `namespace: \"${NAMESPACE}\"`")
+/// A template takes the namespace as given: no Namespace object.
+fn namespace(object: &Object) -> Option<Diagnostic> {
+    (object.kind() == "Namespace").then(|| {
+        Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace")
+            .at(object.place(&FieldPath::of_fields("kind")))
+            .help("remove it: the namespace of a cluster exists already")
     })
+}
+
+/// No namespace but that of the caller: clusterctl writes the target namespace in place of any other, which is told once.
+fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
+    let path = FieldPath::of_fields("metadata.namespace");
+    let is_fixed = |object: &&Object| object.at(&path).is_some() && !sampled.written(object, &path).contains("${");
+    let fixed: Vec<&Object> = sampled.objects.iter().filter(|object| object.kind() != "Namespace").filter(is_fixed).collect();
+    let (first, others) = fixed.split_first()?;
+    let titles: Vec<String> = fixed.iter().map(|object| object.title()).collect();
+    let message = format!("`clusterctl generate cluster` replaces the namespace of {}", titles.join(", "));
+    let finding = Diagnostic::of(&NAMESPACE_FOREIGN, message)
+        .at(first.place(&path))
+        .help("write `namespace: \"${NAMESPACE}\"`, which `clusterctl generate yaml` replaces too");
+    Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&path), "")))
 }
 
 /// A template with a topology needs the file of its class beside it.
@@ -264,6 +267,17 @@ mod tests {
         ] {
             assert_eq!(rules(&[("cluster-template.yaml", &text)]), expected, "{text}");
         }
+    }
+
+    /// Nutanix' `cluster-template-csi3.yaml` has fifteen such objects: clusterctl rewrites them all.
+    #[test]
+    fn fixed_namespaces_are_told_once() {
+        let object = |name: &str, namespace: &str| format!("kind: X\nmetadata:\n  name: {name}\n  namespace: {namespace}\n");
+        let text = ["default", "${NAMESPACE}", "kube-system"].map(|namespace| object("x", namespace)).join("---\n");
+        let report = check(&[Source::new("cluster-template.yaml", text)], &Budget::default());
+        let [finding] = report.findings() else { panic!("{report:?}") };
+        let line = |place: &crate::diag::Place| place.span.map_or(0, |span| span.start.line);
+        assert_eq!((line(&finding.place), finding.related.iter().map(|related| line(&related.place)).collect()), (4, vec![14]));
     }
 
     #[test]

@@ -39,6 +39,17 @@ pub enum Artifact {
     ClusterClass(String),
 }
 
+/// An artifact, and what is wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct Generated {
+    /// The artifact; `None` when an error keeps something out of it.
+    pub text: Option<String>,
+    /// What keeps something out of it.
+    pub report: Report,
+    /// What the judge says of it.
+    pub judged: Report,
+}
+
 /// Prints one artifact of the providers that a file describes; several components follow each other as documents of one stream.
 /// `version` is the release whose tag images get; without one it is the first of the newest series.
 pub fn run(
@@ -48,24 +59,24 @@ pub fn run(
     inputs: &Inputs,
     version: Option<&Version>,
     images: &[ImageOverride],
-) -> (Option<String>, Report) {
-    let mut report = parsed;
+) -> Generated {
+    let mut generated = Generated { report: parsed, ..Generated::default() };
     for declared in providers {
-        report.extend(missing_files(declared, inputs));
+        generated.report.extend(missing_files(declared, inputs));
     }
     let newest = version.cloned().unwrap_or_else(|| newest_version(providers, inputs));
     let text = match artifact {
-        Artifact::Metadata => metadata_text(providers, inputs, &mut report),
-        Artifact::Template(flavor) => template_text(providers, inputs, &template_file(flavor), &mut report),
-        Artifact::ClusterClass(name) => template_text(providers, inputs, &format!("{CLUSTER_CLASS_PREFIX}{name}.yaml"), &mut report),
+        Artifact::Metadata => metadata_text(providers, inputs, &mut generated.report),
+        Artifact::Template(flavor) => template_text(providers, inputs, &template_file(flavor), &mut generated),
+        Artifact::ClusterClass(name) => template_text(providers, inputs, &format!("{CLUSTER_CLASS_PREFIX}{name}.yaml"), &mut generated),
         Artifact::Crds | Artifact::Rbac | Artifact::Components => {
             let plan = Plan { providers, inputs, version: &newest, images, epoch: super::release_build::FIXED_EPOCH };
-            objects_text(artifact, &plan, &mut report)
+            objects_text(artifact, &plan, &mut generated)
         }
     };
-    inputs.budget().tell(&mut report);
-    let text = text.filter(|_| !report.has_errors());
-    (text, report)
+    inputs.budget().tell(&mut generated.report);
+    let is_whole = !generated.report.has_errors();
+    Generated { text: text.filter(|_| is_whole), ..generated }
 }
 
 fn template_file(flavor: &str) -> String {
@@ -90,14 +101,14 @@ fn metadata_text(providers: &[Declared], inputs: &Inputs, report: &mut Report) -
     Some(source.text().to_owned())
 }
 
-fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: &mut Report) -> Option<String> {
+fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, generated: &mut Generated) -> Option<String> {
     let sources = providers.iter().flat_map(|declared| &declared.provider.templates).flat_map(|folder| inputs.files(folder));
-    let (found, mut faults) = templates::select(sources);
+    let (found, faults) = templates::select(sources);
     let judged: Vec<Source> = found.iter().map(|(_, source)| (*source).clone()).collect();
-    faults.extend(templates::check(&judged, inputs.budget()));
     let text = found.iter().find(|(file, _)| *file == wanted).map(|(_, source)| source.text().to_owned());
     if text.is_some() {
-        report.extend(faults);
+        generated.report.extend(faults);
+        generated.judged.extend(templates::check(&judged, inputs.budget()));
         return text;
     }
     let is_class = cluster_class_name(wanted).is_some();
@@ -108,22 +119,23 @@ fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, report: 
         .collect();
     let what = if is_class { "classes" } else { "flavors" };
     let help = if known.is_empty() { format!("the provider has no {what}") } else { format!("its {what} are {}", known.join(", ")) };
-    report.push(Diagnostic::of(&ARTIFACT_MISSING, format!("the provider has no {wanted}")).help(help));
+    generated.report.push(Diagnostic::of(&ARTIFACT_MISSING, format!("the provider has no {wanted}")).help(help));
     None
 }
 
-fn objects_text(artifact: &Artifact, plan: &Plan<'_>, report: &mut Report) -> Option<String> {
+fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated) -> Option<String> {
     let mut chosen = Vec::new();
     for declared in plan.providers {
         let image = image_of(plan, declared);
         let Components { objects, report: found } = components(declared, plan.inputs, &image);
-        report.extend(found);
+        generated.report.extend(found);
         match release::write(&objects) {
             Ok(text) => {
                 let objects = objects.iter().map(Object::anchor).collect();
-                report.extend(Built { declared, objects, text: &text, version: plan.version }.check(None, &[], plan.inputs.budget()));
+                let built = Built { declared, objects, text: &text, version: plan.version };
+                generated.judged.extend(built.check(None, &[], plan.inputs.budget()));
             }
-            Err((object, error)) => report.push(release::not_writable(object, &error)),
+            Err((object, error)) => generated.report.push(release::not_writable(object, &error)),
         }
         chosen.extend(objects.into_iter().filter(|object| is_part(artifact, object)));
     }

@@ -69,6 +69,7 @@ pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, version: &Ve
     let mut release = release::build(&Plan { providers, inputs, version, images, epoch });
     let mut report = parsed;
     report.extend(missing);
+    release.is_incomplete |= report.has_errors();
     report.extend(std::mem::take(&mut release.report));
     release.report = report;
     release

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Report, Severity};
+use crate::diag::{Report, Rule, Severity};
 
 /// What the flags ask for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +38,17 @@ impl Levels {
 
     /// Judges a report.
     pub fn judge(&self, report: Report) -> Verdict {
-        let report: Report = report.into_findings().into_iter().filter(|finding| !self.allow.contains(finding.rule.id)).collect();
+        self.judged(report, |_| true)
+    }
+
+    /// Judges a report of something that is not whole: what is allowed does not mend that, so its errors stay.
+    pub fn judge_unfinished(&self, report: Report) -> Verdict {
+        self.judged(report, |rule| rule.severity != Severity::Error)
+    }
+
+    fn judged(&self, report: Report, may_be_left_out: impl Fn(&Rule) -> bool) -> Verdict {
+        let is_left_out = |rule: &Rule| self.allow.contains(rule.id) && may_be_left_out(rule);
+        let report: Report = report.into_findings().into_iter().filter(|finding| !is_left_out(finding.rule)).collect();
         let fails = report.findings().iter().any(|finding| match finding.rule.severity {
             Severity::Error => true,
             Severity::Warning if self.deny_warnings => true,
@@ -75,5 +85,16 @@ mod tests {
         let error: Report = [Diagnostic::of(const { &Rule::error("e-x", "") }, "")].into_iter().collect();
         assert!(Levels::default().judge(error.clone()).fails);
         assert!(!Levels::new([], ["e-x"]).judge(error).fails);
+    }
+
+    #[test]
+    fn errors_of_what_is_not_whole_are_never_left_out() {
+        let findings = [
+            Diagnostic::of(const { &Rule::error("e-x", "") }, ""),
+            Diagnostic::of(const { &Rule::warning("w-x", "") }, ""),
+        ];
+        let verdict = Levels::new([], ["e-x", "w-x"]).judge_unfinished(findings.into_iter().collect());
+        let left: Vec<&str> = verdict.report.findings().iter().map(|finding| finding.rule.id).collect();
+        assert_eq!((left, verdict.fails), (vec!["e-x"], true));
     }
 }

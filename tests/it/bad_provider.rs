@@ -173,6 +173,52 @@ fn target_with_other_content_is_left_alone() {
     assert_eq!(std::fs::read_to_string(folder.path().join("out/notes.md")).unwrap(), "mine");
 }
 
+/// `--force` keeps a file that the release does not have and says so; `--check` says that the file is to be removed, and by whom.
+#[test]
+fn check_and_force_agree_on_a_foreign_file() {
+    let folder = folder(&[("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD)]);
+    assert_eq!(build(folder.path(), &["v0.1.0"]).code, Some(0));
+    let notes = folder.path().join("out/notes.md");
+    std::fs::write(&notes, "mine").unwrap();
+    let check = |arguments: &[&str]| {
+        let mut command = support::windlass(folder.path());
+        let output = command.args(["release", "build", "v0.1.0", "--to", "out", "--check"]).args(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, stdout, stderr) = check(&[]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stdout.contains("error[release-file-foreign]: out/notes.md is there"), "{stdout}");
+    assert!(stdout.contains("help: remove the file, or build into another folder"), "{stdout}");
+    assert!(!stderr.contains("run `windlass release build"), "nothing is stale: {stderr}");
+    assert!(stderr.contains("remove it, `--force` does not"), "{stderr}");
+    let forced = build(folder.path(), &["v0.1.0", "--force"]);
+    assert_eq!(forced.code, Some(0), "{}", forced.stderr);
+    assert!(forced.stderr.contains("note: out also holds 1 file that the release does not have: notes.md"), "{}", forced.stderr);
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+    assert_eq!(check(&[]).0, Some(1), "--force changed nothing about it");
+    assert_eq!(check(&["--allow", "release-file-foreign"]).0, Some(0));
+    std::fs::write(folder.path().join("out/images.txt"), "stale\n").unwrap();
+    let (code, _, stderr) = check(&["--allow", "release-file-foreign"]);
+    assert!(code == Some(1) && stderr.contains("--to out --force`") && !stderr.contains("also holds"), "{stderr}");
+    std::fs::remove_file(&notes).unwrap();
+    assert_eq!(build(folder.path(), &["v0.1.0", "--force"]).code, Some(0));
+    assert_eq!(check(&[]).0, Some(0));
+}
+
+/// Shapes of real providers: an add-on without a contract, and an old helper kind of which no version fulfils one.
+#[test]
+fn kinds_without_a_contract_are_no_fault() {
+    let addon = PROVIDER.replace("InfrastructureProvider", "AddonProvider").replace("contracts:\n  v1beta2: [v1]\n", "");
+    let helper = CRD.replace("name: v1\n", "name: v1alpha1\n").replace("FooMachine", "FooServer").replace("foomachine", "fooserver");
+    for provider in [addon.as_str(), &PROVIDER.replace("[crd.yaml]", "[crd.yaml, helper.yaml]")] {
+        let folder =
+            folder(&[("provider.yaml", provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("helper.yaml", &helper)]);
+        let outcome = build(folder.path(), &["v0.1.0", "--deny", "warnings"]);
+        assert_eq!(outcome.code, Some(0), "{provider}{}", outcome.stderr);
+    }
+}
+
 #[test]
 fn check_compares_and_writes_nothing() {
     let folder = folder(&[("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD)]);

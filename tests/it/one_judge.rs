@@ -223,3 +223,54 @@ fn a_release_is_held_against_its_own_checksums() {
     let examined = told(&run(path, "repository doctor partly -o json"));
     assert!(examined.iter().any(|(rule, _)| rule == "release-checksum-wrong"), "{examined:?}");
 }
+
+/// What the judge says of whole files is left out by `--allow`, and fails the run by `--deny`, in each verb that hands it a release.
+#[test]
+fn findings_of_the_judge_can_be_allowed_and_denied_everywhere() {
+    let unknown = CRD.replace(", description: \"of ${NAME:=x}\"", "");
+    let template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: kube-system}\n";
+    let folder = folder(&unknown, template);
+    let path = folder.path();
+    let (rule, advice) = ("crd-contract-label-version-unknown", "template-namespace-foreign");
+    assert_eq!(run(path, "release build v0.1.0 --to before").status.code(), Some(1));
+    assert!(!path.join("before").exists());
+    assert_eq!(run(path, "repository add in --release v0.1.0 --to repository").status.code(), Some(1));
+    for line in [
+        "release build v0.1.0 --to out",
+        "release build v0.1.0 --to out --check",
+        "generate components",
+        "repository add in --release v0.1.0 --to repository",
+        "repository doctor repository",
+    ] {
+        let all = |output: &Output| format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let allowed = run(path, &format!("{line} --allow {rule}"));
+        assert_eq!(allowed.status.code(), Some(0), "{line}: {}", all(&allowed));
+        assert!(!all(&allowed).contains(rule), "{line}: {}", all(&allowed));
+        if line != "generate components" {
+            let denied = run(path, &format!("{line} --allow {rule} --deny {advice}"));
+            assert_eq!(denied.status.code(), Some(1), "{line}: {}", all(&denied));
+        }
+        let unknown = run(path, &format!("{line} --allow crd-contract-label"));
+        assert_eq!(unknown.status.code(), Some(2), "{line}: {}", all(&unknown));
+    }
+    let components = std::fs::read_to_string(path.join("out/bootstrap-components.yaml")).unwrap();
+    assert!(components.contains("cluster.x-k8s.io/v1beta2: v1beta9"), "{components}");
+    assert!(path.join("out/SHA256SUMS").exists());
+}
+
+/// What keeps something out of the files is told whatever is allowed: a release without it would be another one.
+#[test]
+fn what_keeps_a_release_from_being_whole_cannot_be_allowed() {
+    let folder = folder("apiVersion: v1\nkind: ConfigMap\n", "a: b\n");
+    let path = folder.path();
+    for (line, rule) in [
+        ("release build v0.1.0 --to out", "object-incomplete"),
+        ("generate components", "object-incomplete"),
+        ("repository add in --release v0.9.0 --to repository", "metadata-series-missing"),
+    ] {
+        let output = run(path, &format!("{line} --allow {rule}"));
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        assert!(named(&output).contains(rule), "{line}: {output:?}");
+    }
+    assert!(!path.join("out").exists() && !path.join("repository").exists());
+}

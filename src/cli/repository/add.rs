@@ -7,6 +7,7 @@ use semver::Version;
 
 use super::FAMILY;
 use crate::cli::context::To;
+use crate::cli::flags::LevelFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
@@ -14,6 +15,7 @@ use crate::ops::release_build;
 use crate::ops::repository::bundle;
 use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Placement};
 use crate::report::Sources;
+use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
 use crate::shell::WorldError;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
@@ -61,6 +63,8 @@ struct Add {
     /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
     #[arg(long)]
     trust_configuration: bool,
+    #[command(flatten)]
+    levels: LevelFlags,
 }
 
 /// Files that together are the release of one version.
@@ -83,6 +87,7 @@ struct Given {
 
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let levels = self.levels.levels()?;
         let Given { releases: given, configuration, mut report } = self.read()?;
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();
@@ -96,11 +101,12 @@ impl Run for Add {
             releases.push((files, judged.providers));
         }
         if is_refused {
+            let report = levels.judge_unfinished(report).report;
             context.findings(&report, &sources, To::Stderr);
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        self.write(context, &releases, configuration, report, sources)
+        self.write(context, &releases, configuration, levels.judge(report), sources)
     }
 }
 
@@ -145,7 +151,7 @@ impl Add {
         context: &mut Context<'_>,
         releases: &[(Tree, Vec<Assets>)],
         bundled: Option<Source>,
-        mut report: Report,
+        judged: Verdict,
         mut sources: Sources,
     ) -> Result<Exit, Failure> {
         let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
@@ -160,6 +166,7 @@ impl Add {
         let target = self.relocated(context, target, releases, &mut refused);
         let (placements, configuration) = target.lay_out(releases, bundled, &context.budget, &mut refused);
         let is_refused = refused.has_errors();
+        let Verdict { mut report, fails } = judged;
         report.extend(refused);
         context.findings(&report, &sources, To::Stderr);
         if is_refused {
@@ -173,7 +180,7 @@ impl Add {
         }
         let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
         self.go_on(context, &providers, &target.absolute, unchanged);
-        Ok(Exit::failing(report.has_errors()))
+        Ok(Exit::failing(fails))
     }
 
     /// The repository as it is.
