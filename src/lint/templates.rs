@@ -126,7 +126,9 @@ fn check_template(source: &Source, classes: &BTreeSet<&str>, budget: &Budget) ->
         Err(finding) => return [*finding].into_iter().collect(),
     };
     let mut report = sampled.report.clone();
-    report.extend(sampled.judge(|object| namespace(object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()));
+    report.extend(
+        sampled.judge(|object| namespace(object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()),
+    );
     report.extend(sampled.substituted.restore(fixed_namespaces(&sampled).into_iter().collect()));
     report
 }

@@ -89,10 +89,7 @@ mod tests {
 
     #[test]
     fn errors_of_what_is_not_whole_are_never_left_out() {
-        let findings = [
-            Diagnostic::of(const { &Rule::error("e-x", "") }, ""),
-            Diagnostic::of(const { &Rule::warning("w-x", "") }, ""),
-        ];
+        let findings = [Diagnostic::of(const { &Rule::error("e-x", "") }, ""), Diagnostic::of(const { &Rule::warning("w-x", "") }, "")];
         let verdict = Levels::new([], ["e-x", "w-x"]).judge_unfinished(findings.into_iter().collect());
         let left: Vec<&str> = verdict.report.findings().iter().map(|finding| finding.rule.id).collect();
         assert_eq!((left, verdict.fails), (vec!["e-x"], true));

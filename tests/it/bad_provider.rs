@@ -194,7 +194,11 @@ fn check_and_force_agree_on_a_foreign_file() {
     assert!(stderr.contains("remove it, `--force` does not"), "{stderr}");
     let forced = build(folder.path(), &["v0.1.0", "--force"]);
     assert_eq!(forced.code, Some(0), "{}", forced.stderr);
-    assert!(forced.stderr.contains("note: out also holds 1 file that the release does not have: notes.md"), "{}", forced.stderr);
+    assert!(
+        forced.stderr.contains("note: out also holds 1 file that the release does not have: notes.md"),
+        "{}",
+        forced.stderr
+    );
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
     assert_eq!(check(&[]).0, Some(1), "--force changed nothing about it");
     assert_eq!(check(&["--allow", "release-file-foreign"]).0, Some(0));
@@ -212,8 +216,7 @@ fn kinds_without_a_contract_are_no_fault() {
     let addon = PROVIDER.replace("InfrastructureProvider", "AddonProvider").replace("contracts:\n  v1beta2: [v1]\n", "");
     let helper = CRD.replace("name: v1\n", "name: v1alpha1\n").replace("FooMachine", "FooServer").replace("foomachine", "fooserver");
     for provider in [addon.as_str(), &PROVIDER.replace("[crd.yaml]", "[crd.yaml, helper.yaml]")] {
-        let folder =
-            folder(&[("provider.yaml", provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("helper.yaml", &helper)]);
+        let folder = folder(&[("provider.yaml", provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("helper.yaml", &helper)]);
         let outcome = build(folder.path(), &["v0.1.0", "--deny", "warnings"]);
         assert_eq!(outcome.code, Some(0), "{provider}{}", outcome.stderr);
     }
