@@ -19,6 +19,7 @@ mod init;
 mod overview;
 mod provider_file;
 mod release;
+mod release_diff;
 mod remedy;
 mod render;
 mod repository;

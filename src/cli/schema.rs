@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{release, render, repository, rules, vars};
+use super::{release, release_diff, render, repository, rules, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -35,6 +35,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "provider", make: provider::json_schema },
     // `release build -o json`.
     Schema { kind: "release-build", make: json::schema_of::<json::Envelope<release::BuildReport>> },
+    // `release diff -o json`.
+    Schema { kind: "release-diff", make: json::schema_of::<json::Envelope<release_diff::DiffReport>> },
     // `render -o json`.
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
     // `repository doctor -o json`.

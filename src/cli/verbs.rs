@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, init,
-    release, render, repository, rules, schema, vars, version,
+    release, release_diff, render, repository, rules, schema, vars, version,
 };
 
 /// The sections of the overview.
@@ -103,6 +103,7 @@ pub static VERBS: &[Verb] = &[
     init::VERB,
     release::BUILD,
     release::BUMP,
+    release_diff::VERB,
     generate::CRDS,
     generate::RBAC,
     generate::COMPONENTS,

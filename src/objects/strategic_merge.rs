@@ -23,6 +23,11 @@ const MERGE_KEYS: &[(&str, &str)] = &[
     ("volumes", "name"),
 ];
 
+/// By which field items of the list in a field are told apart, if Kubernetes' types say so.
+pub(crate) fn merge_key(field: &str) -> Option<&'static [&'static str]> {
+    MERGE_KEYS.iter().find(|(list, _)| *list == field).map(|(_, key)| std::slice::from_ref(key))
+}
+
 /// What is to be done with a map, instead of merging it.
 const DIRECTIVE: &str = "$patch";
 /// Which keys of a map stay.
@@ -110,8 +115,7 @@ fn merge_fields(original: &mut Map<String, Value>, patch: &Map<String, Value>, p
 }
 
 fn merge_field(original: &mut Map<String, Value>, key: &str, value: &Value, path: &FieldPath) -> Result<(), PatchFault> {
-    let merge_key = MERGE_KEYS.iter().find(|(field, _)| *field == key).map(|(_, merge_key)| *merge_key);
-    match (value, merge_key) {
+    match (value, merge_key(key).and_then(|fields| fields.first().copied())) {
         (Value::Null, _) => {
             original.remove(key);
         }

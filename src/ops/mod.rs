@@ -9,6 +9,7 @@ pub mod init;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_compare;
+pub mod release_diff;
 pub mod render;
 pub mod repository;
 pub mod rules;

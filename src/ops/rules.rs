@@ -30,6 +30,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::release_build::RULES,
     crate::ops::release_bump::RULES,
     crate::ops::release_compare::RULES,
+    crate::ops::release_diff::RULES,
     crate::ops::render::RULES,
     crate::ops::render::secret::RULES,
     crate::ops::repository::assets::RULES,

@@ -29,6 +29,7 @@ mod no_cluster;
 mod one_judge;
 mod own_objects;
 mod release;
+mod release_diff;
 mod render;
 mod repository;
 mod rules;

@@ -405,6 +405,7 @@ fn repositories() {
         runs: &[
             "repository doctor {}/r",
             "repository add {}/r/bootstrap-foo0/v0.1.0 --to {}/to --release v0.1.0",
+            "release diff {}/r/bootstrap-foo0/v0.1.0 {}/r/bootstrap-foo0/v0.1.0",
             "repository bundle {}/r --write-to {}/b.tar",
             "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml",
             "generate provider --bootstrap foo0:v0.1.0 --target-namespace other --config {}/r/clusterctl.yaml",
@@ -431,4 +432,70 @@ fn repositories() {
         runs: &["repository doctor {}/r", "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml"],
         code: 0,
     });
+}
+
+#[test]
+fn differences() {
+    /// Two files, of which each item differs.
+    fn both(folder: &Path, item: impl Fn(usize, &str) -> String, n: usize, head: &str) {
+        for (path, value) in [("a.yaml", "x"), ("b.yaml", "y")] {
+            write(folder, path, &format!("{head}{}", each(n, |at| item(at, value))));
+        }
+    }
+    let runs =
+        &["release diff {}/a.yaml {}/b.yaml", "release diff {}/a.yaml {}/b.yaml -o json", "release diff {}/a.yaml {}/b.yaml -o github"];
+    check(&Case {
+        name: "objects that change, come and go",
+        few: 30,
+        lay_out: |folder, n| {
+            let object = |at, value: &str| {
+                format!(
+                    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}}}\ndata: {{k: {value}}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {value}{at}}}\n"
+                )
+            };
+            both(folder, object, n, "");
+        },
+        runs,
+        code: 0,
+    });
+    for (name, head, item) in [
+        (
+            "fields of one object",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n",
+            (|at, value| format!("  k{at}: {value}\n")) as fn(usize, &str) -> String,
+        ),
+        ("items with a key", "kind: A\nspec:\n  containers:\n", |at, value| {
+            format!("  - {{name: c{at}, image: {value}}}\n")
+        }),
+        ("items without a key", "kind: A\nspec:\n  args:\n", |at, value| format!("  - {value}{at}\n")),
+        ("lists in lists", "kind: A\nrules:\n", |at, value| {
+            format!("- {{resources: [r{at}], verbs: [get, {value}]}}\n")
+        }),
+        ("secrets", "kind: Secret\ndata:\n", |at, value| format!("  k{at}: {value}\n")),
+    ] {
+        check_both(name, head, item, runs);
+    }
+    fn check_both(name: &'static str, head: &'static str, item: fn(usize, &str) -> String, runs: &'static [&'static str]) {
+        for run in runs {
+            let measured = |n: usize| {
+                let folder = tempfile::tempdir().unwrap();
+                both(folder.path(), item, n, head);
+                work(folder.path(), run, 0)
+            };
+            measured(1);
+            let (few, many) = (measured(40), measured(320));
+            assert!(
+                many.count_total <= 10 * few.count_total,
+                "{name}: {run}: {} allocations become {}",
+                few.count_total,
+                many.count_total
+            );
+            assert!(
+                many.bytes_total <= 10 * few.bytes_total,
+                "{name}: {run}: {} bytes become {}",
+                few.bytes_total,
+                many.bytes_total
+            );
+        }
+    }
 }

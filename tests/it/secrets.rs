@@ -70,6 +70,10 @@ const RUNS: &[(&str, &[&str])] = &[
         &["v0.1.0 --to out", "v0.1.0 --to out -o json", "v0.1.0 --to out -o github", "v0.1.0 --to out -v 5"],
     ),
     ("release bump", &["v0.2.0 --metadata DOC"]),
+    (
+        "release diff",
+        &["in/0.yaml DOC", "DOC in/1.yaml -o json", "r/infrastructure-p0/v0.1.0 r/infrastructure-p1/v0.1.0 -o github", "r r"],
+    ),
     ("init", &["DOC-PROJECT"]),
     ("generate crds", &[""]),
     ("generate rbac", &[""]),

@@ -1,5 +1,7 @@
 //! The files of a release as somebody built or downloaded them: which providers they are of, and which version.
 
+use std::collections::BTreeSet;
+
 use semver::Version;
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ use crate::text::tree::Tree;
 
 rules! {
     /// the release has no components file
-    COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML);
+    pub(in crate::ops) COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML);
     /// the release has no metadata.yaml
     METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML);
     /// no object in a components file carries the provider label
@@ -157,7 +159,8 @@ fn control_character(path: &str, shown: &str) -> Option<Diagnostic> {
     })
 }
 
-fn components_files(files: &Tree) -> Vec<(ProviderType, String)> {
+/// The components files among the files of a release, by their standard names.
+pub(in crate::ops) fn components_files(files: &Tree) -> Vec<(ProviderType, String)> {
     let of_type = |provider_type: ProviderType| {
         let standard = provider_type.components_file();
         let development = standard.replace(".yaml", "-development.yaml");
@@ -171,11 +174,26 @@ fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<
     match std::str::from_utf8(files.get(file)?) {
         Ok(text) => Some(Source::new(name, text)),
         Err(_) => {
-            let finding = Diagnostic::of(&NOT_TEXT, format!("{name} is not UTF-8 text"));
-            report.push(finding.help("download the file again, without conversion"));
+            report.push(not_text(&name));
             None
         }
     }
+}
+
+/// A file that is no text.
+pub(in crate::ops) fn not_text(shown: &str) -> Diagnostic {
+    let finding = Diagnostic::of(&NOT_TEXT, format!("{shown} is not UTF-8 text"));
+    finding.help("download the file again, without conversion")
+}
+
+/// The folders of releases in a folder that is no release itself: `bootstrap-windlass/v0.1.0`, in the order of their names.
+pub(in crate::ops) fn versions_below(files: &Tree) -> BTreeSet<String> {
+    let folder = |path: &str| {
+        let (folder, _) = path.rsplit_once('/')?;
+        let (_, version) = folder.split_once('/')?;
+        parse_semantic(version).is_ok().then(|| folder.to_owned())
+    };
+    if components_files(files).is_empty() { files.paths().filter_map(folder).collect() } else { BTreeSet::new() }
 }
 
 fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
