@@ -1,20 +1,21 @@
 //! `--provider`: the `provider.yaml` of a verb, with all the files that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 
-use super::Failure;
+use super::{Context, Failure};
 use crate::diag::Report;
-use crate::provider::{self, Declared, Inputs, Matched, Strayed, Wanted};
+use crate::provider::{self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed, Wanted};
 use crate::report::Sources;
 use crate::shell::WorldError;
 use crate::shell::confine::Confine;
 use crate::shell::files::is_file;
 use crate::shell::glob::{ExpandError, Globs};
-use crate::shell::input::{ENDINGS, read_source};
+use crate::shell::input::{self, ENDINGS, Limits, read_source};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -60,11 +61,13 @@ impl ProviderFlag {
     ///
     /// # Errors
     /// There is no such file, or one cannot be read. What the file names and is not there is a finding, which the verb makes.
-    pub(super) fn load(&self, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self, context: &mut Context<'_>) -> Result<Loaded, Failure> {
+        let budget = Arc::clone(&context.budget);
+        let stdin = &mut *context.stdio.stdin;
         match self.provider.as_deref() {
             Some(BUILTIN) => Ok(builtin()),
-            Some(file) => from_file(file, self.allow_outside, budget),
-            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside, budget),
+            Some(file) => from_file(file, self.allow_outside, stdin, &budget),
+            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside, stdin, &budget),
             None => Err(Failure::usage(
                 "no provider.yaml in this folder, so it is not clear whose release is meant",
                 "go to the folder of provider.yaml, or pass `--provider FILE`; `--provider builtin` is windlass's own provider",
@@ -88,20 +91,32 @@ fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
     strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn from_file(file: &str, allow_outside: bool, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
+fn from_file(file: &str, allow_outside: bool, stdin: &mut dyn Read, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
     let (source, mut report) = read_source(Path::new(file), file)?;
     let (providers, found) = provider::parse(&source, budget);
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
     let confine = Confine::new(&or_here(base)).map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
     let mut inputs = Inputs::within(Arc::clone(budget));
-    let mut search = Search { base, confine, allow_outside, globs: Globs::new(budget), files: BTreeMap::new(), unshown: Vec::new() };
+    let mut search = Search {
+        base,
+        confine,
+        allow_outside,
+        globs: Globs::new(budget),
+        files: BTreeMap::new(),
+        unshown: Vec::new(),
+        beside: BTreeSet::new(),
+        stdin,
+    };
     let mut seen = BTreeSet::new();
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
     for (pattern, wanted) in wanted.filter(|one| seen.insert(*one)) {
         let (matched, found) = search.matched(pattern, wanted)?;
         report.extend(found);
         inputs.insert(pattern, matched);
+    }
+    for kustomization in search.kustomizations(budget, &mut report)? {
+        inputs.add_kustomization(kustomization);
     }
     let mut sources = sources(&providers, &inputs);
     sources.add(source);
@@ -120,12 +135,20 @@ struct Search<'a> {
     files: BTreeMap<String, Source>,
     /// The files whose lines no finding shows.
     unshown: Vec<String>,
+    /// The files of patterns beside which kustomizations may lie, as the patterns spell them.
+    beside: BTreeSet<String>,
+    stdin: &'a mut dyn Read,
 }
 
 impl Search<'_> {
     fn matched(&mut self, pattern: &str, wanted: Wanted) -> Result<(Matched, Report), Failure> {
+        if wanted == Wanted::Components && pattern == STDIN {
+            let read = input::read(&[STDIN.to_owned()], Limits::default(), self.stdin)?;
+            return Ok((Matched { files: read.sources, ..Matched::default() }, read.report));
+        }
         let searched = match wanted {
-            Wanted::Files => pattern.to_owned(),
+            Wanted::Files | Wanted::Components => pattern.to_owned(),
+            Wanted::Excluded => pattern.trim_start_matches(EXCLUDE).to_owned(),
             Wanted::TemplateFolder => format!("{}/{TEMPLATE_FILES}", pattern.trim_end_matches('/')),
         };
         let expansion = match self.globs.expand(&or_here(self.base), &searched) {
@@ -137,14 +160,23 @@ impl Search<'_> {
         };
         let mut report = Report::new();
         let (mut files, mut strayed) = (Vec::new(), Vec::new());
-        for found in expansion.files {
+        if wanted == Wanted::Excluded {
+            // Only the names count.
+            let names = expansion.files.iter().map(|found| self.shown(found));
+            files.extend(names.map(|name| Source::new(name, "")));
+            return Ok((Matched { files, unmatched: expansion.unmatched, ..Matched::default() }, report));
+        }
+        for found in expansion.files.into_iter().filter(|found| !is_kustomization_by_chance(&searched, found)) {
+            if wanted == Wanted::Files {
+                self.beside.insert(found.clone());
+            }
             match self.confine.strayed(&self.base.join(&found)) {
                 Some(why) if !self.allow_outside => strayed.push((found, why)),
                 why => files.push(self.read(found, why, &mut report)?),
             }
         }
         let unmatched = match wanted {
-            Wanted::Files => expansion.unmatched,
+            Wanted::Files | Wanted::Components | Wanted::Excluded => expansion.unmatched,
             Wanted::TemplateFolder if files.is_empty() && strayed.is_empty() => vec![pattern.to_owned()],
             Wanted::TemplateFolder => Vec::new(),
         };
@@ -155,8 +187,7 @@ impl Search<'_> {
         if let Some(source) = self.files.get(&found) {
             return Ok(source.clone());
         }
-        let path = self.base.join(&found);
-        let (source, faults) = read_source(&path, &path.to_string_lossy())?;
+        let (source, faults) = read_source(&self.base.join(&found), &self.shown(&found))?;
         report.extend(faults);
         if !may_be_shown(&found, strayed) {
             self.unshown.push(source.name().to_string());
@@ -164,6 +195,60 @@ impl Search<'_> {
         self.files.insert(found, source.clone());
         Ok(source)
     }
+}
+
+impl Search<'_> {
+    /// The name of a file as findings show it.
+    fn shown(&self, found: &str) -> String {
+        self.base.join(found).to_string_lossy().into_owned()
+    }
+
+    /// The kustomizations that take files of the patterns: in their folder, or in the one above, as kubebuilder lays them out.
+    fn kustomizations(&mut self, budget: &Budget, report: &mut Report) -> Result<Vec<Kustomization>, Failure> {
+        let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for file in &self.beside {
+            let own = folder(file);
+            let above = folder(&own);
+            let shown = self.shown(file);
+            if above != own {
+                folders.entry(above).or_default().push(shown.clone());
+            }
+            folders.entry(own).or_default().push(shown);
+        }
+        let mut kustomizations = Vec::new();
+        for (folder, files) in folders {
+            let names = KUSTOMIZATION_FILES.map(|name| below(&folder, name));
+            let Some(found) = names.into_iter().find(|name| self.may_be_read(name)) else { continue };
+            let mut kustomization = Kustomization::read(&self.read(found, None, report)?, budget);
+            if kustomization.is_readable() && !files.iter().any(|file| kustomization.takes(file)) {
+                continue;
+            }
+            for patch in kustomization.patch_files() {
+                let file = below(&folder, &patch);
+                if self.may_be_read(&file) {
+                    kustomization.insert(patch, self.read(file, None, report)?);
+                }
+            }
+            kustomizations.push(kustomization);
+        }
+        Ok(kustomizations)
+    }
+
+    fn may_be_read(&self, file: &str) -> bool {
+        let path = self.base.join(file);
+        is_file(&path) && (self.allow_outside || self.confine.strayed(&path).is_none())
+    }
+}
+
+fn below(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// A `*` takes the objects of a folder; kustomize's own file is none.
+fn is_kustomization_by_chance(pattern: &str, found: &str) -> bool {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    last(pattern).contains('*') && KUSTOMIZATION_FILES.contains(&last(found).as_str())
 }
 
 /// The folder of a file that is named without one.

@@ -90,7 +90,7 @@ pub(super) struct BuildReport {
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels()?;
-        let loaded = self.provider.load(&context.budget)?;
+        let loaded = self.provider.load(context)?;
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
         let images: Vec<ImageOverride> =

@@ -17,6 +17,8 @@ rules! {
     FOREIGN_GROUP = error("provider-crd-foreign-group");
     /// a contract label of a CRD contradicts `contracts` in provider.yaml
     LABEL_WRONG = error("crd-contract-label-wrong"), url(book::CONTRACT_LABELS);
+    /// a contract label in finished components names versions that the CRD does not serve, and `contracts` in provider.yaml corrects it
+    LABEL_CORRECTED = info("crd-contract-label-corrected"), url(book::CONTRACT_LABELS);
     /// no version of a CRD fulfils a contract, so core objects cannot refer to its kind
     VERSION_MISSING = info("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
 }
@@ -50,7 +52,35 @@ pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
 
 /// Checks a CRD in components that a tool already built.
 pub fn check_built(provider: &Provider, crd: &Object) -> Report {
-    wanted_labels(provider, crd.value()).iter().filter_map(|(key, value)| wrong_label(crd, key, value)).collect()
+    let wrong = wanted_labels(provider, crd.value()).into_iter().filter(|(key, wanted)| served_part(crd, key).as_ref() != Some(wanted));
+    let findings = wrong.filter_map(|(key, wanted)| wrong_label(crd, &key, &wanted));
+    findings.map(|finding| finding.help("correct `contracts`, or leave it out: then the labels of the file stay as they are")).collect()
+}
+
+/// The versions of a contract label of a CRD that the CRD serves, as the label would name them.
+fn served_part(crd: &Object, key: &str) -> Option<String> {
+    let served = versions(crd.value());
+    let named = crd.label(key)?.split(labels::CONTRACT_VERSIONS_SEPARATOR).filter(|version| served.contains(version));
+    Some(named.collect::<Vec<_>>().join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()))
+}
+
+/// The contract labels in components that a tool already built which also name versions that their CRDs do not serve: `contracts` says the
+/// same without these, so the labels are corrected, which is told once. Label tools put one value on all CRDs.
+pub fn corrected<'o>(provider: &Provider, crds: impl Iterator<Item = &'o Object>) -> Option<Diagnostic> {
+    let corrections = crds.flat_map(|crd| {
+        let is_corrected = |(key, wanted): &(String, String)| {
+            crd.label(key).is_some_and(|found| found != wanted) && served_part(crd, key).as_ref() == Some(wanted)
+        };
+        wanted_labels(provider, crd.value()).into_iter().filter(is_corrected).map(move |(key, wanted)| (crd, key, wanted))
+    });
+    let corrections: Vec<_> = corrections.collect();
+    let ((crd, key, wanted), others) = corrections.split_first()?;
+    let place = |crd: &Object, key: &str| crd.place(&path(&["metadata", "labels"]).field(key));
+    let found = crd.label(key).unwrap_or_default();
+    let message = format!("label {key} of {} is `{found}` and becomes `{wanted}`, the versions that it serves", crd.title());
+    let finding = Diagnostic::of(&LABEL_CORRECTED, message).at(place(crd, key));
+    let finding = finding.help("nothing, or label each CRD with the versions that it serves");
+    Some(others.iter().fold(finding, |finding, (crd, key, wanted)| finding.related(place(crd, key), format!("becomes `{wanted}`"))))
 }
 
 fn path(fields: &[&str]) -> FieldPath {
@@ -79,7 +109,7 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
 }
 
 /// The versions that a CRD serves, as it lists them.
-fn versions(crd: &Value) -> Vec<&str> {
+pub fn versions(crd: &Value) -> Vec<&str> {
     let listed = crd["spec"]["versions"].as_array().into_iter().flatten();
     listed.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect()
 }
@@ -156,7 +186,7 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
 }
 
 /// Whether a label key is `cluster.x-k8s.io/v…`, with a version of the form that Kubernetes uses.
-fn is_contract_label(key: &str) -> bool {
+pub fn is_contract_label(key: &str) -> bool {
     key.strip_prefix(labels::CONTRACT_PREFIX)
         .and_then(|rest| rest.strip_prefix('v'))
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

@@ -3,6 +3,7 @@
 use semver::Version;
 
 use crate::diag::{Diagnostic, FieldPath, Place, Report};
+use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
 use crate::lint::{self, provider_of};
 use crate::objects::Anchor;
@@ -50,6 +51,7 @@ impl Built<'_> {
             *place = input;
         }
         match made.first() {
+            Some(title) if finding.rule == &OBJECT_DUPLICATED => made_twice(finding, title),
             Some(title) => finding.note(format!("{title} is made from {}; no file has it", self.declared.source_name())),
             None => finding,
         }
@@ -69,4 +71,13 @@ impl Built<'_> {
         let declared = self.declared.place(&FieldPath::of_fields(if is_manager { "manager" } else { "name" }));
         (Place { path: found.path, object: found.object, ..declared }, true)
     }
+}
+
+/// A file holds an object that is made too: what can be removed is that of the file, so the finding stands there.
+fn made_twice(mut finding: Diagnostic, title: &str) -> Diagnostic {
+    if let Some(first) = finding.related.first_mut() {
+        std::mem::swap(&mut finding.place, &mut first.place);
+        first.label = format!("{title} is made from here");
+    }
+    finding.help("remove it from the file, or leave the file out: a list of patterns takes `!FILE`")
 }

@@ -3,10 +3,12 @@
 pub(crate) mod account;
 pub mod checksums;
 pub mod components;
+pub(crate) mod crd_metadata;
 pub mod crds;
 pub mod definitions;
 pub mod install;
 pub(crate) mod judged;
+pub(crate) mod kustomization;
 pub mod manager;
 pub(crate) mod manager_patch;
 pub mod metadata;

@@ -156,13 +156,14 @@ pub fn leader_election_role(names: &Names) -> Value {
 }
 
 /// The role that other managers take over by aggregation: the core, for an infrastructure provider the kubeadm control plane, and those of
-/// the further labels. `None` when the group is one that they may use anyway, or there are no kinds.
+/// the further labels. `None` when the group is one that they may use anyway, there are no kinds, or the type is one whose kinds nobody refers to.
 pub fn aggregated_role(names: &Names, provider: ProviderType, further: &[String], kinds: &[Kind]) -> Option<Value> {
     let foreign: Vec<&Kind> = kinds.iter().filter(|kind| !SPONSORED_GROUPS.contains(&kind.group.as_str())).collect();
     let mut groups: Vec<&str> = foreign.iter().map(|kind| kind.group.as_str()).collect();
     groups.sort_unstable();
     groups.dedup();
-    if groups.is_empty() {
+    // The core refers to kinds of the types that have a contract; of others it needs no rights.
+    if groups.is_empty() || (!provider.has_contract() && further.is_empty()) {
         return None;
     }
     let rules: Vec<PolicyRule> = groups

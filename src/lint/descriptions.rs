@@ -28,7 +28,10 @@ pub(super) fn check(source: &Source, template: &Template, documents: &[Document]
         let message = format!("clusterctl replaces variables in descriptions: {}", names.join(", "));
         report.push(Diagnostic::of(&SUBSTITUTED, message).at(place.clone()).help("write `$$` for `$` in descriptions"));
     }
-    let escapes: Vec<Place> = source.text().match_indices("$$(").filter_map(|(at, _)| described.place(at..at + 2)).collect();
+    // Of `$$$$(`, which is the escape, two stay.
+    let is_pair = |at: usize| !source.text()[..at].ends_with('$');
+    let pairs = source.text().match_indices("$$(").map(|(at, _)| at).filter(|at| is_pair(*at));
+    let escapes: Vec<Place> = pairs.filter_map(|at| described.place(at..at + 2)).collect();
     if let Some(first) = escapes.first() {
         let times = if escapes.len() == 1 { "1 time".to_owned() } else { format!("{} times", escapes.len()) };
         let message = format!("clusterctl makes one `$` of `$$` in descriptions, {times}");

@@ -1,17 +1,26 @@
 //! The files that a `provider.yaml` names, once they are read. Keeps the reading out of the core.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Provider;
+use super::{Kustomization, Provider};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
+
+/// What a pattern begins with whose files its list leaves out.
+pub const EXCLUDE: char = '!';
+/// The word for standard input, where finished components may come from.
+pub const STDIN: &str = "-";
 
 /// What a pattern of `provider.yaml` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wanted {
     /// Files that match a pattern.
     Files,
+    /// Files that match a pattern, which begins with [`EXCLUDE`]: a list leaves them out. They are not read.
+    Excluded,
+    /// Finished components: a file, or [`STDIN`].
+    Components,
     /// The templates and ClusterClasses of a folder.
     TemplateFolder,
 }
@@ -42,6 +51,7 @@ pub struct Matched {
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     matched: BTreeMap<String, Matched>,
+    kustomizations: Vec<Kustomization>,
     budget: Arc<Budget>,
 }
 
@@ -76,9 +86,29 @@ impl Inputs {
         self.matched.get(pattern).map_or(&[], |matched| &matched.files)
     }
 
-    /// All files, by pattern.
+    /// The files of a list of patterns, each once, with the index of the first pattern that takes it; without those that the list excludes.
+    pub fn of_list<'a>(&'a self, patterns: &[String]) -> Vec<(usize, &'a Source)> {
+        let excluded = patterns.iter().filter(|pattern| pattern.starts_with(EXCLUDE)).flat_map(|pattern| self.files(pattern));
+        let mut known: BTreeSet<&str> = excluded.map(|source| source.name().as_ref()).collect();
+        let taken = patterns.iter().enumerate().filter(|(_, pattern)| !pattern.starts_with(EXCLUDE));
+        let files = taken.flat_map(|(at, pattern)| self.files(pattern).iter().map(move |source| (at, source)));
+        files.filter(|(_, source)| known.insert(source.name())).collect()
+    }
+
+    /// Adds a kustomization that lies beside the files.
+    pub fn add_kustomization(&mut self, kustomization: Kustomization) {
+        self.kustomizations.push(kustomization);
+    }
+
+    /// The kustomizations beside the files.
+    pub fn kustomizations(&self) -> &[Kustomization] {
+        &self.kustomizations
+    }
+
+    /// All files, by pattern, and the kustomizations beside them.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        self.matched.values().flat_map(|matched| &matched.files)
+        let matched = self.matched.iter().filter(|(pattern, _)| !pattern.starts_with(EXCLUDE)).flat_map(|(_, matched)| &matched.files);
+        matched.chain(self.kustomizations.iter().flat_map(Kustomization::sources))
     }
 }
 
@@ -89,8 +119,9 @@ impl Provider {
         let rbac = self.rbac.as_ref().map_or(&[][..], |rbac| &rbac.roles);
         let webhooks = self.manager.as_ref().map_or(&[][..], |manager| &manager.webhooks);
         let lists = [self.crd_files(), rbac, webhooks, &self.objects];
-        wanted.extend(lists.into_iter().flatten().map(|pattern| (pattern.as_str(), Wanted::Files)));
-        wanted.extend(self.components.iter().map(|pattern| (pattern.as_str(), Wanted::Files)));
+        let files = |pattern: &str| if pattern.starts_with(EXCLUDE) { Wanted::Excluded } else { Wanted::Files };
+        wanted.extend(lists.into_iter().flatten().map(|pattern| (pattern.as_str(), files(pattern))));
+        wanted.extend(self.components.iter().map(|pattern| (pattern.as_str(), Wanted::Components)));
         wanted.extend(self.templates.iter().map(|folder| (folder.as_str(), Wanted::TemplateFolder)));
         wanted
     }

@@ -1,14 +1,16 @@
 //! `provider.yaml`: the description of a provider from which its release is built. Ours is such a file too.
 //!
 //! Types only; `parse` turns a file into them and reports every fault with its place. All paths in the file are patterns relative to
-//! it, with `*` and `{a,b}`; the shell resolves them into [`Inputs`].
+//! it, with `*` and `{a,b}`, and `!` before what a list leaves out; the shell resolves them into [`Inputs`].
 
 mod builtin;
 mod inputs;
+mod kustomization;
 pub(crate) mod parse;
 
 pub use builtin::builtin;
-pub use inputs::{Inputs, Matched, Strayed, Wanted};
+pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
+pub use kustomization::{Action, Change, KUSTOMIZATION_FILES, Kustomization, Patch};
 pub use parse::{BUILTIN_CRDS, Declared, json_schema, missing_files, parse};
 
 use std::collections::BTreeMap;
@@ -66,9 +68,13 @@ pub struct Provider {
     /// What names of namespaced objects begin with; the namespace without `system` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_prefix: Option<String>,
-    /// CRDs as controller-gen, kube-rs or kustomize printed them: patterns of files. Labels are added. `builtin` is for the program's own kinds.
+    /// CRDs as controller-gen, kube-rs or kustomize printed them: patterns of files, and patterns with `!` of those that are left out. Labels
+    /// are added. `builtin` is for the program's own kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crds: Option<Crds>,
+    /// Labels and annotations of CRDs beyond the contract labels, such as `clusterctl.cluster.x-k8s.io/move-hierarchy`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crd_metadata: Vec<CrdMetadata>,
     /// The rights of the manager. Without role files they are made from the provider's type and kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rbac: Option<Rbac>,
@@ -84,6 +90,7 @@ pub struct Provider {
     #[schemars(inner(length(min = 1)))]
     pub templates: Vec<String>,
     /// A components file that kustomize or helm already built, in place of `crds`, `rbac`, `manager` and `objects`: checked, stamped, packed.
+    /// `-` is standard input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub components: Option<String>,
@@ -93,6 +100,22 @@ pub struct Provider {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectMetadata {
+    /// Labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// Labels and annotations of CRDs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CrdMetadata {
+    /// The kinds whose CRDs get them; all CRDs when absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub kinds: Vec<String>,
     /// Labels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -195,9 +218,13 @@ pub struct Manager {
     /// Kinds that the manager defaults, at the paths that controller-runtime uses. In place of a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defaults: Vec<String>,
-    /// Whether the CRDs convert through the manager, at path `/convert`.
+    /// Whether the CRDs with several versions convert through the manager, at path `/convert`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conversion: bool,
+    /// Kinds whose CRDs convert through the manager, when not all that have several versions do. In place of `conversion`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub converts: Vec<String>,
     /// How many replicas; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
@@ -257,6 +284,18 @@ pub struct ManagerPorts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 65535))]
     pub webhook: Option<u16>,
+}
+
+impl Manager {
+    /// Whether it answers conversion requests.
+    pub fn has_conversion(&self) -> bool {
+        self.conversion || !self.converts.is_empty()
+    }
+
+    /// Whether the CRD of a kind converts through it.
+    pub fn converts(&self, kind: &str) -> bool {
+        if self.converts.is_empty() { self.conversion } else { self.converts.iter().any(|named| named == kind) }
+    }
 }
 
 impl Provider {

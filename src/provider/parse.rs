@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
-use crate::contract::{ApiVersion, ProviderType, book};
+use crate::contract::{ApiVersion, ProviderType, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Segment, Setting, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
@@ -209,6 +209,7 @@ fn judge(declared: &Declared) -> Report {
     report.extend(contents(declared));
     report.extend(contracts(declared));
     report.extend(reserved_name(declared));
+    report.extend(crd_metadata(declared));
     report
 }
 
@@ -277,6 +278,25 @@ fn contracts(declared: &Declared) -> Report {
     report
 }
 
+/// Labels that the release gets from other fields.
+fn crd_metadata(declared: &Declared) -> Report {
+    let path = |at: usize, key: &str| FieldPath::root().field("crdMetadata").index(at).field("labels").key(key);
+    let entries = declared.provider.crd_metadata.iter().enumerate();
+    let labels = entries.flat_map(|(at, entry)| entry.labels.keys().map(move |key| (at, key.as_str())));
+    let refused = labels.filter_map(|(at, key)| {
+        let (instead, field) = match key {
+            labels::PROVIDER => ("remove the line: the label is made of `type` and `name`".to_owned(), "type and name"),
+            key => {
+                let contract = key.strip_prefix(labels::CONTRACT_PREFIX).filter(|rest| ApiVersion::parse(rest).is_some())?;
+                (format!("write `{contract}: [VERSION]` under `contracts`"), "contracts")
+            }
+        };
+        let finding = Diagnostic::of(SYNTAX.refused, format!("crdMetadata has the label {key}, which is that of {field}"));
+        Some(finding.at(declared.place(&path(at, key))).help(instead))
+    });
+    refused.collect()
+}
+
 /// clusterctl binds the name `cluster-api` and the core provider to each other.
 fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
     let provider = &declared.provider;
@@ -327,7 +347,10 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
                 super::Wanted::Files if pattern == declared.provider.metadata_file() => {
                     ("no file, and no release is without it", "write one with the release series in it, or correct `metadata`")
                 }
-                super::Wanted::Files => ("no file", "correct the path: it is relative to the folder of provider.yaml"),
+                super::Wanted::Excluded => ("no file, so the list leaves nothing out", "correct the path after `!`, or remove the line"),
+                super::Wanted::Files | super::Wanted::Components => {
+                    ("no file", "correct the path: it is relative to the folder of provider.yaml")
+                }
                 super::Wanted::TemplateFolder => {
                     ("no folder with templates", "correct the path: it is relative to the folder of provider.yaml")
                 }

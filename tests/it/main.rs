@@ -24,6 +24,7 @@ mod envsubst;
 mod examples;
 mod go_template;
 mod init;
+mod kustomizations;
 mod network;
 mod no_cluster;
 mod one_judge;

@@ -10,13 +10,14 @@ pub use self::image::ManagerImage;
 use super::definitions;
 use super::names::Names;
 use super::rbac::{self, Kind};
-use super::{account, crds, manager, manager_patch, stamp, webhooks};
+use super::{account, crd_metadata, crds, kustomization, manager, manager_patch, stamp, webhooks};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::references::references;
 use crate::objects::{self, Object, fields};
-use crate::provider::{Declared, Inputs};
+use crate::provider::{Declared, Inputs, Manager};
+use crate::text::source::Source;
 
 rules! {
     /// provider.yaml names a kind for webhooks that no CRD defines
@@ -62,11 +63,13 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) ->
         Some(pattern) => assembly.built(pattern, image),
         None => assembly.made(image),
     };
+    assembly.report.extend(crd_metadata::add(declared, &mut objects));
     for object in &mut objects {
         assembly.report.extend(misfits(declared, object));
         let labelled = object.set_label(labels::PROVIDER, &declared.provider.label());
         assembly.report.extend(object.refused(labelled));
     }
+    assembly.report.extend(kustomization::not_applied(declared, inputs, &objects));
     if declared.provider.components.is_none() {
         objects.sort_by_key(|object| rank(object.kind()));
     }
@@ -102,6 +105,8 @@ impl Assembly<'_> {
     fn built(&mut self, pattern: &str, image: &ManagerImage) -> Vec<Object> {
         let mut objects = self.read(std::slice::from_ref(&pattern.to_owned()));
         self.report.extend(image.stamp(&mut objects));
+        let crds = objects.iter().filter(|object| object.is(CRD_GROUP, CRD_KIND));
+        self.report.extend(definitions::corrected(&self.declared.provider, crds));
         for object in &mut objects {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report.extend(definitions::check_built(&self.declared.provider, object));
@@ -132,7 +137,7 @@ impl Assembly<'_> {
             self.report.extend(stamp::follow(&self.names, &renames, object));
         }
         let configurations = self.webhook_configurations(&kinds, &definitions);
-        let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.conversion);
+        let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(Manager::has_conversion);
         let mut objects = vec![Object::made(manager::namespace(&self.names, provider.namespace_metadata.as_ref()))];
         objects.extend(self.connected(definitions));
         objects.extend(self.made_roles(&kinds, &from_files));
@@ -156,13 +161,13 @@ impl Assembly<'_> {
     }
 
     fn read(&mut self, patterns: &[String]) -> Vec<Object> {
-        let sources = patterns.iter().flat_map(|pattern| self.inputs.files(pattern));
-        let mut objects = Vec::new();
-        for source in sources {
-            let (read, report) = objects::read(source, self.inputs.budget());
-            self.report.extend(report);
-            objects.extend(read);
-        }
+        let inputs = self.inputs;
+        inputs.of_list(patterns).into_iter().flat_map(|(_, source)| self.read_file(source)).collect()
+    }
+
+    fn read_file(&mut self, source: &Source) -> Vec<Object> {
+        let (objects, report) = objects::read(source, self.inputs.budget());
+        self.report.extend(report);
         objects
     }
 
@@ -173,9 +178,10 @@ impl Assembly<'_> {
             return crds::crds().into_iter().map(Object::made).collect();
         }
         let mut taken = Vec::new();
-        for (i, pattern) in provider.crd_files().iter().enumerate() {
+        let inputs = self.inputs;
+        for (i, source) in inputs.of_list(provider.crd_files()) {
             let place = self.declared.place(&FieldPath::root().field("crds").index(i));
-            for mut crd in self.read(std::slice::from_ref(pattern)) {
+            for mut crd in self.read_file(source) {
                 let report = definitions::check(provider, &crd, &place);
                 let usable = !report.has_errors();
                 self.report.extend(report);
@@ -209,9 +215,14 @@ impl Assembly<'_> {
     /// CRDs that convert through the manager, if they do.
     fn connected(&mut self, mut crds: Vec<Object>) -> Vec<Object> {
         let provider = &self.declared.provider;
-        let converts = provider.manager.as_ref().is_some_and(|manager| manager.conversion);
+        let Some(manager) = &provider.manager else { return crds };
+        let kinds: Vec<Kind> = crds.iter().map(|crd| definitions::kind_of(crd.value())).collect();
+        let unknown = manager.converts.iter().enumerate().filter(|(_, name)| kinds.iter().all(|kind| kind.kind != **name));
+        let unknown: Vec<Diagnostic> = unknown.map(|(at, name)| self.unknown_kind("converts", at, name, &kinds)).collect();
+        self.report.extend(unknown);
         let has_several = |crd: &Object| definitions::is_of_provider(provider, crd) && crd.items(&["spec", "versions"]).len() > 1;
-        for crd in crds.iter_mut().filter(|crd| converts && has_several(crd)) {
+        let converts = |crd: &Object| manager.converts(crd.text(&["spec", "names", "kind"]));
+        for crd in crds.iter_mut().filter(|crd| converts(crd) && has_several(crd)) {
             let connected = webhooks::convert_by_webhook(&self.names, crd);
             self.report.extend(crd.refused(connected));
         }

@@ -157,7 +157,7 @@ fn made_of(identity: &Identity, section: &Map<String, Value>) -> Result<Value, s
 fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
     let mut patch = Map::new();
     for (field, value) in theirs.as_object().into_iter().flatten() {
-        add_difference(&mut patch, &format!("/{field}"), ours.get(field), value);
+        add_difference(&mut patch, "", field, ours.get(field), value);
     }
     let manager = container_of(theirs);
     let mut differing: Vec<Value> = manager
@@ -181,7 +181,7 @@ fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
 fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
     let mut patch = Map::new();
     for (field, value) in theirs.as_object().into_iter().flatten().filter(|(field, _)| !SAID.contains(&field.as_str())) {
-        add_difference(&mut patch, &format!("/{field}"), ours.and_then(|ours| ours.get(field)), value);
+        add_difference(&mut patch, "", field, ours.and_then(|ours| ours.get(field)), value);
     }
     for probe in PROBES {
         // Path and port are those that are made; the port's number is in `manager.ports`.
@@ -194,19 +194,19 @@ fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
     patch
 }
 
-/// What a patch has to say so that `ours` gets the field of `theirs` at a path: maps by field, everything else whole.
-fn add_difference(patch: &mut Map<String, Value>, path: &str, ours: Option<&Value>, theirs: &Value) {
-    if MADE.contains(&path) || theirs.is_null() || ours == Some(theirs) {
+/// What a patch has to say so that `ours` gets a field of `theirs`, which stands below a path: maps by field, everything else whole.
+fn add_difference(patch: &mut Map<String, Value>, above: &str, field: &str, ours: Option<&Value>, theirs: &Value) {
+    let path = format!("{above}/{field}");
+    if MADE.contains(&path.as_str()) || theirs.is_null() || ours == Some(theirs) {
         return;
     }
-    let field = path.rsplit('/').next().unwrap_or_default();
     let Value::Object(fields) = theirs else {
         patch.insert(field.to_owned(), theirs.clone());
         return;
     };
     let mut below = Map::new();
     for (field, value) in fields {
-        add_difference(&mut below, &format!("{path}/{field}"), ours.and_then(|ours| ours.get(field)), value);
+        add_difference(&mut below, &path, field, ours.and_then(|ours| ours.get(field)), value);
     }
     // An empty map that ours lacks says something too: `emptyDir: {}`.
     if !below.is_empty() || (ours.is_none() && fields.is_empty()) {
@@ -242,7 +242,10 @@ fn left_in_kustomizations(project: &Project<'_>, made: &mut Made) {
     for part in project.other_parts() {
         made.left.push(format!("config/default also takes {part}, which is not taken over: name its files under `objects`"));
     }
-    for (folder, where_to) in [("config/default", "under `manager.patch`"), ("config/crd", "into the CRDs, or what makes them")] {
+    for (folder, where_to) in [
+        ("config/default", "under `manager.patch`"),
+        ("config/crd", "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them"),
+    ] {
         let kustomization = project.kustomization(folder);
         // These give what is made: mount and port of webhooks, CA injection, conversion; and the image, which is taken over.
         let is_made = |path: &&str| ["webhook", "cainjection", "image"].iter().any(|word| path.contains(word));

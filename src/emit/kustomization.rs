@@ -1,0 +1,286 @@
+//! What kustomizations beside the files of a provider change, and the release does not have: told at its place, so that nothing of it is lost
+//! unseen. kustomize itself is not rebuilt.
+
+use serde_json::{Map, Value, json};
+
+use super::definitions;
+use crate::contract::{Image, labels};
+use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
+use crate::objects::{Object, fields};
+use crate::provider::{Action, Change, Declared, Inputs, Kustomization, Patch};
+use crate::text::goyaml;
+
+rules! {
+    /// a kustomization beside the files of a provider labels or patches objects, and the release does not have it
+    NOT_APPLIED = warning("provider-kustomization-not-applied");
+}
+
+/// How many fields a finding names.
+const MOST_NAMED: usize = 6;
+/// Values that only kustomize replaces, in annotations of cert-manager.
+const INJECTION: &str = labels::INJECT_CA_FROM;
+
+/// What the kustomizations change and the objects of the release do not have.
+pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, objects: &[Object]) -> Report {
+    if declared.provider.components.is_some() {
+        return Report::new();
+    }
+    let mut report = Report::new();
+    for kustomization in inputs.kustomizations() {
+        if !kustomization.is_readable() {
+            let name = kustomization.source().name();
+            let finding = Diagnostic::of(&NOT_APPLIED, format!("{name} is broken, so it is not known what it changes"));
+            report.push(finding.at(kustomization.source().place()).help("correct it, or remove it if nobody needs it"));
+        }
+        let taken: Vec<&Object> =
+            objects.iter().filter(|object| object.source().is_some_and(|source| kustomization.takes(source.name()))).collect();
+        for change in kustomization.changes(inputs.budget()) {
+            let lost = match &change.action {
+                Action::Metadata(field, wanted) => {
+                    let wanted = json!({"metadata": {*field: wanted}});
+                    lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(object.value(), &wanted))
+                }
+                Action::Patch(patch) => {
+                    let meant = objects.iter().filter(|object| is_meant(patch, object));
+                    lost_of_all(meant, inputs, |object| lost_of_patch(object, patch))
+                }
+            };
+            report.extend(finding(declared, kustomization, &change, &lost));
+        }
+    }
+    report
+}
+
+/// The fields of an object that a change would set, with their values.
+struct Lost<'o> {
+    object: &'o Object,
+    fields: Vec<(FieldPath, Value)>,
+}
+
+fn lost_of_all<'o>(
+    objects: impl Iterator<Item = &'o Object>,
+    inputs: &Inputs,
+    lost: impl Fn(&Object) -> Vec<(FieldPath, Value)>,
+) -> Vec<Lost<'o>> {
+    // A patch without a name is for all objects of a kind: what that costs counts.
+    let affordable = objects.take_while(|_| inputs.budget().charge(1000).is_ok());
+    affordable.map(|object| Lost { object, fields: lost(object) }).filter(|lost| !lost.fields.is_empty()).collect()
+}
+
+/// Whether a patch is for an object, whose name may have got a prefix.
+fn is_meant(patch: &Patch, object: &Object) -> bool {
+    let name = patch.name.trim_start_matches('^').trim_end_matches('$');
+    object.kind() == patch.kind && (name.is_empty() || object.name() == name || object.name().ends_with(&format!("-{name}")))
+}
+
+fn lost_of_patch(object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
+    match &patch.content {
+        Value::Array(operations) => operations.iter().filter_map(|operation| lost_of_operation(object.value(), operation)).collect(),
+        merge => lost_of_merge(object.value(), merge),
+    }
+}
+
+/// What an operation of a JSON patch would change.
+fn lost_of_operation(object: &Value, operation: &Value) -> Option<(FieldPath, Value)> {
+    let pointer = operation["path"].as_str()?;
+    let value = &operation["value"];
+    let path = || path_of(pointer);
+    match operation["op"].as_str()? {
+        "remove" => object.pointer(pointer).is_some().then(|| (path(), Value::Null)),
+        "add" | "replace" => {
+            let is_there = match pointer.strip_suffix("/-") {
+                Some(list) => object.pointer(list).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| has(item, value))),
+                None => object.pointer(pointer).is_some_and(|found| has(found, value)),
+            };
+            (!is_there && !is_conversion(object, pointer)).then(|| (path(), value.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn path_of(pointer: &str) -> FieldPath {
+    let name = |name: &str| name.replace("~1", "/").replace("~0", "~");
+    let segment = |part: &str| part.parse().map_or_else(|_| segment(&name(part)), Segment::Index);
+    pointer.split('/').skip(1).map(segment).collect()
+}
+
+fn segment(name: &str) -> Segment {
+    if name.contains(['.', '/']) { Segment::Key(name.to_owned()) } else { Segment::Field(name.to_owned()) }
+}
+
+/// A conversion that is said in our words, or that nobody needs because there is one version.
+fn is_conversion(object: &Value, pointer: &str) -> bool {
+    let converts = object["spec"]["conversion"]["strategy"] == "Webhook";
+    let versions = fields::items(object, &["spec", "versions"]).len();
+    fields::kind(object) == CRD_KIND && pointer.starts_with("/spec/conversion") && (converts || versions < 2)
+}
+
+/// The leaves of a merge patch that an object does not have.
+fn lost_of_merge(object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
+    let mut lost = Vec::new();
+    let identity = ["apiVersion", "kind"];
+    for (field, value) in patch.as_object().into_iter().flatten().filter(|(field, _)| !identity.contains(&field.as_str())) {
+        if field == "metadata" {
+            let metadata = value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name" && *field != "namespace");
+            let metadata: Map<String, Value> = metadata.map(|(field, value)| (field.clone(), value.clone())).collect();
+            walk(&object[field], &Value::Object(metadata), &FieldPath::of_fields(field), &mut lost);
+        } else {
+            walk(&object[field], value, &FieldPath::of_fields(field), &mut lost);
+        }
+    }
+    lost.retain(|(path, value)| {
+        let is_moot =
+            metadata_entry(path, value).is_some_and(|(_, key, text)| is_unserved(object, key, text) || is_idle_injection(object, key));
+        !is_moot && !is_conversion(object, &format!("/{}", path.to_string().replace('.', "/")))
+    });
+    lost
+}
+
+/// CA injection into a CRD that no webhook converts.
+fn is_idle_injection(object: &Value, key: &str) -> bool {
+    key == INJECTION && fields::kind(object) == CRD_KIND && object["spec"]["conversion"]["strategy"] != "Webhook"
+}
+
+/// A contract label of which a CRD serves no version: it would lead the core to a version that is not there.
+fn is_unserved(crd: &Value, key: &str, versions: &str) -> bool {
+    let served = definitions::versions(crd);
+    definitions::is_contract_label(key) && !versions.split(labels::CONTRACT_VERSIONS_SEPARATOR).any(|version| served.contains(&version))
+}
+
+fn walk(found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPath, Value)>) {
+    match wanted {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (key, value) in fields.iter().filter(|(key, _)| !key.starts_with('$')) {
+                // The Certificate has another name here, and a CRD is labelled with the versions that it has: that there is one is what counts.
+                let is_made = key == INJECTION || definitions::is_contract_label(key);
+                if is_made && found.get(key).is_some_and(Value::is_string) {
+                    continue;
+                }
+                walk(found.get(key).unwrap_or(&Value::Null), value, &path.with(segment(key)), lost);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (index, item) in items.iter().enumerate() {
+                walk(counterpart(found, item), item, &path.index(index), lost);
+            }
+        }
+        _ if has(found, wanted) || is_default(path, wanted) || is_placeholder(path, found, wanted) => {}
+        _ => lost.push((path.clone(), wanted.clone())),
+    }
+}
+
+/// What Kubernetes fills in where nobody says anything.
+fn is_default(path: &FieldPath, wanted: &Value) -> bool {
+    const DEFAULTS: [(&str, i64); 5] =
+        [("defaultMode", 420), ("failureThreshold", 3), ("periodSeconds", 10), ("successThreshold", 1), ("timeoutSeconds", 1)];
+    let Some(Segment::Field(field)) = path.segments().last() else { return false };
+    DEFAULTS.iter().any(|(known, value)| known == field && wanted == value) || (field == "protocol" && wanted == "TCP")
+}
+
+/// A name that only kustomize knows (`$(SERVICE_NAME)-cert`), where the release has its own; or an image, which provider.yaml names.
+fn is_placeholder(path: &FieldPath, found: &Value, wanted: &Value) -> bool {
+    let is_image = |value: &Value| value.as_str().is_some_and(|text| Image::parse(text).is_ok());
+    let is_of_kustomize = wanted.as_str().is_some_and(|text| text.contains("$("));
+    found.is_string()
+        && (is_of_kustomize || matches!(path.segments().last(), Some(Segment::Field(field)) if field == "image" && is_image(found)))
+}
+
+/// The item of a list that is meant by one of a patch.
+fn counterpart<'v>(found: &'v Value, item: &Value) -> &'v Value {
+    let keys = ["name", "mountPath", "containerPort"];
+    let is_same = |other: &&Value| keys.iter().find(|key| item.get(**key).is_some()).is_some_and(|key| other.get(*key) == item.get(*key));
+    let items = || found.as_array().into_iter().flatten();
+    items().find(is_same).or_else(|| items().find(|other| has(other, item))).unwrap_or(&Value::Null)
+}
+
+/// Whether a value says all that is wanted. Names may have got a prefix, and lists may hold more.
+fn has(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::String(found), Value::String(wanted)) => found == wanted || found.ends_with(&format!("-{wanted}")),
+        (Value::Array(found), Value::Array(wanted)) => wanted.iter().all(|wanted| found.iter().any(|found| has(found, wanted))),
+        (Value::Object(found), Value::Object(wanted)) => {
+            wanted.iter().all(|(key, value)| has(found.get(key).unwrap_or(&Value::Null), value))
+        }
+        (found, wanted) => found == wanted,
+    }
+}
+
+fn finding(declared: &Declared, kustomization: &Kustomization, change: &Change, lost: &[Lost<'_>]) -> Option<Diagnostic> {
+    let first = lost.first()?;
+    let name = kustomization.source().name();
+    let what = match &change.action {
+        Action::Patch(Patch { file: Some(file), .. }) => format!("{file}, a patch of {name},"),
+        Action::Patch(_) => format!("a patch in {name}"),
+        Action::Metadata(..) => name.to_string(),
+    };
+    let paths: Vec<String> = first.fields.iter().take(MOST_NAMED).map(|(path, _)| path.to_string()).collect();
+    let more = if first.fields.len() > MOST_NAMED { ", …" } else { "" };
+    let others = match lost.len() - 1 {
+        0 => String::new(),
+        1 => format!(" and {}", lost[1].object.title()),
+        others => format!(" and of {others} others"),
+    };
+    let message = format!("{what} sets {}{more} of {}{others}, which the release does not have", paths.join(", "), first.object.title());
+    let finding = Diagnostic::of(&NOT_APPLIED, message).at(change.place.clone()).help(help(declared, lost));
+    Some(finding.note("kustomizations are not applied: their files are read as they are"))
+}
+
+/// Where provider.yaml can say it.
+fn help(declared: &Declared, lost: &[Lost<'_>]) -> String {
+    let is_metadata = |lost: &Lost<'_>| lost.fields.iter().all(|(path, value)| metadata_entry(path, value).is_some());
+    let all_crds = lost.iter().all(|lost| lost.object.is(CRD_GROUP, CRD_KIND));
+    let is_manager = |lost: &Lost<'_>| lost.object.is("apps", "Deployment") && lost.object.source().is_none();
+    let contract = |(path, value): &(FieldPath, Value)| {
+        let (_, key, versions) = metadata_entry(path, value).filter(|(_, key, _)| definitions::is_contract_label(key))?;
+        let versions: Vec<&str> = versions.split(labels::CONTRACT_VERSIONS_SEPARATOR).collect();
+        Some(format!(
+            "write `{}: [{}]` under `contracts` of provider.yaml",
+            key.strip_prefix(labels::CONTRACT_PREFIX)?,
+            versions.join(", ")
+        ))
+    };
+    if let Some(help) = lost[0].fields.iter().find_map(contract) {
+        return help;
+    }
+    if all_crds && lost.iter().all(is_metadata) {
+        return format!("write under `crdMetadata` of provider.yaml: `{}`", crd_metadata(lost));
+    }
+    if all_crds && lost.iter().all(|lost| lost.fields.iter().all(|(path, _)| path.to_string().starts_with("spec.conversion"))) {
+        return "write `conversion: true` under `manager` of provider.yaml".to_owned();
+    }
+    if declared.provider.manager.is_some() && lost.iter().all(is_manager) {
+        return "write it under `manager.patch` of provider.yaml, which takes a patch of the same form".to_owned();
+    }
+    "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input".to_owned()
+}
+
+/// The map (`labels`, `annotations`), key and text of a field of the metadata.
+fn metadata_entry<'v>(path: &'v FieldPath, value: &'v Value) -> Option<(&'v str, &'v str, &'v str)> {
+    let name = |segment: &'v Segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => Some(name.as_str()),
+        Segment::Index(_) => None,
+    };
+    let [metadata, map, key] = path.segments() else { return None };
+    let map = name(map).filter(|map| ["labels", "annotations"].contains(map))?;
+    (name(metadata)? == "metadata").then_some((map, name(key)?, value.as_str()?))
+}
+
+/// The line of `crdMetadata` that says what is lost of the first object, for the kinds of all.
+fn crd_metadata(lost: &[Lost<'_>]) -> String {
+    let kinds: Vec<&str> = lost.iter().map(|lost| lost.object.text(&["spec", "names", "kind"])).collect();
+    let entries = lost[0].fields.iter().filter_map(|(path, value)| metadata_entry(path, value));
+    let mut maps: Map<String, Value> = Map::new();
+    for (map, key, text) in entries {
+        let map = maps.entry(map).or_insert_with(|| json!({}));
+        map[key] = text.into();
+    }
+    let scalar = |value: &str| goyaml::to_string(&json!(value)).map_or_else(|_| value.to_owned(), |text| text.trim_end().to_owned());
+    let entry = |(key, value): (&String, &Value)| format!("{key}: {}", scalar(value.as_str().unwrap_or_default()));
+    let line = |(map, entries): (&String, &Value)| {
+        let entries: Vec<String> = entries.as_object().into_iter().flatten().map(entry).collect();
+        format!("{map}: {{{}}}", entries.join(", "))
+    };
+    let maps: Vec<String> = maps.iter().map(line).collect();
+    format!("- {{kinds: [{}], {}}}", kinds.join(", "), maps.join(", "))
+}

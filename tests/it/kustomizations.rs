@@ -1,0 +1,285 @@
+//! What kustomize does beside `release build`: kustomizations whose changes the release lacks are told, and what kustomize printed is input.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use crate::support;
+
+const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1
+kind: Provider
+name: foo
+type: InfrastructureProvider
+group: infrastructure.foo.dev
+contracts: {v1beta2: [v1]}
+namespace: foo-system
+crds: [config/crd/bases/*.yaml]
+manager:
+  image: ghcr.io/foo/manager
+  conversion: true
+";
+
+const KUSTOMIZATION: &str = "resources:
+- bases/machines.yaml
+- bases/clusters.yaml
+commonLabels:
+  cluster.x-k8s.io/v1beta2: v1_v2
+  example.dev/team: \"7\"
+patchesStrategicMerge:
+- patches/webhook_in_machines.yaml
+- patches/cainjection_in_machines.yaml
+- patches/move_in_clusters.yaml
+patches:
+- patch: |-
+    - op: add
+      path: /spec/versions/0/schema/openAPIV3Schema/description
+      value: patched
+  target: {kind: CustomResourceDefinition, name: fooclusters.infrastructure.foo.dev}
+- path: patches/manager.yaml
+";
+
+fn crd(kind: &str, versions: &[&str]) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    let version = |(at, name): (usize, &&str)| {
+        format!("  - {{name: {name}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n", at == 0)
+    };
+    let versions: String = versions.iter().enumerate().map(version).collect();
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {plural}.infrastructure.foo.dev}}\nspec:\n  \
+         group: infrastructure.foo.dev\n  names: {{kind: {kind}, plural: {plural}}}\n  scope: Namespaced\n  versions:\n{versions}"
+    )
+}
+
+fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn patch(plural: &str, rest: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: {plural}.infrastructure.foo.dev\n{rest}"
+    )
+}
+
+/// A project with a kustomization beside its CRDs.
+fn project(provider: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write(path, "provider.yaml", provider);
+    write(
+        path,
+        "metadata.yaml",
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n",
+    );
+    write(path, "config/crd/bases/machines.yaml", &crd("FooMachine", &["v1", "v1alpha1"]));
+    write(path, "config/crd/bases/clusters.yaml", &crd("FooCluster", &["v1"]));
+    write(path, "config/crd/kustomization.yaml", KUSTOMIZATION);
+    let conversion = "spec:\n  conversion:\n    strategy: Webhook\n    webhook:\n      clientConfig: {service: {namespace: system, name: webhook-service, path: /convert}}\n      conversionReviewVersions: [v1]\n";
+    write(path, "config/crd/patches/webhook_in_machines.yaml", &patch("foomachines", conversion));
+    let injection = "  annotations: {cert-manager.io/inject-ca-from: $(CERTIFICATE_NAMESPACE)/$(CERTIFICATE_NAME)}\n";
+    write(path, "config/crd/patches/cainjection_in_machines.yaml", &patch("foomachines", injection));
+    let moved = "  labels: {clusterctl.cluster.x-k8s.io/move-hierarchy: \"\"}\n";
+    write(path, "config/crd/patches/move_in_clusters.yaml", &patch("fooclusters", moved));
+    let manager = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {priorityClassName: high, containers: [{name: manager, image: \"controller:latest\"}]}}}\n";
+    write(path, "config/crd/patches/manager.yaml", manager);
+    folder
+}
+
+fn build(folder: &Path, stdin: &str) -> Output {
+    let mut command = support::windlass(folder);
+    command.args(["release", "build", "v0.1.0", "--to", "out", "--force"]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A run that refuses something else first may not read it.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn components(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("out/infrastructure-components.yaml")).unwrap()
+}
+
+/// Review A08: labels and patches beside the CRDs were lost without a word.
+#[test]
+fn what_kustomizations_change_and_the_release_lacks_is_told_at_its_place() {
+    let folder = project(PROVIDER);
+    let output = build(folder.path(), "");
+    let text = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for (place, lost, help) in [
+        (
+            "config/crd/kustomization.yaml:5:3",
+            "sets metadata.labels[example.dev/team] of CustomResourceDefinition/",
+            "write under `crdMetadata` of provider.yaml: `- {kinds: [FooCluster, FooMachine], labels: {example.dev/team: \"7\"}}`",
+        ),
+        (
+            "config/crd/kustomization.yaml:10:3",
+            "patches/move_in_clusters.yaml, a patch of config/crd/kustomization.yaml, sets metadata.labels[clusterctl.cluster.x-k8s.io/move-hierarchy] of CustomResourceDefinition/fooclusters.infrastructure.foo.dev",
+            "`- {kinds: [FooCluster], labels: {clusterctl.cluster.x-k8s.io/move-hierarchy: \"\"}}`",
+        ),
+        (
+            "config/crd/kustomization.yaml:12:3",
+            "sets spec.versions[0].schema.openAPIV3Schema.description of CustomResourceDefinition/fooclusters.infrastructure.foo.dev",
+            "`components: -` in provider.yaml takes it from standard input",
+        ),
+        (
+            "config/crd/kustomization.yaml:17:3",
+            "sets spec.template.spec.priorityClassName of Deployment/foo-controller-manager",
+            "write it under `manager.patch` of provider.yaml",
+        ),
+    ] {
+        for words in [place, lost, help] {
+            assert!(text.contains(words), "{words} is not in {text}");
+        }
+    }
+    // The conversion, the CA and the image are the release's own; the version that no CRD serves would lead nowhere.
+    assert_eq!(text.matches("warning[provider-kustomization-not-applied]").count(), 4, "{text}");
+
+    let metadata = "crdMetadata:\n- labels: {example.dev/team: \"7\"}\n- kinds: [FooCluster]\n  labels: {clusterctl.cluster.x-k8s.io/move-hierarchy: \"\"}\n  \
+                    annotations: {example.dev/note: yes it is}\n";
+    write(
+        folder.path(),
+        "provider.yaml",
+        &format!("{PROVIDER}  patch: {{spec: {{template: {{spec: {{priorityClassName: high}}}}}}}}\n{metadata}"),
+    );
+    let text = told(&build(folder.path(), ""));
+    assert_eq!(text.matches("warning[provider-kustomization-not-applied]").count(), 1, "only the schema is left: {text}");
+    let definitions: Vec<_> = support::documents(components(folder.path()).as_bytes())
+        .into_iter()
+        .filter(|object| object["kind"] == "CustomResourceDefinition")
+        .collect();
+    for crd in definitions {
+        let (labels, annotations) = (&crd["metadata"]["labels"], &crd["metadata"]["annotations"]);
+        let is_cluster = crd["spec"]["names"]["kind"] == "FooCluster";
+        assert_eq!(labels["example.dev/team"], "7");
+        assert_eq!(labels.get("clusterctl.cluster.x-k8s.io/move-hierarchy").is_some(), is_cluster);
+        assert_eq!(annotations.get("example.dev/note").is_some(), is_cluster);
+        assert_eq!(labels["cluster.x-k8s.io/v1beta2"], "v1");
+    }
+}
+
+#[test]
+fn conversion_that_provider_yaml_does_not_say_is_told() {
+    for (provider, expected) in [
+        (PROVIDER.replace("  conversion: true\n", ""), 1),
+        (PROVIDER.replace("conversion: true", "converts: [FooMachine]"), 0),
+        (PROVIDER.replace("conversion: true", "converts: [FooCluster]"), 1),
+    ] {
+        let folder = project(&provider);
+        write(
+            folder.path(),
+            "config/crd/kustomization.yaml",
+            "resources: [bases/machines.yaml]\npatches: [{path: patches/webhook_in_machines.yaml}]\n",
+        );
+        let text = told(&build(folder.path(), ""));
+        assert_eq!(
+            text.matches("help: write `conversion: true` under `manager` of provider.yaml").count(),
+            expected,
+            "{provider}{text}"
+        );
+        assert_eq!(components(folder.path()).contains("strategy: Webhook"), expected == 0, "{provider}");
+    }
+    let folder = project(&PROVIDER.replace("conversion: true", "converts: [FooMachines]"));
+    let text = told(&build(folder.path(), ""));
+    assert!(text.contains("manager.converts[0] is `FooMachines`, which no CRD of the provider defines"), "{text}");
+}
+
+#[test]
+fn labels_that_other_fields_give_are_refused_under_crd_metadata() {
+    for (label, help) in [
+        ("cluster.x-k8s.io/provider: x", "the label is made of `type` and `name`"),
+        ("cluster.x-k8s.io/v1beta1: v1", "write `v1beta1: [VERSION]` under `contracts`"),
+    ] {
+        let folder = project(&format!("{PROVIDER}crdMetadata: [{{labels: {{{label}}}}}]\n"));
+        let output = build(folder.path(), "");
+        assert!(output.status.code() == Some(1) && told(&output).contains(help), "{}", told(&output));
+    }
+    let folder = project(&format!("{PROVIDER}crdMetadata: [{{kinds: [FooClustr], labels: {{a: b}}}}]\n"));
+    let text = told(&build(folder.path(), ""));
+    assert!(text.contains("did you mean `FooCluster`?"), "{text}");
+}
+
+/// Review E04: `config/rbac/*.yaml` took kustomization.yaml, and nothing could be left out.
+#[test]
+fn patterns_leave_files_out() {
+    let folder = project(&format!("{PROVIDER}objects: [\"more/*.yaml\", more/a.yaml, \"!more/{{b,c}}.yaml\"]\n"));
+    let path = folder.path();
+    for name in ["a", "b", "c", "d"] {
+        write(
+            path,
+            &format!("more/{name}.yaml"),
+            &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{name}}}\n"),
+        );
+    }
+    write(
+        path,
+        "more/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n",
+    );
+    let output = build(path, "");
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let maps: Vec<String> =
+        components(path).lines().filter_map(|line| Some(line.trim().strip_prefix("name: foo-map-")?.to_owned())).collect();
+    assert_eq!(maps, ["a", "d"]);
+    std::fs::remove_file(path.join("more/c.yaml")).unwrap();
+    let text = told(&build(path, ""));
+    assert!(
+        text.contains("`!more/c.yaml` is no file, so the list leaves nothing out") && text.contains("provider.yaml:12:39"),
+        "{text}"
+    );
+}
+
+/// Review E04: "is there twice" did not say that the other one is ours.
+#[test]
+fn objects_that_are_made_too_are_told_in_their_file() {
+    let folder = project(&format!("{PROVIDER}objects: [own.yaml]\n"));
+    write(
+        folder.path(),
+        "own.yaml",
+        "apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: selfsigned-issuer}\nspec: {selfSigned: {}}\n",
+    );
+    let text = told(&build(folder.path(), ""));
+    for words in [
+        "error[components-object-duplicated]: Issuer/foo-selfsigned-issuer is there twice\n  --> own.yaml:3:18",
+        "Issuer/foo-selfsigned-issuer is made from here",
+        "a list of patterns takes `!FILE`",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+const BUILT: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: InfrastructureProvider\nnamespace: foo-system\ncomponents: \"-\"\n";
+
+/// What kustomize prints is taken from standard input; contract labels that one value on all CRDs makes wrong are corrected by `contracts`.
+#[test]
+fn components_come_from_standard_input() {
+    let folder = project(BUILT);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\n";
+    let labelled =
+        |kind: &str, label: &str| crd(kind, &["v1"]).replace(".dev}", &format!(".dev, labels: {{cluster.x-k8s.io/v1beta2: {label}}}}}"));
+    let stream = format!("{namespace}{}---\n{}", labelled("FooMachine", "v1alpha1_v1"), labelled("FooCluster", "v1"));
+    let output = build(folder.path(), &stream);
+    let text = told(&output);
+    assert!(
+        output.status.code() == Some(1) && text.contains("error[crd-contract-label-version-unknown]") && text.contains("--> <stdin>:"),
+        "{text}"
+    );
+
+    write(folder.path(), "provider.yaml", &format!("{BUILT}contracts: {{v1beta2: [v1alpha1, v1]}}\n"));
+    let output = build(folder.path(), &stream);
+    let text = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("info[crd-contract-label-corrected]: label cluster.x-k8s.io/v1beta2 of CustomResourceDefinition/foomachines.infrastructure.foo.dev is `v1alpha1_v1` and becomes `v1`"), "{text}");
+    assert_eq!(components(folder.path()).matches("cluster.x-k8s.io/v1beta2: v1\n").count(), 2);
+
+    write(folder.path(), "provider.yaml", &format!("{BUILT}contracts: {{v1beta2: [v1]}}\n"));
+    let other = stream.replace("v1alpha1_v1", "v2");
+    let output = build(folder.path(), &other);
+    let text = told(&output);
+    assert!(output.status.code() == Some(1) && text.contains("error[crd-contract-label-wrong]"), "{text}");
+    assert!(text.contains("correct `contracts`, or leave it out: then the labels of the file stay as they are"), "{text}");
+}
