@@ -347,7 +347,7 @@ pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
                 super::Wanted::Files if pattern == declared.provider.metadata_file() => {
                     ("no file, and no release is without it", "write one with the release series in it, or correct `metadata`")
                 }
-                super::Wanted::Excluded => ("no file, so the list leaves nothing out", "correct the path after `!`, or remove the line"),
+                super::Wanted::Excluded => ("no file, so it leaves nothing out", "correct the path after `!`, or remove the line"),
                 super::Wanted::Files | super::Wanted::Components => {
                     ("no file", "correct the path: it is relative to the folder of provider.yaml")
                 }

@@ -66,7 +66,7 @@ const PROJECT: &[(&str, &str)] = &[
         "config/manager/manager.yaml",
         "apiVersion: v1\nkind: Namespace\nmetadata: {name: system, labels: {control-plane: controller-manager, tide: low}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: tides}\n---\n\
          apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager, namespace: system}\n\
-         spec:\n  replicas: 2\n  selector: {matchLabels: {control-plane: controller-manager}}\n  template:\n    metadata: {labels: {control-plane: controller-manager}}\n\
+         spec:\n  replicas: 2\n  selector: {matchLabels: {control-plane: controller-manager}}\n  template:\n    metadata: {labels: {control-plane: controller-manager}, annotations: {harbour.example/default-berth: \"3\"}}\n\
         \x20   spec:\n      nodeSelector: {deck: upper}\n      serviceAccountName: controller-manager\n      containers:\n      - name: manager\n        image: controller:latest\n\
         \x20       command: [/manager]\n        args: [--leader-elect]\n        env: [{name: TIDE, value: low}]\n\
         \x20       livenessProbe: {httpGet: {path: /healthz, port: 8081}, periodSeconds: 20}\n        resources: {limits: {memory: 1Gi}}\n\
@@ -119,7 +119,7 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
             "env": [{"name": "TIDE", "value": "low"}],
             "ports": {"health": 8081},
             "conversion": true,
-            "patch": {"spec": {"replicas": 2, "template": {"spec": {
+            "patch": {"spec": {"replicas": 2, "template": {"metadata": {"annotations": {"harbour.example/default-berth": "3"}}, "spec": {
                 "nodeSelector": {"deck": "upper"},
                 "containers": [
                     {"name": "manager", "livenessProbe": {"periodSeconds": 20}, "resources": {"limits": {"memory": "1Gi"}}},
@@ -140,8 +140,8 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
         "assumed: metadata.yaml: the first release series is 0.1 (`release bump` adds the next)",
         "left to do: objects: move ConfigMap/tides from config/manager/manager.yaml into a file of their own and name it there",
         "left to do: config/default/metrics_patch.yaml is not taken over: write what it changes under `manager.patch`",
-        "left to do: config/crd/patches/move_in_boats.yaml is not taken over: write what it changes into the CRDs, or what makes them",
-        "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is not taken over: write what it changes into the CRDs, or what makes them",
+        "left to do: config/crd/patches/move_in_boats.yaml is not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+        "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
         "left to do: config/default also takes ../prometheus, which is not taken over: name its files under `objects`",
         "next: `windlass release build v0.1.0 --to out`",
     ] {

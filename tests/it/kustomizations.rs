@@ -228,7 +228,7 @@ fn patterns_leave_files_out() {
     std::fs::remove_file(path.join("more/c.yaml")).unwrap();
     let text = told(&build(path, ""));
     assert!(
-        text.contains("`!more/c.yaml` is no file, so the list leaves nothing out") && text.contains("provider.yaml:12:39"),
+        text.contains("`more/c.yaml` is no file, so it leaves nothing out") && text.contains("provider.yaml:12:39"),
         "{text}"
     );
 }
