@@ -29,14 +29,14 @@ fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
     let world = World { files: &tree, environment: &environment, network: None, budget: &budget };
     if let Ok(config) = Config::load(world, &format!("/{name}")) {
         let _ = config.providers();
-        if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false).and_then(|template| template.to_yaml()) {
+        if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false).and_then(|template| template.into_yaml()) {
             reads_back(&yaml);
         }
     }
     let config = Config::load(world, "/good.yaml").expect("the configuration is valid");
     let options = ComponentsOptions { namespace: "ns".to_owned(), raw: ending & 128 != 0 };
     if let Ok(components) = generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default())
-        && let Ok(yaml) = components.to_yaml()
+        && let Ok(yaml) = components.into_yaml()
     {
         reads_back(&yaml);
     }

@@ -27,9 +27,10 @@ const EXACT: i64 = 1 << 53;
 /// For the first piece that is no mapping, or no YAML; behind it nothing is read.
 pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<Value>, Refusal> {
     let step = |refusal: Refusal| refusal.within("failed to parse yaml");
-    let (pieces, fault) = pieces(text);
+    let text = with_line_ends(text);
+    let (pieces, fault) = pieces(&text);
     // What aliases multiply is read one after the other, so that no more of it is held than there is room for.
-    let one_by_one = text.len() < SMALL || yaml::has_anchors(text);
+    let one_by_one = text.len() < SMALL || yaml::has_anchors(&text);
     let parsed = if one_by_one { in_turn(&pieces, budget) } else { pieces.par_iter().map(|piece| first(piece, budget)).collect() };
     if let Some(spent) = budget.exceeded() {
         return Err(step(
@@ -65,7 +66,7 @@ pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<V
 }
 
 /// The first documents of pieces, up to the first that is refused.
-fn in_turn(pieces: &[Vec<u8>], budget: &Budget) -> Vec<Result<Value, Refusal>> {
+fn in_turn(pieces: &[&[u8]], budget: &Budget) -> Vec<Result<Value, Refusal>> {
     let mut parsed = Vec::with_capacity(pieces.len());
     for piece in pieces {
         parsed.push(first(piece, budget));
@@ -80,15 +81,14 @@ fn in_turn(pieces: &[Vec<u8>], budget: &Budget) -> Vec<Result<Value, Refusal>> {
 ///
 /// # Errors
 /// When a text holds characters that YAML does not allow.
-pub(super) fn to_yaml(objects: &[Value]) -> Result<String, Refusal> {
+pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Refusal> {
     if objects.is_empty() {
         return Ok("\n".to_owned());
     }
-    goyaml::documents_to_string(objects).map_err(|_| {
-        let refused = objects.iter().find(|object| goyaml::to_string(object).is_err()).unwrap_or(&Value::Null);
-        let (group, version) = fields::group_version(refused);
-        let (namespace, name) = (fields::namespace(refused), fields::name(refused));
-        let kind = fields::kind(refused);
+    goyaml::documents_to_string(objects).map_err(|refused| {
+        let (group, version) = fields::group_version(&refused);
+        let (namespace, name) = (fields::namespace(&refused), fields::name(&refused));
+        let kind = fields::kind(&refused);
         Refusal::new("yaml: control characters are not allowed")
             .within(format!("failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"))
     })
@@ -153,32 +153,39 @@ fn as_doubles(value: &mut Value) {
     }
 }
 
-/// Cuts a text as Kubernetes' YAMLReader does: each line that begins with `---` ends a piece, unless the piece is still empty. Line ends
-/// become `\n`. The fault, if any, comes after the pieces.
-fn pieces(text: &[u8]) -> (Vec<Vec<u8>>, Option<Refusal>) {
+/// A text whose lines, the last one too, all end with a bare `\n`: itself where they do.
+fn with_line_ends(text: &[u8]) -> Cow<'_, [u8]> {
+    if text.ends_with(b"\n") && memchr::memmem::find(text, b"\r\n").is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut lines = Vec::with_capacity(text.len() + 1);
+    for line in text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n') {
+        lines.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        lines.push(b'\n');
+    }
+    Cow::Owned(lines)
+}
+
+/// Cuts [such a text](with_line_ends) as Kubernetes' YAMLReader does: each line that begins with `---` ends a piece, unless the piece is
+/// still empty. The fault, if any, comes after the pieces.
+fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Refusal>) {
     let mut pieces = Vec::new();
-    let mut piece: Vec<u8> = Vec::new();
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
-        let line = &text[from..end];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        from = end + 1;
-        if let Some(rest) = line.strip_prefix(b"---") {
+    let (mut from, mut line) = (0, 0);
+    for end in memchr::memchr_iter(b'\n', text) {
+        if let Some(rest) = text[line..end].strip_prefix(b"---") {
             let rest = rest.trim_ascii();
             if !rest.is_empty() && rest[0] != b'#' {
                 return (pieces, Some(Refusal::new(format!("invalid Yaml document separator: {}", String::from_utf8_lossy(rest)))));
             }
-            if !piece.is_empty() {
-                pieces.push(std::mem::take(&mut piece));
-                continue;
+            if line > from {
+                pieces.push(&text[from..line]);
+                from = end + 1;
             }
         }
-        piece.extend_from_slice(line);
-        piece.push(b'\n');
+        line = end + 1;
     }
-    if !piece.is_empty() {
-        pieces.push(piece);
+    if from < text.len() {
+        pieces.push(&text[from..]);
     }
     (pieces, None)
 }
@@ -216,14 +223,17 @@ mod tests {
     #[test]
     fn pieces_end_at_separators() {
         let cut = |text: &str| {
-            let (pieces, fault) = pieces(text.as_bytes());
-            let pieces: Vec<_> = pieces.into_iter().map(|piece| String::from_utf8(piece).unwrap()).collect();
+            let text = with_line_ends(text.as_bytes());
+            let (pieces, fault) = pieces(&text);
+            let pieces: Vec<_> = pieces.into_iter().map(|piece| String::from_utf8(piece.to_owned()).unwrap()).collect();
             (pieces, fault.map(|fault| fault.message().to_owned()))
         };
         let all = |pieces: &[&str]| (pieces.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(), None);
         assert_eq!(cut("a: 1\r\n--- # x\nb: 2"), all(&["a: 1\n", "b: 2\n"]));
         assert_eq!(cut("---\na: 1\n---\n---\n---\n"), all(&["---\na: 1\n", "---\n"]));
         assert_eq!(cut(" ---\n"), all(&[" ---\n"]));
+        assert_eq!(cut(""), all(&["\n"]));
+        assert_eq!(cut("a: 1\r\r\n\n--- \n\n"), all(&["a: 1\r\n\n", "\n"]));
         assert_eq!(cut("a: 1\n---b\n"), (vec![], Some("invalid Yaml document separator: b".to_owned())));
     }
 

@@ -112,8 +112,8 @@ impl Template {
     ///
     /// # Errors
     /// When a text holds characters that YAML does not allow.
-    pub fn to_yaml(&self) -> Result<String, Refusal> {
-        documents::to_yaml(&self.objects)
+    pub fn into_yaml(self) -> Result<String, Refusal> {
+        documents::to_yaml(self.objects)
     }
 }
 

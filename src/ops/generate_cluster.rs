@@ -12,6 +12,6 @@ pub fn run(world: World<'_>, config: Config<'_>, options: &ClusterOptions, log: 
     if options.list_variables {
         Ok(visible_lines(&template.list_variables(options, world.environment)).into_owned())
     } else {
-        template.to_yaml()
+        template.into_yaml()
     }
 }

@@ -28,7 +28,7 @@ pub fn run(
 ) -> Result<String, Refusal> {
     let options = ComponentsOptions { namespace: namespace.to_owned(), raw: shown != Shown::Yaml };
     let components = clusterctl::generate_provider(config, name, provider_type, &options, log)?;
-    if shown == Shown::Description { Ok(visible_lines(&components.describe()).into_owned()) } else { components.to_yaml() }
+    if shown == Shown::Description { Ok(visible_lines(&components.describe()).into_owned()) } else { components.into_yaml() }
 }
 
 /// The one provider that the flags name; empty flags were not given.

@@ -64,7 +64,7 @@ fn provider(tree: &Tree, environment: &[(&str, &str)], name: &str, options: &Com
     with(tree, environment, |config| {
         let mut log = Log::default();
         let components = generate_provider(&config, name, ProviderType::InfrastructureProvider, options, &mut log)?;
-        Ok((components.to_yaml()?, log.at(0).map(str::to_owned).collect()))
+        Ok((components.into_yaml()?, log.at(0).map(str::to_owned).collect()))
     })
 }
 
@@ -184,7 +184,7 @@ fn from_repository() -> ClusterSource {
 #[test]
 fn a_template_brings_its_cluster_class() {
     let yaml = with(&tree(&[]), &[], |config| {
-        generate_cluster(config, &options(false, from_repository()), &mut Log::default())?.to_yaml()
+        generate_cluster(config, &options(false, from_repository()), &mut Log::default())?.into_yaml()
     });
     assert_eq!(
         yaml.unwrap(),
@@ -252,7 +252,7 @@ fn where_clusterctl_would_ask_a_cluster_it_is_refused() {
     }
     let source = ClusterSource { from: Some(TemplateSource::Stdin(TEMPLATE.into())), ..ClusterSource::default() };
     let own = ClusterOptions { namespace: String::new(), ..options(false, source) };
-    let yaml = with(&tree, &[("HOME", "/home")], |config| generate_cluster(config, &own, &mut Log::default())?.to_yaml()).unwrap();
+    let yaml = with(&tree, &[("HOME", "/home")], |config| generate_cluster(config, &own, &mut Log::default())?.into_yaml()).unwrap();
     assert!(yaml.contains("namespace: own\n"), "the namespace is the kubeconfig's: {yaml}");
 }
 
@@ -261,7 +261,7 @@ fn yaml_needs_no_repository() {
     let run = |text: &str, list: bool| {
         with(&tree(&[]), &[("SIZE", "")], |config| {
             let template = generate_yaml(&config, &TemplateSource::Stdin(text.into()), list)?;
-            if list { Ok(list_names(&template)) } else { template.to_yaml() }
+            if list { Ok(list_names(&template)) } else { template.into_yaml() }
         })
     };
     assert_eq!(

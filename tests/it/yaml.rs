@@ -23,7 +23,10 @@ fn rewritten(text: &str) -> Result<String, String> {
         ""
     };
     let values: Vec<_> = parsed.documents.into_iter().map(|d| d.root.into_json()).collect();
-    Ok(format!("{start}{}", goyaml::documents_to_string(&values).map_err(|e| e.to_string())?))
+    Ok(format!(
+        "{start}{}",
+        goyaml::documents_to_string(values).map_err(|refused| goyaml::to_string(&refused).unwrap_err().to_string())?
+    ))
 }
 
 #[test]

@@ -93,16 +93,18 @@ pub fn is_plain(text: &str) -> bool {
     !matches!(text, "=" | "<<") && !text.contains(is_control) && scalar::analyze(text).style(text, true) == scalar::Style::Plain
 }
 
-/// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one. Many documents are written on all cores.
+/// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one. Many documents are written on all cores,
+/// and each gives back its memory as soon as it is text.
 ///
 /// # Errors
 ///
-/// As [`to_string`], for the first document that cannot be written.
-pub fn documents_to_string(documents: &[Value]) -> Result<String, EmitError> {
+/// The first document that cannot be written, as [`to_string`] says.
+pub fn documents_to_string(documents: Vec<Value>) -> Result<String, Value> {
+    let write = |document: Value| to_string(&document).map_err(|_| document);
     let texts: Vec<String> = if documents.len() < WORTHWHILE {
-        documents.iter().map(to_string).collect::<Result<_, _>>()?
+        documents.into_iter().map(write).collect::<Result<_, _>>()?
     } else {
-        documents.par_iter().map(to_string).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?
+        documents.into_par_iter().map(write).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?
     };
     Ok(texts.join("---\n"))
 }
@@ -367,11 +369,11 @@ mod tests {
 
     #[test]
     fn documents_are_joined_by_markers() {
-        assert_eq!(documents_to_string(&[]).unwrap(), "");
-        assert_eq!(documents_to_string(&[json!({ "a": 1 }), json!(2)]).unwrap(), "a: 1\n---\n2\n");
+        assert_eq!(documents_to_string(Vec::new()).unwrap(), "");
+        assert_eq!(documents_to_string(vec![json!({ "a": 1 }), json!(2)]).unwrap(), "a: 1\n---\n2\n");
         let many: Vec<_> = (0..100).map(|n| json!({ "n": n })).collect();
         let one_by_one: Vec<_> = many.iter().map(|value| to_string(value).unwrap()).collect();
-        assert_eq!(documents_to_string(&many).unwrap(), one_by_one.join("---\n"));
+        assert_eq!(documents_to_string(many).unwrap(), one_by_one.join("---\n"));
     }
 
     fn written(quoting: VariableQuoting<'_>) -> String {
