@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use windlass::cli;
+use windlass::shell::cores;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::Stdio;
 
 #[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
 fn main() -> ExitCode {
+    cores::this_thread_lasts();
     let run = || cli::run(std::env::args_os(), Stdio::of_process(), &Environment::of_process()).code();
     ExitCode::from(cli::report_panics(run))
 }

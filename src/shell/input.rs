@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::WorldError;
 use super::staging::is_commit;
+use super::{WorldError, cores};
 use crate::diag::{Diagnostic, Report};
 use crate::text::nearest::nearest;
 use crate::text::source::{INPUT_NOT_UTF8, Source};
@@ -63,7 +63,7 @@ pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Resul
     for (argument, files) in arguments.iter().zip(named) {
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
-            let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes))?;
+            let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0))?;
             inputs.add(STDIN_NAME, bytes, &mut total, limits)?;
             continue;
         }
@@ -228,7 +228,7 @@ pub(super) fn with_slashes(path: &str) -> String {
 /// # Errors
 /// When it cannot be read, or is larger than one file may be.
 pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, WorldError> {
-    read_bounded(stdin, STDIN_NAME, limits.file_bytes)
+    read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0)
 }
 
 /// Reads a file up to a bound. A pipe or a device that stands where a file is expected is refused, for nobody knows whether it ever ends;
@@ -236,11 +236,14 @@ pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, World
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
     let is_stream = path.starts_with("/dev") || path.starts_with("/proc/self/fd");
     let file = open(path, is_stream).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
-    let kind = file.metadata().map_err(|error| WorldError::reading(shown, &error))?.file_type();
+    let metadata = file.metadata().map_err(|error| WorldError::reading(shown, &error))?;
+    let kind = metadata.file_type();
     if !is_stream && !kind.is_file() && !kind.is_dir() {
         return Err(WorldError::Unreadable { path: shown.to_owned(), reason: "it is a pipe or a device, not a file".to_owned() });
     }
-    read_bounded(file, shown, bound)
+    let bytes = read_bounded(file, shown, bound, metadata.len())?;
+    cores::share_out(bytes.len());
+    Ok(bytes)
 }
 
 /// Opens a file; a pipe without anybody at its other end would wait for ever, unless it is opened so.
@@ -256,8 +259,9 @@ fn open(path: &Path, _: bool) -> std::io::Result<fs::File> {
     fs::File::open(path)
 }
 
-fn read_bounded(from: impl Read, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
-    let mut bytes = Vec::new();
+/// Reads up to `bound` bytes, of which about so many are `expected`.
+fn read_bounded(from: impl Read, shown: &str, bound: u64, expected: u64) -> Result<Vec<u8>, WorldError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(bound)).unwrap_or(0) + 1);
     from.take(bound + 1).read_to_end(&mut bytes).map_err(|error| WorldError::reading(shown, &error))?;
     if bytes.len() as u64 > bound {
         return Err(WorldError::TooLarge { path: shown.to_owned(), bound: format!("larger than {} MiB", bound >> 20) });

@@ -5,6 +5,7 @@
 
 pub mod clusterctl_files;
 pub mod confine;
+pub mod cores;
 mod difference;
 pub mod environment;
 mod error;

@@ -481,7 +481,7 @@ fn provider_of(server: &Server, version: &str, bounds: Bounds) -> (Result<String
     let world = World { files: &Disk, environment: &|_| None, network: Some(&client), budget: &budget };
     let text = Config::load(world, folder.path().join("clusterctl.yaml").to_str().unwrap()).and_then(|config| {
         let options = ComponentsOptions::default();
-        generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default())?.to_yaml()
+        generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default())?.into_yaml()
     });
     (text, clock.passed().as_secs())
 }

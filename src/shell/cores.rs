@@ -1,0 +1,39 @@
+//! Work on all cores. Rayon starts a thread for each core and lets the one that asked wait; here that one works too.
+
+use std::sync::OnceLock;
+use std::thread::{self, ThreadId};
+
+/// From so many bytes of input on, sharing the work out is worth a thread.
+const WORTHWHILE: usize = 64 << 10;
+
+static FIRST: OnceLock<ThreadId> = OnceLock::new();
+
+/// Says that the calling thread lasts as long as the process: `main` does.
+pub fn this_thread_lasts() {
+    // A second call could only come from a thread that does not.
+    let _ = FIRST.set(thread::current().id());
+}
+
+/// Makes the thread of `main` one of those that work, when so many bytes were read. A thread that ends must never be one of them: what
+/// is handed to it would wait for ever.
+pub(super) fn share_out(bytes: usize) {
+    if bytes >= WORTHWHILE && FIRST.get() == Some(&thread::current().id()) {
+        // Refused when the threads are there already; they do the work then.
+        let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_ends_is_none_of_those_that_work() {
+        thread::spawn(|| {
+            share_out(WORTHWHILE);
+            assert_eq!(rayon::current_thread_index(), None);
+        })
+        .join()
+        .unwrap();
+    }
+}
