@@ -37,7 +37,7 @@ fn build(provider: &str, texts: &[&str]) {
     let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
     for ((pattern, kind), text) in wanted.zip(texts.iter().cycle()) {
         let name = match kind {
-            Wanted::Files => pattern.to_owned(),
+            Wanted::Files | Wanted::Excluded | Wanted::Components => pattern.to_owned(),
             Wanted::TemplateFolder => format!("{pattern}/cluster-template.yaml"),
         };
         inputs.insert(pattern, Matched { files: vec![Source::new(name, *text)], ..Matched::default() });
