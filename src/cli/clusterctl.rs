@@ -67,9 +67,13 @@ pub(super) struct Network {
 /// The network as a person, or a script, looks on.
 fn client(context: &Context<'_>) -> Client {
     let is_ci = context.environment.non_empty("CI").is_some();
-    let hosts = !context.global.quiet;
-    let visible = Visible { hosts, progress: hosts && !is_ci && context.stdio.stderr.is_terminal() };
+    let visible = visible(context.global.quiet, is_ci, context.stdio.stderr.is_terminal());
     Client::new(context.environment, Transport::of_process(), Bounds::default(), visible)
+}
+
+/// A bar that moves is for a person alone: logs of CI keep each of its steps, also where CI has a terminal.
+fn visible(quiet: bool, is_ci: bool, is_terminal: bool) -> Visible {
+    Visible { hosts: !quiet, progress: !quiet && !is_ci && is_terminal }
 }
 
 /// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.
@@ -171,6 +175,18 @@ mod tests {
         let broken = "Error: missing closing brace\n";
         assert_eq!(stderr_of(&arguments, "\n ${A", false), broken);
         assert_eq!(stderr_of(&arguments, "\n ${A", true), format!("{broken}note: see <stdin>:2:2\n"));
+    }
+
+    #[test]
+    fn progress_is_for_a_person_who_looks_on() {
+        let shown = |quiet, is_ci, is_terminal| {
+            let Visible { hosts, progress } = visible(quiet, is_ci, is_terminal);
+            (hosts, progress)
+        };
+        assert_eq!(shown(false, false, true), (true, true));
+        assert_eq!(shown(false, true, true), (true, false));
+        assert_eq!(shown(false, false, false), (true, false));
+        assert_eq!(shown(true, false, true), (false, false));
     }
 
     #[test]

@@ -152,6 +152,19 @@ mod tests {
     }
 
     #[test]
+    fn short_help_leaves_out_what_only_the_full_help_has() {
+        for verb in VERBS {
+            let (short, long) = (short("windlass", verb, 80), long("windlass", verb, 80));
+            let has =
+                |text: &str, arg: &Arg| text.lines().any(|line| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(&left(arg))));
+            for arg in verb.command("windlass").get_arguments().filter(|arg| !arg.is_hide_set()) {
+                let found = (has(&short, arg), has(&long, arg));
+                assert_eq!(found, (!arg.is_hide_short_help_set(), true), "{} {}", verb.name(), left(arg));
+            }
+        }
+    }
+
+    #[test]
     fn help_keeps_to_the_columns_of_the_terminal() {
         // Usage lines and examples are commands: they stay in one piece.
         let is_command = |line: &str| line.starts_with("Usage: ") || line.starts_with("Example: ") || line.starts_with("  windlass ");

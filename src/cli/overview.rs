@@ -119,6 +119,13 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
         assert_eq!(text("windlass", VERBS, "render examples/worker.yaml"), expected);
     }
 
+    /// clusterctl's commands are names in a line, which has no left column.
+    #[test]
+    fn the_left_column_is_as_wide_as_our_own_verbs() {
+        let (ours, theirs) = VERBS.split_at(VERBS.iter().position(|verb| verb.group == Group::Clusterctl).unwrap());
+        assert_eq!((left_width(ours), left_width(theirs)), ("release build VERSION".len(), 0));
+    }
+
     #[test]
     fn a_group_lists_its_verbs() {
         let release: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == "release").collect();

@@ -90,6 +90,7 @@ mod tests {
         assert_eq!(found, [("release-file-stale", "out/a"), ("release-file-absent", "out/b"), ("release-file-foreign", "out/c")]);
         let stale = &comparison.report.findings()[0];
         assert_eq!(stale.message, "the line is `image: x:dev`, provider.yaml gives `image: x:v1`");
-        assert_eq!(stale.place.span.map(|span| (span.start.line, span.start.column)), Some((2, 10)));
+        let start = Position { offset: 14, line: 2, column: 10 };
+        assert_eq!(stale.place.span, Some(Span { start, end: Position { offset: 17, line: 2, column: 13 } }));
     }
 }

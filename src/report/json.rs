@@ -261,6 +261,7 @@ mod tests {
             .at_span(Span { start: position(17), end: position(19) });
         Diagnostic::of(const { &Rule::warning("cloud-config-value-cut", "") }, "spec.users[0].gecos reaches cloud-init as `Ops`")
             .at(place)
+            .label("only this")
             .insertion(7, vec!["    gecos: \"Ops #1\"".to_owned()])
             .note("cloud-init takes ` #` for a comment")
             .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
@@ -274,7 +275,7 @@ mod tests {
             "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null,
             "insertion": {"afterLine": 7, "lines": ["    gecos: \"Ops #1\""]}, "notes": ["cloud-init takes ` #` for a comment"],
             "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
-            "path": "spec.users[0].gecos", "label": null, "related": [], "waived": null
+            "path": "spec.users[0].gecos", "label": "only this", "related": [], "waived": null
         });
         let report: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(report["findings"], json!([expected]));

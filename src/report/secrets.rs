@@ -65,3 +65,20 @@ fn without_quotes(text: &str, secrets: &[&str]) -> String {
     }
     clean
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_quoted_from_a_secret_goes() {
+        let secrets = ["the first 40 characters", "kind"];
+        for (text, expected) in [
+            ("`kind` of `Secret` is \"the first…\"", "`<redacted>` of `Secret` is \"<redacted>\""),
+            ("kind is `` and \"…\"", "kind is `` and \"…\""),
+            ("40 is no `41`", "40 is no `41`"),
+        ] {
+            assert_eq!(without_quotes(text, &secrets), expected);
+        }
+    }
+}

@@ -384,6 +384,30 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_the_place_of_the_folder_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("out");
+        fs::write(&out, "mine").unwrap();
+        for mode in [Mode::Check, Mode::Create, Mode::Force] {
+            let refused = write(&out, &tree(&[("a", "1")]), mode).unwrap_err();
+            assert!(
+                matches!(&refused, WorldError::Unwritable { reason, .. } if reason == "it is a file, not a folder"),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_folder_that_is_neither_old_nor_new_is_not_compared() {
+        let base = tempfile::tempdir().unwrap();
+        let files = tree(&[("a", "1")]);
+        write(base.path(), &files, Mode::Create).unwrap();
+        fs::create_dir(base.path().join(".windlass-4000000000-0.commit")).unwrap();
+        assert!(matches!(write(base.path(), &files, Mode::Check), Err(WorldError::Unfinished { .. })));
+    }
+
+    #[test]
     fn missing_files_alone_are_added_without_force() {
         let base = tempfile::tempdir().unwrap();
         write(base.path(), &tree(&[("a", "1")]), Mode::Create).unwrap();

@@ -266,6 +266,9 @@ mod tests {
         assert_eq!(alternatives("a}b").unwrap_err(), PatternError::UnbalancedBrace);
         assert_eq!(alternatives(&"{a,b}".repeat(11)).unwrap_err(), PatternError::TooManyAlternatives);
         assert_eq!(alternatives(&"{a,b}".repeat(10_000)).unwrap_err(), PatternError::TooLong);
+        assert_eq!(alternatives(&"{a,b}".repeat(10)).unwrap().len(), MOST_ALTERNATIVES);
+        // The count goes up by two at a time, from one.
+        assert_eq!(alternatives(&"{a,b,c}".repeat(7)).unwrap_err(), PatternError::TooManyAlternatives);
     }
 
     #[test]

@@ -248,3 +248,15 @@ impl Interrupt {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_waited_for_only_while_it_is_there() {
+        let base = tempfile::tempdir().unwrap();
+        assert!(wait_for(&base.path().join("gone")).unwrap().is_none());
+        assert!(wait_for(base.path()).unwrap().is_some());
+    }
+}

@@ -222,6 +222,26 @@ fn kinds_without_a_contract_are_no_fault() {
     }
 }
 
+/// A file that is named and is not there; no release can do without its metadata.
+#[test]
+fn files_that_are_missing_are_told_as_what_they_are() {
+    let folder = folder(&[("provider.yaml", &format!("{PROVIDER}templates: [flavors]\nmetadata: meta.yaml\n"))]);
+    let outcome = build(folder.path(), &["v0.1.0"]);
+    assert_eq!((outcome.code, outcome.written), (Some(1), false));
+    let path = "correct the path: it is relative to the folder of provider.yaml";
+    for (fault, help) in [
+        ("`crd.yaml` is no file", path),
+        ("`flavors` is no folder with templates", path),
+        (
+            "`meta.yaml` is no file, and no release is without it",
+            "write one with the release series in it, or correct `metadata`",
+        ),
+    ] {
+        let told = outcome.stderr.split("\nerror[").find(|told| told.contains(&format!("]: {fault}\n")));
+        assert!(told.is_some_and(|told| told.contains(&format!("= help: {help}"))), "{fault}\n in\n{}", outcome.stderr);
+    }
+}
+
 #[test]
 fn check_compares_and_writes_nothing() {
     let folder = folder(&[("provider.yaml", PROVIDER), ("metadata.yaml", METADATA), ("crd.yaml", CRD)]);

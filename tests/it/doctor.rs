@@ -110,6 +110,7 @@ fn a_release_of_ours_is_sound() {
     let report = doctor(&folder.path().join("repository"), 0);
     assert_eq!(report["findings"], serde_json::json!([]));
     assert_eq!(report["providers"][0]["picked"], "v0.1.0");
+    assert_eq!(report["providers"][0]["reason"], "the newest release");
 }
 
 #[test]
@@ -159,6 +160,20 @@ fn configurations_are_examined() {
     assert_eq!(rules(&report), BTreeSet::from(expected));
     write(folder.path(), "clusterctl.yaml", "- a\n");
     assert_eq!(rules(&doctor(folder.path(), 1)), BTreeSet::from(["configuration-unreadable"]));
+}
+
+/// A provider is its name and its type: one that shares only one of them with an entry is not named by it.
+#[test]
+fn providers_that_the_configuration_does_not_name_are_told_each() {
+    let folder = repository(COMPONENTS, METADATA);
+    for (label, file) in [("control-plane-foo", "control-plane-components.yaml"), ("bootstrap-bar", "bootstrap-components.yaml")] {
+        write(folder.path(), &format!("{label}/v0.1.0/{file}"), COMPONENTS);
+        write(folder.path(), &format!("{label}/v0.1.0/metadata.yaml"), METADATA);
+    }
+    let report = doctor(folder.path(), 0);
+    let told: Vec<&str> = report["findings"].as_array().unwrap().iter().map(|finding| finding["message"].as_str().unwrap()).collect();
+    let expected = ["bootstrap-bar", "control-plane-foo"].map(|label| format!(". holds {label}, which ./clusterctl.yaml does not name"));
+    assert_eq!(told, expected);
 }
 
 /// clusterctl.md 11, items 1 to 10.

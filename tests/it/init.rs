@@ -97,6 +97,18 @@ fn written(folder: &Path) -> Value {
 }
 
 #[test]
+fn contracts_are_those_of_the_labels_where_there_are_some() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let labels = "labels: [{pairs: {cluster.x-k8s.io/v1beta1: v1alpha1, cluster.x-k8s.io/v1beta2: v1alpha1_v1beta1}}]\n";
+    fs::write(folder.path().join("config/crd/kustomization.yaml"), labels).unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(written(folder.path())["contracts"], json!({"v1beta1": ["v1alpha1"], "v1beta2": ["v1alpha1", "v1beta1"]}));
+    assert!(said.contains("assumed: contracts: the labels in config/crd/kustomization.yaml\n"), "{said}");
+}
+
+#[test]
 fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path());

@@ -386,6 +386,21 @@ fn manager_runs_as_the_account_that_the_role_files_bind() {
     assert!(objects.iter().all(|object| object["kind"] != "ServiceAccount"), "every namespace has it");
 }
 
+/// Roles come from the files or are made, never both: files without a role leave both to the build.
+#[test]
+fn roles_are_made_where_the_files_have_none() {
+    let roles = |files: &str| {
+        let objects = sound(MANAGER, &[("roles.yaml", files)]);
+        let roles = objects.iter().filter(|object| ["Role", "ClusterRole"].contains(&object["kind"].as_str().unwrap()));
+        let named = roles.map(|role| format!("{} {}", role["kind"].as_str().unwrap(), role["metadata"]["name"].as_str().unwrap()));
+        named.collect::<Vec<_>>()
+    };
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: controller-manager, namespace: system}\n";
+    assert_eq!(roles(account), ["Role foo-leader-election-role", "ClusterRole foo-system-manager-role"]);
+    assert_eq!(roles(&role("ClusterRole", "own", "")), ["ClusterRole foo-system-own"]);
+    assert_eq!(roles(&role("Role", "own", "")), ["Role foo-own"]);
+}
+
 #[test]
 fn several_bound_accounts_are_told_apart_or_are_a_finding() {
     let rights = binding("ClusterRole", "a", "manager-role", "controller-manager") + &binding("ClusterRole", "b", "proxy-role", "proxy");

@@ -159,3 +159,30 @@ fn readme_names_flavors_and_variables() {
         }
     }
 }
+
+/// `generate` prints what the release has of each, and nothing else.
+#[test]
+fn one_artifact_is_what_the_release_has_of_it() {
+    let release = built();
+    let print = |arguments: &[&str]| {
+        let output = support::windlass(support::root()).arg("generate").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    for (arguments, file) in [
+        (&["metadata"][..], "metadata.yaml"),
+        (&["template"], "cluster-template.yaml"),
+        (&["template", "topology"], "cluster-template-topology.yaml"),
+        (&["clusterclass", "windlass"], "clusterclass-windlass.yaml"),
+    ] {
+        assert_eq!(print(arguments), release.files.get(file).unwrap(), "{file}");
+    }
+    let of_kinds = |kinds: &[&str]| {
+        let mut objects = objects(&release);
+        objects.retain(|object| kinds.contains(&object["kind"].as_str().unwrap()));
+        objects
+    };
+    let rbac = ["ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
+    assert_eq!(support::documents(&print(&["rbac"])), of_kinds(&rbac));
+    assert_eq!(support::documents(&print(&["crds"])), of_kinds(&["CustomResourceDefinition"]));
+}

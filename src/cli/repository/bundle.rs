@@ -91,3 +91,20 @@ impl Bundle {
         Ok(Outcome::Written)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bundle may be larger than any file of a release.
+    #[test]
+    fn a_large_bundle_that_is_there_is_unchanged() {
+        let folder = tempfile::tempdir().unwrap();
+        let write_to = folder.path().join("b.tar").to_str().unwrap().to_owned();
+        let bundle = Bundle { repository: String::new(), write_to, force: false };
+        let bytes = vec![0; usize::try_from(Limits::default().file_bytes).unwrap() + 1];
+        assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Written));
+        assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Unchanged));
+        assert!(bundle.store(&bytes[1..]).is_err(), "other content");
+    }
+}

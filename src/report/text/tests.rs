@@ -149,6 +149,55 @@ warning[a-b]: x and y differ
 }
 
 #[test]
+fn a_bar_stands_between_excerpts_and_none_after_the_last() {
+    let sources = ["a", "b", "c"].map(|name| Source::new(format!("{name}.yaml"), format!("{name}: 1\n")));
+    let [a, b, c] = &sources;
+    let finding = Diagnostic::of(const { &Rule::warning("a-b", "") }, "m")
+        .at(place(a, "1"))
+        .related(place(b, "1"), "two")
+        .related(place(c, "1"), "three");
+    check(
+        finding,
+        &[a, b, c],
+        100,
+        "
+warning[a-b]: m
+  --> a.yaml:1:4
+   |
+ 1 | a: 1
+   |    ^
+   |
+  ::: b.yaml:1:4
+   |
+ 1 | b: 1
+   |    - two
+   |
+  ::: c.yaml:1:4
+   |
+ 1 | c: 1
+   |    - three
+",
+    );
+}
+
+#[test]
+fn a_mark_behind_a_secret_stands_below_its_text() {
+    let source = Source::new("a.yaml", "- {password: hunter22, shell: NEEDLE}\n");
+    check(
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "NEEDLE")),
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> a.yaml:1:31
+   |
+ 1 | - {password: <redacted>, shell: NEEDLE}
+   |                                 ^^^^^^
+",
+    );
+}
+
+#[test]
 fn without_the_text_only_the_place_is_shown() {
     let finding = Diagnostic::of(const { &Rule::warning("image-registry-gone", "") }, "gcr.io no longer serves kube-rbac-proxy")
         .at(point("control-plane-components.yaml", 1877, 16))
@@ -217,6 +266,29 @@ error[a-b]: m
  1 | FIRST xxxxxxxxxxxxx…
    | ----- one
  1 | …xxxxx SECOND
+   |        ^^^^^^ two
+",
+    );
+}
+
+#[test]
+fn a_mark_that_begins_where_a_line_is_cut_off_shows_it_again() {
+    let source = Source::new("long.yaml", format!("FIRST {}SECOND{}\n", "x".repeat(13), "y".repeat(100)));
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(place(&source, "SECOND"))
+        .label("two")
+        .related(place(&source, "FIRST"), "one");
+    check(
+        finding,
+        &[&source],
+        25,
+        "
+error[a-b]: m
+  --> long.yaml:1:20
+   |
+ 1 | FIRST xxxxxxxxxxxxx…
+   | ----- one
+ 1 | …xxxxxxSECONDyyyyyy…
    |        ^^^^^^ two
 ",
     );

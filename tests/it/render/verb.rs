@@ -90,6 +90,8 @@ fn quirks_that_change_the_meaning_are_warnings() {
     assert!(talk.contains("warning[cloud-config-jinja]: spec.files[0]"), "{talk}");
     assert!(data.contains("    gecos: Ops #2\n"), "{data}");
     assert_eq!(render_text(&text, &["render", "-", "--deny", "warnings"]).0, 1);
+    assert_eq!(render_text(&text, &["render", "-", "-o", "json"]).0, 0);
+    assert_eq!(render_text(&text, &["render", "-", "-o", "json", "--deny", "warnings"]).0, 1);
     let (_, typed, _) = render_text(&text, &["render", "-", "--encoder", "typed"]);
     assert!(typed.contains("    gecos: \"Ops #2\"\n"), "{typed}");
 }
