@@ -123,6 +123,13 @@ pub const WINDOWS_DIRECTORIES: CelRule = forbidden(
     "owner and permissions are not supported when spec.platform is set to: \"windows\"",
 );
 
+/// No Windows machine has run what reports a failed step, so only [`crate::api::boot::OnFailure::Continue`] is taken there.
+pub const WINDOWS_ON_FAILURE: CelRule = forbidden(
+    ".onFailure",
+    on_windows!("!has(self.onFailure) || self.onFailure == 'Continue'"),
+    "only Continue is supported when spec.platform is set to: \"windows\"",
+);
+
 // Of the additions, further down.
 
 /// On `spec.ignition`: Container Linux Config is for 2.3.

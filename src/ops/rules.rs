@@ -54,7 +54,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::plan::kubeadm_run::RULES,
     crate::render::plan::planner::RULES,
     crate::render::prove::config::RULES,
-    crate::render::prove::supported::RULES,
+    crate::render::prove::windows::RULES,
     crate::render::write::ignition::RULES,
     crate::render::write::quirks::RULES,
     crate::text::source::RULES,

@@ -10,7 +10,7 @@ use crate::render::input::request::{Encoder, Request};
 use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::render::plan::planner::Planner;
-use crate::render::prove::{config, supported, whole};
+use crate::render::prove::{config, whole, windows};
 use crate::render::write::rendered::Rendered;
 use crate::render::write::{cloud_config, gzip, ignition, quirks, size};
 
@@ -53,8 +53,7 @@ fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) 
     let surroundings = Surroundings::of(pool, target, request, notes);
     notes.report.extend(cluster_class::unapplied_patches(pool, target));
     let (_, config, surroundings) = (whole?, config?, surroundings?);
-    supported::refuse_unsupported(target, &config, notes)?;
-    supported::refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
+    windows::refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
     let Surroundings { role, kubernetes_version, .. } = surroundings.clone();
     let cluster_name = surroundings.cluster.name.clone();
     let (format, ignition) = (config.spec.format.unwrap_or(Format::CloudConfig), config.spec.ignition.clone());

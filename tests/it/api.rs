@@ -274,6 +274,11 @@ fn rules_of_the_additions_are_as_designed() {
                 windows("!has(self.directories) || self.directories.all(d, !has(d.owner) && !has(d.permissions))"),
                 r#"owner and permissions are not supported when spec.platform is set to: "windows""#,
             ),
+            (
+                ".onFailure",
+                windows("!has(self.onFailure) || self.onFailure == 'Continue'"),
+                r#"only Continue is supported when spec.platform is set to: "windows""#,
+            ),
         ],
     );
     check(
@@ -529,7 +534,7 @@ fn examples_are_valid_and_their_faults_are_found() {
     let windows = json!({
         "apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "metadata": {"name": "windows"},
         "spec": {
-            "platform": "windows", "onFailure": "Abort", "directories": [{"path": r"C:\k"}],
+            "platform": "windows", "onFailure": "Continue", "directories": [{"path": r"C:\k"}],
             "preKubeadmCommands": [r"powershell -File C:\k\setup.ps1"],
             "joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": {"cloud-provider": "external"}}},
         },

@@ -60,6 +60,7 @@ use crate::api::secret::Sensitive;
 #[x_kube(validation = rules::WINDOWS_INIT_CONFIGURATION)]
 #[x_kube(validation = rules::WINDOWS_CONTROL_PLANE)]
 #[x_kube(validation = rules::WINDOWS_DIRECTORIES)]
+#[x_kube(validation = rules::WINDOWS_ON_FAILURE)]
 pub struct WindlassConfigSpec {
     /// kubeadm's configuration of the cluster, for the first control-plane node.
     #[serde(skip_serializing_if = "Option::is_none")]

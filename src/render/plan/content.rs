@@ -11,7 +11,6 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
-use crate::render::prove::supported::NOT_RENDERED;
 use crate::text::budget::{Budget, Exceeded, Resource};
 use crate::text::go;
 use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Refusal};
@@ -28,6 +27,8 @@ rules! {
     pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
     /// content declared as a template does not parse or fails
     pub TEMPLATE_REFUSED = error("config-template-refused");
+    /// content declared as a template is not supported by the renderer
+    pub NOT_RENDERED = error("config-field-not-rendered");
     /// the bootstrap data exceeds its size limit
     pub TOO_LARGE = error("bootstrap-data-too-large");
     /// a password has a form that the software on the node does not accept

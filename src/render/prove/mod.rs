@@ -2,5 +2,5 @@
 
 pub mod config;
 pub mod legacy;
-pub mod supported;
 pub mod whole;
+pub mod windows;

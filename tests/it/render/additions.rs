@@ -149,7 +149,8 @@ fn windows_has_its_own_paths() {
         assert!(data.contains(expected), "{expected}\n{data}");
     }
     let talk = refused(&windlass_config("platform: windows\nonFailure: Abort"));
-    assert!(talk.contains("error[config-field-not-rendered]: spec.onFailure is set"), "{talk}");
+    assert!(talk.contains("error[config-rule-broken]: spec.onFailure: only Continue is supported"), "{talk}");
+    assert!(rendered("platform: windows\nonFailure: Continue").contains("kubeadm join"));
     let talk = refused(&windlass_config("platform: windows\nbootCommands: [x]"));
     assert!(
         talk.contains("spec.bootCommands: Forbidden: not supported when spec.platform is set to: \"windows\"")

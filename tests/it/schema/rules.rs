@@ -198,7 +198,7 @@ fn our_own_crds_are_structural_and_their_rules_are_judged() {
     let windows = json!({
         "platform": "windows", "format": "ignition", "bootCommands": ["x"], "mounts": [["a", "b"]], "directories": [{"path": r"C:\a", "owner": "x"}],
         "clusterConfiguration": {"certificatesDir": "/x"}, "initConfiguration": {"patches": {"directory": "/x"}},
-        "joinConfiguration": {"controlPlane": {}},
+        "joinConfiguration": {"controlPlane": {}}, "onFailure": "Abort",
     });
     let not = "Forbidden: not supported when spec.platform is set to: \"windows\"";
     let expected = [
@@ -209,8 +209,15 @@ fn our_own_crds_are_structural_and_their_rules_are_judged() {
         format!("spec.initConfiguration: {not}"),
         format!("spec.joinConfiguration.controlPlane: {not}"),
         "spec.directories: Forbidden: owner and permissions are not supported when spec.platform is set to: \"windows\"".to_owned(),
+        "spec.onFailure: Forbidden: only Continue is supported when spec.platform is set to: \"windows\"".to_owned(),
     ];
     check(windows, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    check(
+        json!({"platform": "windows", "onFailure": "Report"}),
+        &expected[7..].iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    check(json!({"platform": "windows", "onFailure": "Continue"}), &[]);
+    check(json!({"platform": "linux", "onFailure": "Abort"}), &[]);
     check(
         json!({"ignition": {"version": "3.4", "containerLinuxConfig": {"strict": true}}}),
         &[r#"spec.ignition.containerLinuxConfig: Forbidden: can be set only with spec.ignition.version "2.3""#],

@@ -90,6 +90,7 @@ pub(super) fn breaking(message: &str, field_path: &str) -> Value {
         ("owner and permissions are not supported when spec.platform is set to: \"windows\"", ".directories") => {
             windows("directories", json!([{"path": "C:\\k", "owner": "me"}]))
         }
+        ("only Continue is supported when spec.platform is set to: \"windows\"", ".onFailure") => windows("onFailure", json!("Abort")),
         ("can be set only with spec.ignition.version \"2.3\"", ".containerLinuxConfig") => {
             json!({"version": "3.4", "containerLinuxConfig": {"additionalConfig": "a: b"}})
         }
