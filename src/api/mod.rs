@@ -10,6 +10,7 @@ mod absent;
 pub mod additions;
 pub mod boot;
 pub mod condition;
+pub mod control_plane;
 mod enumeration;
 pub mod env;
 pub mod files;

@@ -118,6 +118,9 @@ fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Fa
     Ok(found)
 }
 
+/// The gates that decide what is admitted or rendered.
+const WITH_EFFECT: [&str; 3] = ["KubeadmBootstrapFormatIgnition", "MachinePool", "MachineTaintPropagation"];
+
 fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
     let mut gates = FeatureGates::default();
     for gate in given {
@@ -125,12 +128,13 @@ fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
         match value {
             Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
             Some(("MachinePool", on)) => gates.machine_pool = on,
+            Some(("MachineTaintPropagation", on)) => gates.machine_taints = on,
             Some((name, _)) if FeatureGates::WITHOUT_EFFECT.contains(&name) => {}
             Some((name, _)) => {
-                let known = FeatureGates::WITHOUT_EFFECT.into_iter().chain(["KubeadmBootstrapFormatIgnition", "MachinePool"]);
+                let known = FeatureGates::WITHOUT_EFFECT.into_iter().chain(WITH_EFFECT);
                 let help = match nearest(name, known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "the gates with an effect are KubeadmBootstrapFormatIgnition and MachinePool".to_owned(),
+                    None => format!("the gates with an effect are {}", WITH_EFFECT.join(", ")),
                 };
                 return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
             }

@@ -48,7 +48,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
 }
 
 fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Rendered> {
-    let whole = whole::check(target, notes);
+    let whole = whole::check(target, request, notes);
     let config = config::prove(target, request, notes);
     let surroundings = Surroundings::of(pool, target, request, notes);
     notes.report.extend(cluster_class::unapplied_patches(pool, target));

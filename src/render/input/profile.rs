@@ -35,6 +35,8 @@ pub struct Profile {
     ignition_calls_bash_from: Option<u64>,
     /// The first patch version whose KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode only below Kubernetes 1.36.
     local_mode_bounded_from: Option<u64>,
+    /// Whether KubeadmControlPlane has taints for its machines.
+    pub machine_taints: bool,
     /// Fields of KubeadmConfigSpec that this release does not know; `[]` for the items of a list.
     pub unknown_fields: &'static [&'static str],
 }
@@ -56,6 +58,7 @@ const MAIN: Profile = Profile {
     explains_file_failures: true,
     ignition_calls_bash_from: Some(0),
     local_mode_bounded_from: Some(0),
+    machine_taints: true,
     unknown_fields: &[],
 };
 const V1_14: Profile = Profile { name: "v1.14", patch: Some(2), newest_patch: 2, ignition_calls_bash_from: Some(1), ..MAIN };
@@ -74,6 +77,7 @@ const V1_12: Profile = Profile {
     patch: Some(11),
     newest_patch: 11,
     local_mode_bounded_from: Some(2),
+    machine_taints: false,
     unknown_fields: &[DISK_LAYOUT, CONTENT_FORMAT],
     ..V1_13
 };

@@ -107,16 +107,17 @@ pub struct FeatureGates {
     pub ignition: bool,
     /// `MachinePool`, on by default.
     pub machine_pool: bool,
+    /// `MachineTaintPropagation`, off by default: whether machines may have taints.
+    pub machine_taints: bool,
 }
 
 impl FeatureGates {
-    /// Gates of CAPI v1.10 to main that have no effect on bootstrap data (`feature/feature.go`).
-    pub const WITHOUT_EFFECT: [&str; 9] = [
+    /// Gates of CAPI v1.10 to main that decide neither what is admitted nor what is rendered (`feature/feature.go`).
+    pub const WITHOUT_EFFECT: [&str; 8] = [
         "ClusterResourceSet",
         "ClusterTopology",
         "InPlaceUpdates",
         "MachineSetPreflightChecks",
-        "MachineTaintPropagation",
         "MachineWaitForVolumeDetachConsiderVolumeAttachments",
         "PriorityQueue",
         "ReconcilerRateLimiting",
@@ -126,6 +127,6 @@ impl FeatureGates {
 
 impl Default for FeatureGates {
     fn default() -> Self {
-        FeatureGates { ignition: false, machine_pool: true }
+        FeatureGates { ignition: false, machine_pool: true, machine_taints: false }
     }
 }

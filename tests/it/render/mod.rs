@@ -3,6 +3,7 @@
 mod additions;
 mod cloud_init;
 mod contract;
+mod control_plane;
 mod ignition;
 mod node;
 mod shells;

@@ -60,7 +60,7 @@ pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<Igni
         show_secrets: true,
         encoder: Some(encoder),
         ignition,
-        feature_gates: FeatureGates { ignition: case.ignition_gate, machine_pool: true },
+        feature_gates: FeatureGates { ignition: case.ignition_gate, ..FeatureGates::default() },
         ..Request::new()
     };
     let mut notes = Notes { report, ..Notes::default() };

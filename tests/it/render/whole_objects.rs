@@ -38,7 +38,7 @@ fn what_stands_beside_the_config_is_judged_too() {
     check(&template("{template: {spce: {}}}"), "unknown field `spec.template.spce`");
     check(&WORKER.replace("spec:", "sepc:"), "unknown field `sepc`");
     let control_plane = |version: &str, spec: &str| kubeadm("KubeadmControlPlane", version, spec);
-    let whole = "version: v1.34.1, machineTemplate: {spec: {infrastructureRef: {}}}, kubeadmConfigSpec: {verbosity: 1}";
+    let whole = "version: v1.34.1, machineTemplate: {spec: {infrastructureRef: {apiGroup: a.b, kind: M, name: m}}}, kubeadmConfigSpec: {verbosity: 1}";
     check(
         &control_plane("v1beta2", &format!("{{{whole}, rolloutStrategy: {{}}}}")),
         "unknown field `spec.rolloutStrategy`",
@@ -277,9 +277,6 @@ fn help_shows_the_new_form_ready_to_paste() {
         &["write `ttlSeconds: 3600`"],
     );
     check("{sepc: {}}", &["remove `sepc`"]);
-    let old = "{version: v1.34.1, machineTemplate: {spec: {}}, kubeadmConfigSpec: {verbosity: 1}, rolloutStrategy: {type: RollingUpdate}}";
-    let talk = refused(&kubeadm("KubeadmControlPlane", "v1beta2", old));
-    assert!(talk.contains("help: write `rollout: {strategy: …}`, with what stands there"), "{talk}");
 }
 
 /// What CAPI v1.14.2 writes for these, by its own code.
