@@ -38,9 +38,39 @@ pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
     let spec_path: &[&str] = if kind == Kind::Config { &["spec"] } else { &["spec", "template", "spec"] };
     if let Some(spec) = spec_path.iter().try_fold(&mut converted, |value, step| value.get_mut(step)) {
         share_read_only(spec);
+        drop_empty_kubeconfig(spec);
+        let written = spec_path.iter().try_fold(object, |value, step| value.get(step));
+        keep_layouts(spec, written.unwrap_or(&Value::Null));
     }
     drop_empty_lists(&mut converted["spec"]);
     Ok(converted)
+}
+
+/// Go writes no struct without a value: a kubeconfig whose user and cluster say nothing is none, and an empty map of parameters is absent.
+fn drop_empty_kubeconfig(spec: &mut Value) {
+    each_parent(spec, "joinConfiguration.discovery.file.kubeConfig.user.authProvider.config", &mut |provider, config| {
+        if provider.get(config).is_some_and(is_empty) {
+            provider.remove(config);
+        }
+    });
+    each_parent(spec, "joinConfiguration.discovery.file.kubeConfig", &mut |file, field| {
+        let is_unset = |value: &Value| value.is_null() || is_empty(value);
+        if file.get(field).and_then(Value::as_object).is_some_and(|config| config.values().all(is_unset)) {
+            file.remove(field);
+        }
+    });
+}
+
+/// That provider converts `layout: false` of v1beta1 as it is, beside a disk layout too, and Ignition's template asks whether it is there.
+fn keep_layouts(spec: &mut Value, written: &Value) {
+    let partitions = |spec: &Value| spec.pointer("/diskSetup/partitions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let written = partitions(written);
+    let converted = spec.pointer_mut("/diskSetup/partitions").and_then(Value::as_array_mut);
+    for (partition, written) in converted.into_iter().flatten().zip(&written) {
+        if let (Some(partition), Some(layout)) = (partition.as_object_mut(), written.get("layout").filter(|layout| layout.is_boolean())) {
+            partition.insert("layout".to_owned(), layout.clone());
+        }
+    }
 }
 
 /// Go writes no empty list, except where the list is behind a pointer, which of all lists only `taints` is; and what held nothing else is

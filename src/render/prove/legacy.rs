@@ -12,8 +12,12 @@ const MEANINGFUL_WHEN_EMPTY: [&[&str]; 6] = [
     &["diskSetup"],
 ];
 
-/// The defaults of v1.10's webhook: in each configuration that is there.
+/// The defaults of v1.10's webhook: in each configuration that is there. It writes the object anew, so that an empty map of parameters goes.
 pub fn apply_defaults(spec: &mut Value) {
+    let provider = spec.pointer_mut("/joinConfiguration/discovery/file/kubeConfig/user/authProvider").and_then(Value::as_object_mut);
+    if let Some(provider) = provider.filter(|provider| provider.get("config").and_then(Value::as_object).is_some_and(Map::is_empty)) {
+        provider.remove("config");
+    }
     for configuration in ["initConfiguration", "joinConfiguration"] {
         let Some(Value::Object(configuration)) = spec.get_mut(configuration) else { continue };
         let registration = configuration.entry("nodeRegistration").or_insert_with(|| json!({}));

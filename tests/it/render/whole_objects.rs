@@ -299,3 +299,47 @@ fn values_are_in_gos_canonical_form() {
     assert!(taint("0001-01-01T00:00:00Z").contains("timeAdded: null\n"));
     assert!(taint("0001-01-01T00:00:01Z").contains("timeAdded: \"0001-01-01T00:00:01Z\"\n"));
 }
+
+/// What Cluster API's Go types make of empty objects of v1beta1 (`Convert_v1beta1_…` of its API module, `omitzero`).
+#[test]
+fn empty_objects_of_v1beta1_count_as_go_reads_them() {
+    let render = |config: &str, release: &str| {
+        let spec = format!("{{joinConfiguration: {{discovery: {{file: {{kubeConfigPath: /k, kubeConfig: {config}}}}}}}}}");
+        rendered(&kubeadm("KubeadmConfig", "v1beta1", &spec), &["--capi-version", release]).0
+    };
+    for config in ["{user: {}}", "{user: {}, cluster: {}}"] {
+        assert!(!render(config, "v1.14").contains("path: /k\n"), "{config}");
+        assert!(!render(config, "v1.11").contains("path: /k\n"), "{config}");
+        assert!(render(config, "v1.10").contains("path: /k\n"), "{config}");
+    }
+    let with_server = render("{user: {}, cluster: {server: 'https://a'}}", "v1.14");
+    assert!(with_server.contains("path: /k\n") && with_server.contains("        user: {}\n"), "{with_server}");
+    for release in ["v1.14", "v1.10"] {
+        let data = render("{user: {authProvider: {name: oidc, config: {}}}}", release);
+        assert!(data.contains("          auth-provider:\n            config: null\n            name: oidc\n"), "{data}");
+    }
+    let v1beta2 =
+        "{joinConfiguration: {discovery: {file: {kubeConfigPath: /k, kubeConfig: {user: {authProvider: {name: oidc, config: {}}}}}}}}";
+    let (data, _) = rendered(&kubeadm("KubeadmConfig", "v1beta2", v1beta2), &[]);
+    assert!(data.contains("            config: {}\n"), "{data}");
+}
+
+/// `{{ if .Layout }}` of upstream's template asks for the pointer, which v1beta1 always gives.
+#[test]
+fn a_layout_of_v1beta1_beside_a_disk_layout_reaches_ignition() {
+    let spec = |layout: &str| {
+        format!("{{format: ignition, diskSetup: {{partitions: [{{device: /dev/sdb{layout}, diskLayout: [{{percentage: 33}}]}}]}}}}")
+    };
+    let flags = ["--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
+    let disks = |version: &str, layout: &str| {
+        let (data, talk) = rendered(&kubeadm("KubeadmConfig", version, &spec(layout)), &flags);
+        let data: serde_json::Value = serde_json::from_str(&data).unwrap();
+        (data["storage"]["disks"].to_string(), talk)
+    };
+    for layout in [", layout: false", ", layout: true"] {
+        let (disks, talk) = disks("v1beta1", layout);
+        assert_eq!(disks, r#"[{"device":"/dev/sdb","partitions":[{}]}]"#, "{layout}");
+        assert!(talk.contains("does not reach the node as it is written: its parts are not made"), "{talk}");
+    }
+    assert_eq!(disks("v1beta2", "").0, r#"[{"device":"/dev/sdb"}]"#);
+}

@@ -139,7 +139,7 @@ pub const GAPS: &[Gap] = &[
         field: "diskSetup.partitions[].diskLayout",
         in_2_3: Outcome::Ignored,
         in_3_4: Some(Outcome::Rejected),
-        effect: "no partition is made; Ignition knows no percentages",
+        effect: "its parts are not made; Ignition knows no percentages",
         found: |plan, spec| {
             of_partitions(plan, spec, "diskLayout", |disk| disk.disk_layout.as_ref().is_some_and(|parts| !parts.is_empty()))
         },
