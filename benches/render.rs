@@ -72,7 +72,7 @@ fn machines(criterion: &mut Criterion) {
     }
     let source = Source::new("worker.yaml", WORKER.replace("spec:\n", "spec:\n  format: ignition\n"));
     let (pool, _) = Pool::read(std::slice::from_ref(&source), &Budget::default());
-    let request = Request { feature_gates: FeatureGates { ignition: true, machine_pool: true }, ..Request::new() };
+    let request = Request { feature_gates: FeatureGates { ignition: true, ..FeatureGates::default() }, ..Request::new() };
     let targets = render::targets(&pool);
     assert!(render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().is_some());
     group.bench_function("worker, Ignition 2.3 from its objects", |bench| {

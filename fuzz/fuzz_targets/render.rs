@@ -18,7 +18,7 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
     let (release, typed, newest, text) = input;
     let encoder = if typed { Encoder::Typed } else { Encoder::Capi };
     let profile = Profile::parse(RELEASES[usize::from(release) % RELEASES.len()]).expect("the release is known");
-    let feature_gates = FeatureGates { ignition: true, machine_pool: true };
+    let feature_gates = FeatureGates { ignition: true, ..FeatureGates::default() };
     let ignition = newest.then_some(IgnitionVersion::V3_4);
     let request = Request { profile, encoder: Some(encoder), ignition, feature_gates, ..Request::new() };
     let (pool, _) = Pool::read(&[Source::new("input", text)], &Budget::default());
