@@ -315,13 +315,20 @@ fn write_new(path: &Path, bytes: &[u8], privacy: Privacy) -> io::Result<()> {
     fs::create_dir_all(parent(path))?;
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     if privacy == Privacy::Secret {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
+        for_the_owner(&mut options);
     }
     options.open(path)?.write_all(bytes)
 }
+
+#[cfg(unix)]
+fn for_the_owner(options: &mut fs::OpenOptions) {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+}
+
+/// Who may read a file is what its folder says: people's own folders are theirs alone.
+#[cfg(not(unix))]
+fn for_the_owner(_: &mut fs::OpenOptions) {}
 
 fn parent(path: &Path) -> PathBuf {
     match path.parent() {

@@ -172,8 +172,10 @@ enum Hold {
     Impossible,
 }
 
-#[cfg(unix)]
 fn hold(folder: &Path) -> io::Result<Hold> {
+    if !cfg!(unix) {
+        return Ok(Hold::Impossible);
+    }
     let file = match File::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Hold::Busy),
         opened => opened?,
@@ -183,11 +185,6 @@ fn hold(folder: &Path) -> io::Result<Hold> {
         Ok(()) | Err(TryLockError::WouldBlock) => Hold::Busy,
         Err(TryLockError::Error(_)) => Hold::Impossible,
     })
-}
-
-#[cfg(not(unix))]
-fn hold(_: &Path) -> io::Result<Hold> {
-    Ok(Hold::Impossible)
 }
 
 /// Waits until whoever works in a folder is done with it; `None` when the folder is gone.

@@ -209,3 +209,17 @@ fn values_of_templates_of_files_are_bounded() {
         "error[config-template-refused]: spec.files[0] is a template that makes a value of more than 16777216 bytes on its line 1";
     assert!(text(&output).contains(expected), "{}", text(&output));
 }
+
+#[test]
+fn references_on_one_line_and_defaults_in_defaults_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("line.yaml", format!("a: {}\n", "${A:=x} ".repeat(150_000)));
+    write("nested.yaml", format!("a: {}x{}\n", "${A:=".repeat(100_000), "}".repeat(100_000)));
+    for (file, uses) in [("line.yaml", 150_000), ("nested.yaml", 100_000)] {
+        let output = bounded(folder.path(), &["vars", file]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(text(&output).lines().filter(|line| line.contains(&format!("  {file}:1:"))).count(), uses);
+        assert_eq!(bounded(folder.path(), &["vars", "-o", "json", file]).status.code(), Some(0));
+    }
+}

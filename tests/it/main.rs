@@ -32,6 +32,7 @@ mod own_objects;
 mod release;
 mod release_diff;
 mod render;
+mod report_schemas;
 mod repository;
 mod rules;
 mod scaling;

@@ -52,6 +52,17 @@ impl Refusal {
         self.status["message"].as_str().unwrap_or_default()
     }
 
+    /// Whether the server only is not ready yet: it does not serve the kind, or has not found a webhook.
+    pub(crate) fn passes(&self) -> bool {
+        let message = self.message();
+        match self.code {
+            // Of an unknown group the answer is a page without a `Status`.
+            404 => message.is_empty() || message.contains("could not find the requested resource"),
+            500 => message.contains("failed calling webhook") || message.contains("conversion webhook for"),
+            _ => false,
+        }
+    }
+
     /// Each cause as field and message; empty where the refusal is not about fields.
     pub(crate) fn causes(&self) -> Vec<(String, String)> {
         let causes = self.status["details"]["causes"].as_array().cloned().unwrap_or_default();

@@ -9,6 +9,7 @@ use windlass::text::envsubst;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
+use super::api_server::Refusal;
 use super::control_plane::ControlPlane;
 use super::wait;
 
@@ -25,9 +26,18 @@ pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
         if object["apiVersion"] == "cert-manager.io/v1" {
             continue;
         }
-        let shown = format!("{} {}", object["kind"], object["metadata"]["name"]);
-        wait::until(&shown, LIMIT, || plane.api.apply(&object).map_err(|refusal| refusal.to_string()));
+        give(plane, &object, LIMIT, |_| false);
     }
+}
+
+/// Applies an object; waits for a server that is not ready, and for what else is expected to pass.
+pub(crate) fn give(plane: &ControlPlane, object: &Value, limit: Duration, passes: impl Fn(&Refusal) -> bool) {
+    let shown = format!("{} {}", object["kind"], object["metadata"]["name"]);
+    wait::until(&format!("{shown} to be taken"), limit, || match plane.api.apply(object) {
+        Ok(_) => Ok(()),
+        Err(refusal) if refusal.passes() || passes(&refusal) => Err(refusal.to_string()),
+        Err(refusal) => panic!("{shown}: {refusal}"),
+    });
 }
 
 /// The documents of a YAML text.

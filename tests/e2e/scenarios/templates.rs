@@ -90,10 +90,7 @@ pub(crate) fn generate(clusterctl: &Clusterctl<'_>, template: &str, namespace: &
 
 fn take(plane: &ControlPlane, flavor: &str, document: &Value) {
     wait::until(&format!("{flavor} to be taken"), Duration::from_secs(20), || match plane.api.try_apply(document) {
-        // Webhooks that the API server has not found yet.
-        Err(refusal) if refusal.code == 500 => Err(refusal.to_string()),
-        // Kinds that the API server does not serve yet.
-        Err(refusal) if refusal.code == 404 => Err(refusal.to_string()),
+        Err(refusal) if refusal.passes() => Err(refusal.to_string()),
         Err(refusal) => panic!("{flavor}: {refusal}\n{document}"),
         Ok(_) => Ok(()),
     });

@@ -11,7 +11,7 @@ use super::templates::{generate, templates};
 use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{installation, wait};
+use crate::harness::{components, installation, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(180);
@@ -30,8 +30,8 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
         let (_, path) = templates().into_iter().find(|(name, _)| name == wanted).unwrap();
         for document in generate(&clusterctl, &path.display().to_string(), NAMESPACE) {
             // The Cluster is refused until the class has been looked at.
-            wait::until(&format!("{} to be taken", document["kind"]), SOON, || {
-                plane.api.apply(&document).map_err(|refusal| refusal.to_string())
+            components::give(&plane, &document, SOON, |refusal| {
+                document["kind"] == "Cluster" && refusal.message().contains("ClusterClass is not successfully reconciled")
             });
         }
     }

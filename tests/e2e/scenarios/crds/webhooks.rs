@@ -161,7 +161,7 @@ fn object(kind: Kind, api_version: &str, spec: &Value) -> Value {
 /// The message of the refusal; a moment of patience until the API server has heard where the webhook is.
 fn refusal(api: &ApiServer, object: &Value) -> Result<String, String> {
     wait::until("webhooks to answer", SOON, || match api.try_create(object) {
-        Err(refusal) if refusal.code == 500 => Err(refusal.to_string()),
+        Err(refusal) if refusal.passes() => Err(refusal.to_string()),
         Err(refusal) => Ok(Ok(refusal.message().to_owned())),
         Ok(_) => Ok(Err(format!("taken: {object}"))),
     })

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Role;
 use super::provider::{Provider, RELEASE, Submitted};
+use crate::harness::api_server::Refusal;
 use crate::harness::components;
 use crate::harness::windlass;
 
@@ -27,12 +28,13 @@ pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
         let outcome = match (&one.created, provider.data(one)) {
             (Err(refusal), _) => {
                 refused_by_server += 1;
-                refuses(provider, one, None).map_err(|fault| format!("{fault}; the server: {refusal}"))
+                refuses(provider, one, None, &reasons_of_server(refusal)).map_err(|fault| format!("{fault}; the server: {refusal}"))
             }
             (Ok(created), None) => {
                 refused_by_manager += 1;
-                let status = provider.config(one)["status"]["conditions"].to_string();
-                refuses(provider, one, Some(created)).map_err(|fault| format!("{fault}; the manager: {status}"))
+                let conditions = provider.config(one)["status"]["conditions"].to_string();
+                refuses(provider, one, Some(created), &reasons_of_manager(&conditions))
+                    .map_err(|fault| format!("{fault}; the manager: {conditions}"))
             }
             (Ok(created), Some(secret)) => {
                 *equal.entry((one.subject.role, text(&secret["data"]["format"]))).or_default() += 1;
@@ -73,10 +75,36 @@ fn render(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &
     components::documents(&one.name, finished.stdout).pop().ok_or_else(|| "windlass prints nothing".to_owned())
 }
 
-fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>) -> Result<(), String> {
-    match run(provider, one, config, "abcdef.0123456789abcdef").code {
-        Some(1) => Ok(()),
-        code => Err(format!("windlass: exit {code:?}")),
+/// What a refusal of the server is about: the fields of its causes, or what its sentence has in quotes.
+fn reasons_of_server(refusal: &Refusal) -> Vec<String> {
+    let fields: Vec<String> = refusal.causes().into_iter().map(|(field, _)| field).filter(|field| !field.is_empty()).collect();
+    if !fields.is_empty() {
+        return fields;
+    }
+    refusal.message().split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What the manager says where it makes no data, and the rule that finds the same.
+const OF_MANAGER: [(&str, &str); 2] = [
+    ("Failed to read content from secrets for spec.files", "error[config-secret-missing]"),
+    ("Failed to read password from secrets for spec.users", "error[config-secret-missing]"),
+];
+
+fn reasons_of_manager(conditions: &str) -> Vec<String> {
+    OF_MANAGER.iter().filter(|(said, _)| conditions.contains(said)).map(|(_, rule)| (*rule).to_owned()).collect()
+}
+
+/// Whether we refuse the config for one of the reasons: an error that names it.
+fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>, reasons: &[String]) -> Result<(), String> {
+    let finished = run(provider, one, config, "abcdef.0123456789abcdef");
+    if finished.code != Some(1) {
+        return Err(format!("windlass: exit {:?}", finished.code));
+    }
+    let is_error = |line: &&str| line.starts_with("error[") || line.starts_with("  = note: ");
+    let told: Vec<&str> = finished.stderr.lines().filter(is_error).collect();
+    match reasons.iter().any(|reason| told.iter().any(|line| line.contains(reason.as_str()))) {
+        true => Ok(()),
+        false => Err(format!("windlass refuses for another reason than {reasons:?}:\n{}", told.join("\n"))),
     }
 }
 
@@ -84,7 +112,7 @@ fn run(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &str
     let file = provider.folder().join(format!("{}.json", one.name));
     std::fs::write(&file, provider.surroundings(one, config).to_string()).expect("the folder can be written");
     let file = file.display().to_string();
-    let mut arguments = vec!["render", &file, "--no-stand-ins", "--capi-version", RELEASE, "-o", "secret", "--show-secrets"];
+    let mut arguments = vec!["render", &file, "--no-stand-ins", "--capi-version", RELEASE, "-o", "secret", "--show-secrets", "-v", "1"];
     arguments.extend(["--feature-gates", "KubeadmBootstrapFormatIgnition=true,MachinePool=true"]);
     if !token.is_empty() {
         arguments.extend(["--token", token]);

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Role, Subject};
+use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
@@ -43,7 +44,7 @@ pub(super) struct Submitted {
     sent: Value,
     secrets: Vec<String>,
     /// As the server stored it before the manager saw it, or why it did not.
-    pub(super) created: Result<Value, String>,
+    pub(super) created: Result<Value, Refusal>,
 }
 
 impl Provider {
@@ -122,11 +123,10 @@ impl Provider {
             "spec": subject.spec,
         });
         // The API server may not have heard yet where the webhooks are.
-        let answer = wait::until("the webhooks to answer", SOON, || match self.plane.api.create(&sent) {
-            Err(refusal) if refusal.code == 500 && refusal.message().contains("failed calling webhook") => Err(refusal.to_string()),
+        let created = wait::until("the webhooks to answer", SOON, || match self.plane.api.create(&sent) {
+            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
             answer => Ok(answer),
         });
-        let created = answer.map_err(|refusal| refusal.to_string());
         let owner = if subject.role == Role::MachinePool { "MachinePool" } else { "Machine" };
         Submitted { subject, name, cluster, owner, sent, secrets, created }
     }
