@@ -1,10 +1,15 @@
 //! `completion SHELL`: a script for the shell, clusterctl's command.
 
-use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args, Command, Id};
 use clap_complete::{Shell, generate};
 
 use super::verbs::{Action, Group, Manner, Run, Verb, tree};
+use super::flags::known_rules;
 use super::{Context, Exit, Failure};
+use crate::contract::{cluster_class_name, template_flavor};
+use crate::provider::template_files;
+use crate::render::Profile;
 
 pub(super) const VERB: Verb = Verb {
     words: &["completion"],
@@ -25,6 +30,30 @@ struct Arguments {
     /// fish: windlass completion fish | source.
     #[arg(value_name = "SHELL")]
     shell: Vec<String>,
+}
+
+/// A verb's command with the values that are known of its arguments, which are not the only ones that they take: rules, releases of Cluster
+/// API, the templates that are built in.
+pub(super) fn with_values(command: Command) -> Command {
+    let templates = || template_files().map(|file| file.rsplit('/').next().unwrap_or_default());
+    let values = |argument: &Arg| -> Vec<&'static str> {
+        match (argument.get_id().as_str(), argument.is_positional()) {
+            ("deny", _) => std::iter::once("warnings").chain(known_rules()).collect(),
+            ("allow", _) => known_rules(),
+            ("capi_version", _) => Profile::names().collect(),
+            ("flavor", _) => templates().filter_map(template_flavor).filter(|flavor| !flavor.is_empty()).collect(),
+            ("name", true) if command.get_name() == "clusterclass" => templates().filter_map(cluster_class_name).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let known: Vec<(Id, Vec<&'static str>)> =
+        command.get_arguments().map(|argument| (argument.get_id().clone(), values(argument))).filter(|(_, values)| !values.is_empty()).collect();
+    known.into_iter().fold(command, |command, (id, values)| {
+        command.mut_arg(id, |argument| {
+            // A default that is none of them would be a fault of the definition.
+            argument.default_value(None::<&str>).value_parser(PossibleValuesParser::new(values))
+        })
+    })
 }
 
 impl Run for Arguments {

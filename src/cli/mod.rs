@@ -111,6 +111,10 @@ impl Invocation<'_> {
             Err(error) => return self.explain(verb, rest, &error),
         };
         let global = Global::of(&matches);
+        if global.config.is_some() && !verb.reads_configuration() {
+            let message = format!("`{} {}` does not read clusterctl's configuration", self.program, verb.name());
+            return self.fail_verb(verb, &Failure::usage(message, "leave `--config` out"));
+        }
         let mut context =
             Context { stdio: self.stdio, environment: self.environment, global, program: self.program, verb, budget: Arc::default() };
         let result = verb.run(&matches, &mut context);

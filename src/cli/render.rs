@@ -11,14 +11,16 @@ use super::context::To;
 use super::flags::LevelFlags;
 use super::surroundings::Surroundings;
 use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure, remedy};
+use super::{Context, Exit, Failure, clusterctl, remedy};
 use crate::api::boot::IgnitionVersion;
+use crate::clusterctl::{Config, World};
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::render::Encoder;
 use crate::render::{Origins, Pool, Rendered, Request};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
+use crate::shell::clusterctl_files::Disk;
 use crate::shell::files::{self, Mode, Privacy};
 use crate::shell::input::{self, Limits};
 use crate::text::budget::Budget;
@@ -86,7 +88,7 @@ struct Arguments {
     /// Findings stand where the template has the text. Without this flag ${NAME} is data.
     #[arg(long)]
     template: bool,
-    /// The value of a variable, before the environment's
+    /// The value of a variable, before those of the environment and of the file of --config
     #[arg(long, value_name = "NAME=VALUE", requires = "template")]
     var: Vec<String>,
     /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
@@ -118,6 +120,9 @@ pub(super) struct RenderReport {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels()?;
+        if self.force && self.to.is_none() && self.extract.is_none() {
+            return Err(Failure::usage("`--force` overwrites a folder, and none is written", "name it: `--extract DIR`, or `--all --to DIR`"));
+        }
         let request = self.request(&context.budget)?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         let mut shown: Sources = inputs.sources.iter().cloned().collect();
@@ -178,6 +183,10 @@ impl Arguments {
         report: &mut Report,
     ) -> Result<(Vec<Source>, Origins), Failure> {
         if !self.template {
+            if context.global.config.is_some() {
+                let message = "`--config` has values of variables, and none is replaced";
+                return Err(Failure::usage(message, "pass `--template` too, or leave `--config` out"));
+            }
             return Ok((sources, Origins::default()));
         }
         let mut given = BTreeMap::new();
@@ -187,7 +196,12 @@ impl Arguments {
             };
             given.insert(name, value);
         }
-        let value = |name: &str| given.get(name).copied().or_else(|| context.environment.get(name)).map(str::to_owned);
+        let lookup = clusterctl::environment_of(context.environment);
+        let world = World { files: &Disk, environment: &lookup, network: None, budget };
+        let config = context.global.config.as_deref().map_or_else(|| Ok(Config::empty(world)), |file| Config::load(world, file));
+        let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
+        // clusterctl's order: its flags, the environment, the file.
+        let value = |name: &str| given.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
         let (texts, origins, found) = Origins::substitute(sources, &value, budget);
         report.extend(found);
         Ok((texts, origins))

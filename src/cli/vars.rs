@@ -30,7 +30,7 @@ struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Only the variables, not where they are used
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "format")]
     short: bool,
     #[command(flatten)]
     output: ListOutput,

@@ -126,6 +126,9 @@ pub static VERBS: &[Verb] = &[
     version::VERB,
 ];
 
+/// Verbs of ours that read clusterctl's configuration. clusterctl's own take the flag everywhere.
+const WITH_CONFIGURATION: [&str; 2] = ["repository doctor", "render"];
+
 /// The command that the overview ends with; it must work in the project's root folder.
 pub const FIRST_TRY: &str = "render examples/worker.yaml";
 
@@ -150,7 +153,13 @@ impl Verb {
             .disable_version_flag(true)
             .version(version::LINE);
         // Last, because structs of flags bring a summary of their own.
-        with_global_flags((self.action.define)(command)).about(self.summary)
+        let command = with_global_flags((self.action.define)(command)).about(self.summary);
+        command.mut_arg("config", |flag| flag.hide(!self.reads_configuration()))
+    }
+
+    /// Whether `--config` means something here.
+    pub(super) fn reads_configuration(&self) -> bool {
+        self.manner == Manner::Clusterctl || WITH_CONFIGURATION.contains(&self.name().as_str())
     }
 
     pub(super) fn run(&self, matches: &ArgMatches, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -175,10 +184,10 @@ pub(super) fn tree(program: &'static str) -> Command {
             [group, _] => {
                 let of_group = root.find_subcommand(group).cloned();
                 let is_new = of_group.is_none();
-                let of_group = of_group.unwrap_or_else(|| Command::new(*group).about(verb.group.title())).subcommand(verb.command(program));
+                let of_group = of_group.unwrap_or_else(|| Command::new(*group).about(verb.group.title())).subcommand(completion::with_values(verb.command(program)));
                 root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
             }
-            _ => root = root.subcommand(verb.command(program)),
+            _ => root = root.subcommand(completion::with_values(verb.command(program))),
         }
     }
     root

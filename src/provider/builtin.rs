@@ -45,6 +45,11 @@ pub fn builtin() -> (Vec<Declared>, Inputs, Report) {
     (declared, inputs, report)
 }
 
+/// The names of the templates that are built in.
+pub fn template_files() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().map(|(name, _)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -197,6 +197,66 @@ fn completions_name_the_real_verbs() {
 }
 
 #[test]
+fn completions_have_the_values_that_are_known() {
+    let script = stdout(&windlass(root()).args(["completion", "bash"]).output().unwrap());
+    // What bash offers behind a flag, or as an operand, of a verb.
+    let offered = |verb: &str, flag: &str| {
+        let (_, of_verb) = script.split_once(&format!("        windlass__subcmd__{verb})")).unwrap_or_else(|| panic!("no {verb}"));
+        let of_verb = of_verb.split_once("\n        windlass__").map_or(of_verb, |(of_verb, _)| of_verb);
+        let Some(values) = of_verb.split_once(&format!("                {flag})\n")) else { return of_verb.lines().nth(1).unwrap().to_owned() };
+        values.1.lines().next().unwrap().to_owned()
+    };
+    for (verb, flag, values) in [
+        ("render", "--deny", &["warnings", "input-not-utf8"][..]),
+        ("render", "--capi-version", &["v1.10", "v1.14", "main"]),
+        ("render", "--role", &["worker-join"]),
+        ("generate__subcmd__cluster", "--flavor", &["topology"]),
+        ("generate__subcmd__template", "", &["topology", "ignition"]),
+        ("generate__subcmd__clusterclass", "", &["windlass"]),
+        ("schema", "", &["finding"]),
+    ] {
+        let offered = offered(verb, flag);
+        for value in values {
+            let is_word = offered.split([' ', '"', '\'']).any(|word| word == *value);
+            assert!(is_word, "{verb} {flag} lacks {value}: {offered}");
+        }
+    }
+    // They are offered, and others are taken: a flavor may be anybody's.
+    assert_eq!(windlass(root()).args(["generate", "template", "foreign"]).output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    let config = |verb: &str| format!("error: `windlass {verb}` does not read clusterctl's configuration\n  help: leave `--config` out\n");
+    check(&["vars", "templates", "--config", "x"], 2, "", &config("vars"));
+    check(&["release", "build", "v0.1.0", "--to", "out", "--config", "x"], 2, "", &config("release build"));
+    let words = "error: `--config` has values of variables, and none is replaced\n  help: pass `--template` too, or leave `--config` out\n";
+    check(&["render", "examples/worker.yaml", "--config", "x"], 2, "", words);
+    let words = "error: `--force` overwrites a folder, and none is written\n  help: name it: `--extract DIR`, or `--all --to DIR`\n";
+    check(&["render", "examples/worker.yaml", "--force"], 2, "", words);
+    let output = windlass(root()).args(["vars", "templates", "--short", "-o", "json"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn variables_of_render_come_from_flag_environment_and_configuration_in_clusterctls_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("c.yaml", "A: file\n");
+    write(
+        "t.yaml",
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec: {files: [{path: /a, content: \"got ${A}\"}]}\n",
+    );
+    let rendered = |more: &[&str], environment: &[(&str, &str)]| {
+        let arguments = ["render", "t.yaml", "--template", "--config", "c.yaml"];
+        stdout(&windlass(folder.path()).args(arguments).args(more).envs(environment.iter().copied()).output().unwrap())
+    };
+    assert!(rendered(&[], &[]).contains("got file"));
+    assert!(rendered(&[], &[("A", "environment")]).contains("got environment"));
+    assert!(rendered(&["--var", "A=flag"], &[("A", "environment")]).contains("got flag"));
+}
+
+#[test]
 fn completions_say_what_each_verb_does() {
     for shell in ["zsh", "fish"] {
         let script = stdout(&windlass(root()).args(["completion", shell]).output().unwrap());

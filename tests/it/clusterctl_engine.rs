@@ -283,3 +283,24 @@ fn the_list_of_providers_has_our_own_beside_clusterctls() {
     let cells: Vec<_> = line.split_whitespace().collect();
     assert_eq!(cells, ["foo", "InfrastructureProvider", "/repo/infrastructure-foo/latest/", "infrastructure-components.yaml"]);
 }
+
+/// CC-48.
+#[test]
+fn variables_of_the_environment_are_expanded_in_urls_and_the_overrides_folder() {
+    let overriding = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    let more = [
+        ("h/o/infrastructure-foo/v0.2.0/infrastructure-components.yaml", overriding),
+        (
+            "clusterctl.yaml",
+            "overridesFolder: ${HOME}/o\nproviders:\n- name: foo\n  url: ${CLUSTERCTL_REPOSITORY_PATH}/infrastructure-foo/latest/infrastructure-components.yaml\n  type: InfrastructureProvider\n",
+        ),
+    ];
+    let options = ComponentsOptions { namespace: "n".to_owned(), ..ComponentsOptions::default() };
+    let environment = [("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/repo")];
+    let (yaml, _) = provider(&tree(&more), &environment, "foo", &options).unwrap();
+    assert!(yaml.contains("kind: ConfigMap") && !yaml.contains("Deployment"), "{yaml}");
+    let (yaml, _) = provider(&tree(&more), &[environment[1], ("HOME", "/elsewhere")], "foo", &options).unwrap();
+    assert!(yaml.contains("kind: Deployment"), "{yaml}");
+    let refusal = provider(&tree(&more), &[("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/other")], "foo", &options).unwrap_err();
+    assert!(refusal.contains("/other/infrastructure-foo"), "{refusal}");
+}

@@ -123,6 +123,11 @@ impl UnknownRelease {
 }
 
 impl Profile {
+    /// The names of all that are known, the oldest first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PROFILES.into_iter().map(|profile| profile.name)
+    }
+
     /// The newest release that is known.
     pub const NEWEST: Profile = V1_14;
 

@@ -15,6 +15,9 @@ use crate::support::runs;
 /// The shells that `/bin/sh` is on the systems that people boot: Debian and Ubuntu, Red Hat and SUSE, Alpine.
 const SHELLS: [&[&str]; 4] = [&["dash"], &["bash"], &["bash", "--posix"], &["busybox", "sh"]];
 
+/// In place of the code of a script that was killed.
+const KILLED: i32 = -9;
+
 /// What a script left behind.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
@@ -69,7 +72,7 @@ fn run(shell: &[&str], script: &str, kubeadm: i32) -> Outcome {
     let read = |name: &str| fs::read_to_string(at(name)).ok();
     let spoken = |text: String| text.lines().filter_map(|line| line.strip_prefix("windlass: ")).map(str::to_owned).collect();
     Outcome {
-        code: output.status.code().unwrap(),
+        code: output.status.code().unwrap_or(KILLED),
         ran: read("ran").unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
         sentinel: read("run/cluster-api/bootstrap-success.complete").is_some_and(|text| text == "success\n"),
         report: read("run/windlass/bootstrap-failure"),
@@ -135,6 +138,18 @@ fn a_boot_without_a_failure_leaves_no_report() {
         let outcomes = check(&spec(on_failure, &["ran one"], &["ran two"]), 0, &expected);
         let steps = ["preKubeadmCommands[0] started", "kubeadm join started", "postKubeadmCommands[0] started"];
         assert!(outcomes.iter().all(|outcome| outcome.said == steps), "{outcomes:?}");
+    }
+}
+
+/// BC-78: cloud-init shows what a command says only when it has returned; what hangs was named before, on the console too.
+#[test]
+fn a_step_that_never_ends_is_the_last_that_was_said() {
+    for on_failure in ["Abort", "Report"] {
+        let expected = Expected { code: KILLED, ran: "one", sentinel: false, report: None };
+        let outcomes = check(&spec(on_failure, &["ran one", "kill -9 $$"], &["ran two"]), 0, &expected);
+        for outcome in outcomes {
+            assert_eq!(outcome.console, ["preKubeadmCommands[1] started"], "{outcome:?}");
+        }
     }
 }
 

@@ -122,6 +122,9 @@ fn the_secret_is_the_providers() {
         (&"v1".into(), &"Secret".into(), &"cluster.x-k8s.io/secret".into())
     );
     assert_eq!(secret["metadata"]["name"], "w");
+    let (_, elsewhere, talk) = render_text(&WORKER.replace("{name: w}", "{name: w, namespace: team}"), &["render", "-", "-o", "secret"]);
+    let elsewhere = documents(elsewhere.as_bytes()).remove(0);
+    assert_eq!(elsewhere["metadata"]["namespace"], "team", "the namespace of the config: {talk}");
     assert_eq!(secret["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"], "c");
     let owner = serde_json::json!([{
         "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2", "kind": "KubeadmConfig", "name": "w",
