@@ -4,8 +4,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command, Id};
 use clap_complete::{Shell, generate};
 
-use super::verbs::{Action, Group, Manner, Run, Verb, tree};
 use super::flags::known_rules;
+use super::verbs::{Action, Group, Manner, Run, Verb, tree};
 use super::{Context, Exit, Failure};
 use crate::contract::{cluster_class_name, template_flavor};
 use crate::provider::template_files;
@@ -46,8 +46,11 @@ pub(super) fn with_values(command: Command) -> Command {
             _ => Vec::new(),
         }
     };
-    let known: Vec<(Id, Vec<&'static str>)> =
-        command.get_arguments().map(|argument| (argument.get_id().clone(), values(argument))).filter(|(_, values)| !values.is_empty()).collect();
+    let known: Vec<(Id, Vec<&'static str>)> = command
+        .get_arguments()
+        .map(|argument| (argument.get_id().clone(), values(argument)))
+        .filter(|(_, values)| !values.is_empty())
+        .collect();
     known.into_iter().fold(command, |command, (id, values)| {
         command.mut_arg(id, |argument| {
             // A default that is none of them would be a fault of the definition.

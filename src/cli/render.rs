@@ -121,7 +121,10 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels()?;
         if self.force && self.to.is_none() && self.extract.is_none() {
-            return Err(Failure::usage("`--force` overwrites a folder, and none is written", "name it: `--extract DIR`, or `--all --to DIR`"));
+            return Err(Failure::usage(
+                "`--force` overwrites a folder, and none is written",
+                "name it: `--extract DIR`, or `--all --to DIR`",
+            ));
         }
         let request = self.request(&context.budget)?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;

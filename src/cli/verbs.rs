@@ -184,7 +184,9 @@ pub(super) fn tree(program: &'static str) -> Command {
             [group, _] => {
                 let of_group = root.find_subcommand(group).cloned();
                 let is_new = of_group.is_none();
-                let of_group = of_group.unwrap_or_else(|| Command::new(*group).about(verb.group.title())).subcommand(completion::with_values(verb.command(program)));
+                let of_group = of_group
+                    .unwrap_or_else(|| Command::new(*group).about(verb.group.title()))
+                    .subcommand(completion::with_values(verb.command(program)));
                 root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
             }
             _ => root = root.subcommand(completion::with_values(verb.command(program))),

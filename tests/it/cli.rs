@@ -203,7 +203,9 @@ fn completions_have_the_values_that_are_known() {
     let offered = |verb: &str, flag: &str| {
         let (_, of_verb) = script.split_once(&format!("        windlass__subcmd__{verb})")).unwrap_or_else(|| panic!("no {verb}"));
         let of_verb = of_verb.split_once("\n        windlass__").map_or(of_verb, |(of_verb, _)| of_verb);
-        let Some(values) = of_verb.split_once(&format!("                {flag})\n")) else { return of_verb.lines().nth(1).unwrap().to_owned() };
+        let Some(values) = of_verb.split_once(&format!("                {flag})\n")) else {
+            return of_verb.lines().nth(1).unwrap().to_owned();
+        };
         values.1.lines().next().unwrap().to_owned()
     };
     for (verb, flag, values) in [

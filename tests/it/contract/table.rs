@@ -8,7 +8,8 @@ const TABLE: &str = "docs/contract.tsv";
 const HEADER: &str = "id\tlevel\tfulfilled\tproof";
 
 /// The subjects that are still to come. A row may wait for one of them, and no row may wait for what is done.
-const SUBJECTS: &[&str] = &["the gate (lint)", "validation as kubeadm and the kubelet judge", "cert-manager in bundles and lists of images"];
+const SUBJECTS: &[&str] =
+    &["the gate (lint)", "validation as kubeadm and the kubelet judge", "cert-manager in bundles and lists of images"];
 
 struct Row {
     id: String,
