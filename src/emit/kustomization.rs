@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::definitions;
+use super::names::{CERTIFICATE_SECRET, Names};
 use crate::contract::{Image, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
@@ -22,7 +23,7 @@ const MOST_NAMED: usize = 6;
 const INJECTION: &str = labels::INJECT_CA_FROM;
 
 /// What the kustomizations change and the objects of the release do not have.
-pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, objects: &[Object]) -> Report {
+pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, objects: &[Object]) -> Report {
     if declared.provider.components.is_some() {
         return Report::new();
     }
@@ -42,7 +43,7 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, objects: &[Objec
                     lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(object.value(), &wanted))
                 }
                 Action::Patch(patch) => {
-                    let meant = objects.iter().filter(|object| is_meant(patch, object));
+                    let meant = objects.iter().filter(|object| is_meant(patch, names, object));
                     lost_of_all(meant, inputs, |object| lost_of_patch(object, patch))
                 }
             };
@@ -69,9 +70,9 @@ fn lost_of_all<'o>(
 }
 
 /// Whether a patch is for an object, whose name may have got a prefix.
-fn is_meant(patch: &Patch, object: &Object) -> bool {
+fn is_meant(patch: &Patch, names: &Names, object: &Object) -> bool {
     let name = patch.name.trim_start_matches('^').trim_end_matches('$');
-    object.kind() == patch.kind && (name.is_empty() || object.name() == name || object.name().ends_with(&format!("-{name}")))
+    object.kind() == patch.kind && (name.is_empty() || object.name() == name || object.name() == names.stamped(&patch.kind, name))
 }
 
 fn lost_of_patch(object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
@@ -180,10 +181,13 @@ fn is_default(path: &FieldPath, wanted: &Value) -> bool {
 
 /// A name that only kustomize knows (`$(SERVICE_NAME)-cert`), where the release has its own; or an image, which provider.yaml names.
 fn is_placeholder(path: &FieldPath, found: &Value, wanted: &Value) -> bool {
-    let is_image = |value: &Value| value.as_str().is_some_and(|text| Image::parse(text).is_ok());
-    let is_of_kustomize = wanted.as_str().is_some_and(|text| text.contains("$("));
-    found.is_string()
-        && (is_of_kustomize || matches!(path.segments().last(), Some(Segment::Field(field)) if field == "image" && is_image(found)))
+    let (Some(found), Some(wanted)) = (found.as_str(), wanted.as_str()) else { return false };
+    let is_ours = match path.segments().last() {
+        Some(Segment::Field(field)) if field == "image" => Image::parse(found).is_ok(),
+        Some(Segment::Field(field)) if field == "secretName" => found.ends_with(CERTIFICATE_SECRET),
+        _ => false,
+    };
+    is_ours || wanted.contains("$(")
 }
 
 /// The item of a list that is meant by one of a patch.

@@ -16,6 +16,9 @@ pub struct Names {
     pub service_account: String,
 }
 
+/// What the name of the Secret with the certificate of the webhooks ends with.
+pub const CERTIFICATE_SECRET: &str = "webhook-service-cert";
+
 /// The ServiceAccount that every namespace has.
 pub const DEFAULT_SERVICE_ACCOUNT: &str = "default";
 
@@ -37,7 +40,7 @@ impl Names {
     pub fn of(provider: &Provider) -> Self {
         let prefix = provider.name_prefix();
         let mut names = Names {
-            cluster_prefix: format!("{}-", provider.namespace),
+            cluster_prefix: cluster_prefix(&provider.namespace, &prefix),
             namespace: provider.namespace.clone(),
             prefix,
             service_account: String::new(),
@@ -71,7 +74,7 @@ impl Names {
 
     /// The Secret in which cert-manager puts that certificate.
     pub fn certificate_secret(&self) -> String {
-        format!("{}webhook-service-cert", self.prefix)
+        format!("{}{CERTIFICATE_SECRET}", self.prefix)
     }
 
     /// The Issuer of that Certificate.
@@ -96,6 +99,12 @@ impl Names {
     }
 }
 
+/// The namespace; with the rest of the prefix where that begins so, because several providers may share a namespace.
+fn cluster_prefix(namespace: &str, prefix: &str) -> String {
+    let of_namespace = format!("{namespace}-");
+    if prefix.starts_with(&of_namespace) { prefix.to_owned() } else { of_namespace }
+}
+
 fn prefixed(prefix: &str, name: &str) -> String {
     if name.starts_with(prefix) { name.to_owned() } else { format!("{prefix}{name}") }
 }
@@ -103,6 +112,13 @@ fn prefixed(prefix: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// k0smotron's providers share a namespace: their roles must not have one name, and `clusterctl delete` takes what begins with `k0smotron-`.
+    #[test]
+    fn providers_of_one_namespace_have_roles_of_their_own() {
+        assert_eq!(cluster_prefix("k0smotron", "k0smotron-bootstrap-"), "k0smotron-bootstrap-");
+        assert_eq!(cluster_prefix("foo-system", "foo-"), "foo-system-");
+    }
 
     #[test]
     fn cluster_roles_begin_with_the_namespace_and_all_else_with_the_prefix() {

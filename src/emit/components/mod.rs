@@ -69,7 +69,7 @@ pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) ->
         let labelled = object.set_label(labels::PROVIDER, &declared.provider.label());
         assembly.report.extend(object.refused(labelled));
     }
-    assembly.report.extend(kustomization::not_applied(declared, inputs, &objects));
+    assembly.report.extend(kustomization::not_applied(declared, inputs, &assembly.names, &objects));
     if declared.provider.components.is_none() {
         objects.sort_by_key(|object| rank(object.kind()));
     }

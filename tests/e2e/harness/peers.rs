@@ -13,6 +13,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("etcd-v3.6.5", &["etcd"]),
     ("ignition-v2.20.0", &["ignition-validate"]),
     ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
+    ("kustomize-v5.8.1", &["kustomize"]),
     ("kwok-v0.7.0", &["kwok"]),
 ];
 
@@ -21,6 +22,7 @@ pub(crate) const KUBE_APISERVER: &str = "kubernetes-v1.34.4/kube-apiserver";
 pub(crate) const KUBE_CONTROLLER_MANAGER: &str = "kubernetes-v1.34.4/kube-controller-manager";
 pub(crate) const KUBE_SCHEDULER: &str = "kubernetes-v1.34.4/kube-scheduler";
 pub(crate) const KUBECTL: &str = "kubernetes-v1.34.4/kubectl";
+pub(crate) const KUSTOMIZE: &str = "kustomize-v5.8.1/kustomize";
 pub(crate) const KWOK: &str = "kwok-v0.7.0/kwok";
 
 /// The cache that `tests/peers/build` fills: `WINDLASS_PEERS`, else `windlass-peers` in the user's cache folder.

@@ -11,6 +11,7 @@ mod crds;
 mod ignition;
 mod install;
 mod rbac;
+mod real_providers;
 mod render;
 mod self_test;
 mod templates;
@@ -42,6 +43,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
     scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
+    scenario("real_providers::releases_are_what_kustomize_makes", real_providers::releases_are_what_kustomize_makes),
 ];
 
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.
