@@ -146,3 +146,10 @@ fn containers_are_those_of_all_lists_wherever_the_pod_is() {
     }
     assert_eq!(pods::images(&json!({"kind": "ConfigMap", "spec": pod})).count(), 0);
 }
+
+#[test]
+fn shapes_are_told_in_words() {
+    let values = [json!(null), json!(true), json!(1), json!("a"), json!([]), json!({})];
+    let words = values.map(|value| Shape::of(&value).to_string());
+    assert_eq!(words, ["not there", "a boolean", "a number", "a text", "a list", "a mapping"]);
+}

@@ -391,6 +391,16 @@ mod tests {
     }
 
     #[test]
+    fn a_tree_may_be_as_large_as_its_bound() {
+        let base = tempfile::tempdir().unwrap();
+        let files = tree(&[("a", "1"), ("b", "2")]);
+        write(base.path(), &files, Mode::Create).unwrap();
+        let read = |total_bytes| read_tree(base.path().to_str().unwrap(), Limits { total_bytes, ..Limits::default() });
+        assert_eq!(read(2), Ok(files));
+        assert!(matches!(read(1), Err(WorldError::TooLarge { .. })));
+    }
+
+    #[test]
     fn a_file_in_the_place_of_the_folder_is_refused() {
         let base = tempfile::tempdir().unwrap();
         let out = base.path().join("out");

@@ -160,6 +160,26 @@ fn readme_names_flavors_and_variables() {
     }
 }
 
+/// The date of a release is that of its sources where the environment says it, as reproducible builds have it.
+#[test]
+fn date_is_that_of_the_sources_where_the_environment_says_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let build = |epoch: &str, out: &str| {
+        let arguments = ["release", "build", "v0.1.0", "--provider", "builtin", "--to", out];
+        support::windlass(support::root()).args(arguments).env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
+    };
+    assert!(build("86400", &out("a")).status.success());
+    let sbom: Value = serde_json::from_slice(&std::fs::read(folder.path().join("a/sbom.spdx.json")).unwrap()).unwrap();
+    assert_eq!(sbom["creationInfo"]["created"], "1970-01-02T00:00:00Z");
+    for wrong in ["yesterday", "9223372036854775807"] {
+        let refused = build(wrong, &out("b"));
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && said.contains(&format!("SOURCE_DATE_EPOCH is `{wrong}`")), "{said}");
+        assert!(!folder.path().join("b").exists());
+    }
+}
+
 /// `generate` prints what the release has of each, and nothing else.
 #[test]
 fn one_artifact_is_what_the_release_has_of_it() {

@@ -379,6 +379,7 @@ mod tests {
         check("a: 1\ntoken: [x, {y\nb: 2\n", "a: 1\ntoken: <>\n");
         check("token: &a [x, y", "token: <>");
         check("passwd: 'x' y\nb: 1\n", "passwd: <>\nb: 1\n");
+        check("passwd: 'x', y\nb: 1\n", "passwd: <>\nb: 1\n");
     }
 
     #[test]

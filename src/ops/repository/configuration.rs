@@ -303,9 +303,14 @@ mod tests {
 
     #[test]
     fn list_in_brackets_is_left_to_its_author() {
-        for text in ["providers: []\n", "{providers: []}\n", "providers: /x\n"] {
+        let switch = "CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"";
+        let entry = "providers: [{name: foo, url: /r, type: BootstrapProvider}]";
+        let texts = ["providers: []\n", "{providers: []}\n", "providers: /x\n", &format!("{{{switch}}}\n"), &format!("{{{entry}}}\n")];
+        for text in texts {
             assert_eq!(merged(text, "/r"), (None, vec!["repository-configuration-not-extensible"]), "{text}");
         }
+        let whole = format!("{{{switch}, {entry}}}\n");
+        assert_eq!(merged(&whole, "/r"), (Some(whole.clone()), vec![]), "nothing is to be added");
     }
 
     #[test]
