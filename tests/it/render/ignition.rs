@@ -432,3 +432,19 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
         assert!(talk.contains(&format!("error[ignition-config-refused]: {words}\n")), "{words}: {talk}");
     }
 }
+
+/// Where the provider's template fails, as its manager logs it.
+#[test]
+fn mounts_without_a_mount_point_are_refused_in_upstreams_words() {
+    for (mounts, place) in [
+        ("[[]]", "template:57:18: executing \"template\" at <index . 0>"),
+        ("[[a]]", "template:58:23: executing \"template\" at <index . 1>"),
+    ] {
+        let text = format!(
+            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec: {{format: ignition, mounts: {mounts}}}\n"
+        );
+        let gate = "KubeadmBootstrapFormatIgnition=true";
+        let (code, _, talk) = render_text(&text, &["render", "-", "-v", "1", "--feature-gates", gate]);
+        assert!(code == 1 && talk.contains("spec.mounts[0] names no mount point") && talk.contains(place), "{talk}");
+    }
+}

@@ -162,7 +162,8 @@ impl Generated {
         for (index, mount) in mounts.iter().enumerate() {
             let origin = spec.field("mounts").index(index);
             let [label, mount_point, options @ ..] = mount.as_slice() else {
-                return Err(Unwritable { upstream: texts::MOUNT_TOO_SHORT.to_owned(), origin });
+                let upstream = if mount.is_empty() { texts::MOUNT_EMPTY } else { texts::MOUNT_TOO_SHORT };
+                return Err(Unwritable { upstream: upstream.to_owned(), origin });
             };
             self.from(Some(origin));
             let name = mount_point.replace('/', "-");

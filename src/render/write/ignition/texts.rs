@@ -49,3 +49,7 @@ restrict [::1]";
 /// Why the provider's template fails for a mount without a mount point.
 pub(super) const MOUNT_TOO_SHORT: &str = "rendering CLC configuration: failed to render template: template: template:58:23: executing \"template\" at \
      <index . 1>: error calling index: reflect: slice index out of range";
+
+/// The same for a mount of nothing at all.
+pub(super) const MOUNT_EMPTY: &str = "rendering CLC configuration: failed to render template: template: template:57:18: executing \"template\" at \
+     <index . 0>: error calling index: reflect: slice index out of range";

@@ -33,7 +33,7 @@ pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
             (Ok(created), None) => {
                 refused_by_manager += 1;
                 let conditions = provider.config(one)["status"]["conditions"].to_string();
-                refuses(provider, one, Some(created), &reasons_of_manager(&conditions))
+                refuses(provider, one, Some(created), &reasons_of_manager(provider, one, &conditions))
                     .map_err(|fault| format!("{fault}; the manager: {conditions}"))
             }
             (Ok(created), Some(secret)) => {
@@ -84,14 +84,25 @@ fn reasons_of_server(refusal: &Refusal) -> Vec<String> {
     refusal.message().split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What the manager says where it makes no data, and the rule that finds the same.
+/// What the manager says in a condition where it makes no data, and the rule that finds the same. Of most faults only its log tells.
 const OF_MANAGER: [(&str, &str); 2] = [
     ("Failed to read content from secrets for spec.files", "error[config-secret-missing]"),
     ("Failed to read password from secrets for spec.users", "error[config-secret-missing]"),
 ];
 
-fn reasons_of_manager(conditions: &str) -> Vec<String> {
-    OF_MANAGER.iter().filter(|(said, _)| conditions.contains(said)).map(|(_, rule)| (*rule).to_owned()).collect()
+/// The rules that find what the conditions say, and the faults of the config in the manager's log.
+fn reasons_of_manager(provider: &Provider, one: &Submitted, conditions: &str) -> Vec<String> {
+    let rules = OF_MANAGER.iter().filter(|(said, _)| conditions.contains(said)).map(|(_, rule)| (*rule).to_owned());
+    let log = provider.log();
+    let config = format!("KubeadmConfig=\"default/{}\"", one.name);
+    let of_config = log.lines().filter(|line| line.contains("\"Reconciler error\"") && line.contains(&config));
+    let faults = of_config.filter_map(|line| line.split_once(" err=\"")?.1.split_once("\" controller=")).map(|(fault, _)| unquoted(fault));
+    rules.chain(faults).collect()
+}
+
+/// What stands between Go's quotes.
+fn unquoted(text: &str) -> String {
+    text.replace("\\\"", "\"").replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")
 }
 
 /// Whether we refuse the config for one of the reasons: an error that names it.
@@ -102,7 +113,9 @@ fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>, reasons
     }
     let is_error = |line: &&str| line.starts_with("error[") || line.starts_with("  = note: ");
     let told: Vec<&str> = finished.stderr.lines().filter(is_error).collect();
-    match reasons.iter().any(|reason| told.iter().any(|line| line.contains(reason.as_str()))) {
+    // A fault that is told in several lines is known by its first.
+    let first = |reason: &String| reason.lines().next().unwrap_or_default().to_owned();
+    match reasons.iter().map(first).any(|reason| !reason.is_empty() && told.iter().any(|line| line.contains(reason.as_str()))) {
         true => Ok(()),
         false => Err(format!("windlass refuses for another reason than {reasons:?}:\n{}", told.join("\n"))),
     }

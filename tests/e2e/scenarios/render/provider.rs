@@ -81,6 +81,12 @@ impl Provider {
         of_version["schema"]["openAPIV3Schema"]["properties"]["spec"].clone()
     }
 
+    /// What the manager has logged.
+    pub(super) fn log(&self) -> String {
+        let file = self.plane.folder().join(format!("manager-kubeadm-bootstrap-{RELEASE}.log"));
+        std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+
     /// A folder for files that belong to it.
     pub(super) fn folder(&self) -> &std::path::Path {
         self.plane.folder()
