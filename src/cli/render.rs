@@ -17,7 +17,7 @@ use crate::clusterctl::{Config, World};
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::render::Encoder;
-use crate::render::{Origins, Pool, Rendered, Request};
+use crate::render::{Origins, Pool, Rendered, Request, Variables, undeclared};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
 use crate::shell::clusterctl_files::Disk;
@@ -85,7 +85,8 @@ struct Arguments {
     surroundings: Surroundings,
     /// Replace clusterctl's variables first
     ///
-    /// Findings stand where the template has the text. Without this flag ${NAME} is data.
+    /// Values are those of --var, of the environment, of the file of --config, and clusterctl's own defaults. Variables that nothing
+    /// rendered needs may be left out. Findings stand where the template has the text. Without this flag ${NAME} is data.
     #[arg(long)]
     template: bool,
     /// The value of a variable, before those of the environment and of the file of --config
@@ -133,13 +134,15 @@ impl Run for Arguments {
             shown.show_secrets();
         }
         let mut report = inputs.report;
-        let (texts, origins) = self.substituted(context, inputs.sources, &request.budget, &mut report)?;
+        let (texts, origins) = self.substituted(context, inputs.sources, &request, &mut report)?;
         if self.template {
             texts.iter().cloned().for_each(|text| shown.add_unseen(text));
         }
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
-        let unusable = report.has_errors() && pool.objects().is_empty();
+        let undeclared = if self.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
+        report.extend(undeclared);
         let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
         if self.output == Format::Secret {
             rendering.write_secrets(&request);
@@ -150,7 +153,7 @@ impl Run for Arguments {
         }
         let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
         rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
-        let mut report = origins.restore(report);
+        let mut report = render::settle(&mut rendering, report, &origins);
         report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
         let verdict = levels.judge(report);
         self.show(context, &rendering, &request, &verdict.report, &shown, verdict.fails)
@@ -182,7 +185,7 @@ impl Arguments {
         &self,
         context: &Context<'_>,
         sources: Vec<Source>,
-        budget: &Budget,
+        request: &Request,
         report: &mut Report,
     ) -> Result<(Vec<Source>, Origins), Failure> {
         if !self.template {
@@ -192,20 +195,20 @@ impl Arguments {
             }
             return Ok((sources, Origins::default()));
         }
-        let mut given = BTreeMap::new();
+        let mut flags = BTreeMap::new();
         for variable in &self.var {
             let Some((name, value)) = variable.split_once('=') else {
                 return Err(Failure::usage(format!("`--var {variable}` has no value"), format!("write `--var {variable}=VALUE`")));
             };
-            given.insert(name, value);
+            flags.insert(name, value);
         }
         let lookup = clusterctl::environment_of(context.environment);
-        let world = World { files: &Disk, environment: &lookup, network: None, budget };
+        let world = World { files: &Disk, environment: &lookup, network: None, budget: &request.budget };
         let config = context.global.config.as_deref().map_or_else(|| Ok(Config::empty(world)), |file| Config::load(world, file));
         let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
         // clusterctl's order: its flags, the environment, the file.
-        let value = |name: &str| given.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
-        let (texts, origins, found) = Origins::substitute(sources, &value, budget);
+        let given = |name: &str| flags.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
+        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &given, request }, &request.budget);
         report.extend(found);
         Ok((texts, origins))
     }

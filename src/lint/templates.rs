@@ -105,6 +105,12 @@ impl Sampled {
         self.substituted.restore(self.objects.iter().flat_map(judge).collect())
     }
 
+    /// `Kind/name`, with the variables that are in the name.
+    fn title(&self, object: &Object) -> String {
+        let name = self.written(object, &FieldPath::of_fields("metadata.name")).trim_matches(['"', '\'']);
+        if name.contains("${") { format!("{}/{name}", object.kind()) } else { object.title() }
+    }
+
     /// What the template says at a field.
     fn written(&self, object: &Object, path: &FieldPath) -> &str {
         self.substituted.written(&object.place(path))
@@ -148,7 +154,7 @@ fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
     let is_fixed = |object: &&Object| object.at(&path).is_some() && !sampled.written(object, &path).contains("${");
     let fixed: Vec<&Object> = sampled.objects.iter().filter(|object| object.kind() != "Namespace").filter(is_fixed).collect();
     let (first, others) = fixed.split_first()?;
-    let titles: Vec<String> = fixed.iter().map(|object| object.title()).collect();
+    let titles: Vec<String> = fixed.iter().map(|object| sampled.title(object)).collect();
     let message = format!("`clusterctl generate cluster` replaces the namespace of {}", titles.join(", "));
     let finding = Diagnostic::of(&NAMESPACE_FOREIGN, message)
         .at(first.place(&path))
@@ -185,8 +191,9 @@ fn check_class(source: &Source, class: &str, budget: &Budget) -> Report {
     let mut report = sampled.report.clone();
     report.extend(variables(source));
     let file = file_name(source.name());
-    let judge =
-        |object: &Object| class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(object)).collect::<Vec<_>>();
+    let judge = |object: &Object| {
+        class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(&sampled, object)).collect::<Vec<_>>()
+    };
     report.extend(sampled.judge(judge));
     report
 }
@@ -223,10 +230,10 @@ fn class_name(sampled: &Sampled, file: &str, object: &Object, class: &str) -> Op
     })
 }
 
-fn namespace_of_class(object: &Object) -> Option<Diagnostic> {
+fn namespace_of_class(sampled: &Sampled, object: &Object) -> Option<Diagnostic> {
     let path = FieldPath::of_fields("metadata.namespace");
     object.at(&path)?;
-    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", object.title()));
+    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", sampled.title(object)));
     Some(finding.at(object.place(&path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
 }
 
@@ -269,6 +276,18 @@ mod tests {
         ] {
             assert_eq!(rules(&[("cluster-template.yaml", &text)]), expected, "{text}");
         }
+    }
+
+    /// The sample that stands for a variable is no name that anybody knows.
+    #[test]
+    fn objects_are_called_as_the_template_calls_them() {
+        let text = format!(
+            "{CLUSTER}---\nkind: Secret\nmetadata: {{name: \"${{CLUSTER_NAME}}-s\", namespace: n}}\n---\nkind: Secret\nmetadata: {{name: \"${{NAME:=}}\", namespace: n}}\n"
+        );
+        let report = check(&[Source::new("cluster-template.yaml", text)], &Budget::default());
+        let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
+        let expected = "`clusterctl generate cluster` replaces the namespace of Secret/${CLUSTER_NAME}-s, Secret/${NAME:=}";
+        assert_eq!(messages, [expected]);
     }
 
     /// Nutanix' `cluster-template-csi3.yaml` has fifteen such objects: clusterctl rewrites them all.

@@ -132,8 +132,11 @@ impl Object {
         }
     }
 
-    /// `Kind/name`.
+    /// `Kind/name`; of one without a name the kind.
     pub fn title(&self) -> String {
+        if self.name().is_empty() {
+            return self.kind().to_owned();
+        }
         format!("{}/{}", self.kind(), self.name())
     }
 

@@ -17,7 +17,7 @@ pub mod prove;
 pub mod write;
 
 pub use crate::objects::Pool;
-pub use input::origins::Origins;
+pub use input::origins::{Origins, undeclared};
 pub use input::outcome::Notes;
 pub use input::profile::Profile;
 pub use input::request::{Encoder, FeatureGates, Request};
@@ -25,5 +25,6 @@ pub use input::role::Role;
 pub use input::stand_in::StandIn;
 pub use input::target::{Target, targets};
 pub use input::unresolved::unresolved;
+pub use input::variables::Variables;
 pub use machine::{Outcome, render};
 pub use write::rendered::Rendered;

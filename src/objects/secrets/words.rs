@@ -2,10 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::REDACTED;
+use regex::Regex;
+
+use super::{REDACTED, compiled};
+
+/// A variable of clusterctl: its name is no secret, its value is another file's.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A-Za-z0-9_]* *\}"));
 
 /// What is shorter is base64 by chance.
 const SHORTEST_DECODED: usize = 6;
@@ -63,7 +69,8 @@ fn words_of(secret: &str) -> BTreeSet<String> {
     for line in secret.lines().chain([secret]) {
         let line = line.trim().trim_start_matches("- ");
         let value = line.split_once(": ").map_or(line, |(_, value)| value);
-        let scalars = line.split(['{', '}', '[', ']', ',']).map(|part| part.split_once(": ").map_or(part, |(_, value)| value));
+        let constant = VARIABLE.replace_all(line, "");
+        let scalars = constant.split(['{', '}', '[', ']', ',']).map(|part| part.split_once(": ").map_or(part, |(_, value)| value));
         for word in [line, value].into_iter().chain(scalars) {
             let word = word.trim();
             let bare = word.trim_matches(['"', '\'', '\\', '*', '&', '!', '|', '>', '`', '%', '@']);

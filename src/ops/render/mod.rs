@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::objects::Object;
-use crate::render::{self, Notes, Pool, Rendered, Request, Role, StandIn, Target, targets};
+use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target, targets};
+use crate::text::tree::Tree;
 
 rules! {
     /// the input contains nothing to render
@@ -112,6 +113,26 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     request.budget.tell(&mut rendering.report);
     rendering.secrets = secrets.into_iter().collect();
     rendering
+}
+
+/// What came of a template: the report with its places, and in place of what is wrong with stand-ins of variables the variables that have to be
+/// given. The other stand-ins are those of each machine too.
+pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) -> Report {
+    if origins.is_empty() {
+        return report;
+    }
+    let rendered = rendering.machines.iter().filter_map(|machine| machine.rendered.as_ref());
+    let outputs: Vec<Tree> = rendered.map(extract).collect();
+    let outputs = outputs.iter().flat_map(Tree::iter).map(|(_, bytes)| bytes.as_slice());
+    let refused = rendering.machines.iter().filter(|machine| machine.rendered.is_none());
+    let refused = refused.map(|machine| machine.target.config.place(&FieldPath::root()));
+    let (report, stand_ins) = origins.settle(report, outputs, refused);
+    for machine in &mut rendering.machines {
+        machine.stand_ins.extend(stand_ins.iter().cloned());
+        machine.stand_ins.sort_by_key(StandIn::rank);
+        machine.stand_ins.dedup();
+    }
+    report
 }
 
 /// All findings, each once: two machines of one config share its faults.

@@ -13,3 +13,4 @@ pub mod stand_in;
 pub mod surroundings;
 pub mod target;
 pub mod unresolved;
+pub mod variables;

@@ -2,24 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::objects::Substituted;
+use memchr::memmem;
+use serde_json::Value;
+
+use super::stand_in::{self, StandIn};
+use super::variables::{TEMPLATE_REFUSED, TEMPLATE_UNDECLARED, Unset, Variables};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting};
+use crate::objects::{Object, Pool, Substituted};
 use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst;
 use crate::text::source::Source;
 
-rules! {
-    /// a template cannot be parsed, or a variable has no value
-    pub TEMPLATE_REFUSED = error("template-not-substituted");
+/// The templates that texts came from, by the name of the file, and the variables that had no value.
+#[derive(Debug, Clone, Default)]
+pub struct Origins {
+    templates: BTreeMap<String, Substituted>,
+    unset: Vec<Unset>,
+    stand_ins: BTreeSet<StandIn>,
 }
 
-/// The templates that texts came from, by the name of the file.
-#[derive(Debug, Clone, Default)]
-pub struct Origins(BTreeMap<String, Substituted>);
-
 impl Origins {
-    /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result.
-    pub fn substitute(sources: Vec<Source>, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> (Vec<Source>, Self, Report) {
+    /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result. A variable without a value
+    /// is replaced by a marker; [`Origins::settle`] says whether it was needed.
+    pub fn substitute(sources: Vec<Source>, variables: Variables<'_>, budget: &Budget) -> (Vec<Source>, Self, Report) {
         let mut origins = Origins::default();
         let mut report = Report::new();
         let mut texts = Vec::new();
@@ -28,10 +33,10 @@ impl Origins {
             if budget.is_spent(Resource::Steps) {
                 break;
             }
-            match substituted(&source, value, budget) {
+            match origins.substituted(&source, variables, budget) {
                 Ok(substituted) => {
                     texts.push(substituted.text().clone());
-                    origins.0.insert(source.name().to_string(), substituted);
+                    origins.templates.insert(source.name().to_string(), substituted);
                 }
                 Err(findings) => report.extend(findings),
             }
@@ -39,62 +44,114 @@ impl Origins {
         (texts, origins, report)
     }
 
+    /// Whether no text was a template.
+    pub fn is_empty(&self) -> bool {
+        self.templates.is_empty()
+    }
+
+    /// The report with its places in the templates, and without what is wrong with markers: a variable behind a finding, in a document that could
+    /// not be rendered for one, or whose marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are the values
+    /// of clusterctl's own variables that nobody gave.
+    pub fn settle<'o>(
+        &self,
+        report: Report,
+        outputs: impl IntoIterator<Item = &'o [u8]>,
+        refused: impl IntoIterator<Item = Place>,
+    ) -> (Report, Vec<StandIn>) {
+        let mut needed = BTreeSet::new();
+        let mut settled = Report::new();
+        for finding in self.restore(report).into_findings() {
+            match self.unset.iter().find_map(|unset| unset.behind(&finding)) {
+                Some(name) => drop(needed.insert(name.to_owned())),
+                None => settled.push(finding),
+            }
+        }
+        for output in outputs {
+            needed.extend(self.unset.iter().flat_map(|unset| unset.within(output)).map(str::to_owned));
+        }
+        if !needed.is_empty() {
+            for place in refused {
+                let place = self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place)).place;
+                needed.extend(self.unset.iter().flat_map(|unset| unset.used_in(&place)).map(str::to_owned));
+            }
+        }
+        settled.extend(self.unset.iter().flat_map(|unset| unset.findings(&needed)));
+        let names: BTreeSet<&str> = self.unset.iter().flat_map(Unset::names).filter(|name| !needed.contains(*name)).collect();
+        let unneeded = (!names.is_empty()).then(|| stand_in::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
+        (settled, self.stand_ins.iter().cloned().chain(unneeded).collect())
+    }
+
     /// The report with each place in its template.
-    pub fn restore(&self, report: Report) -> Report {
+    fn restore(&self, report: Report) -> Report {
         report.into_findings().into_iter().map(|finding| self.restored(finding)).collect()
     }
 
     fn restored(&self, finding: Diagnostic) -> Diagnostic {
         let places = std::iter::once(&finding.place).chain(finding.related.iter().map(|related| &related.place));
         let files: BTreeSet<String> = places.filter_map(|place| place.file.as_deref()).map(str::to_owned).collect();
-        files.iter().filter_map(|file| self.0.get(file)).fold(finding, |finding, substituted| substituted.restored(finding))
+        files.iter().filter_map(|file| self.templates.get(file)).fold(finding, |finding, substituted| substituted.restored(finding))
+    }
+
+    /// The text of a template with its variables replaced.
+    fn substituted(&mut self, source: &Source, variables: Variables<'_>, budget: &Budget) -> Result<Substituted, Report> {
+        let refused =
+            |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
+        let one = |finding: Diagnostic| [finding].into_iter().collect::<Report>();
+        let template = envsubst::parse(source.text()).map_err(|error| {
+            one(refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`"))
+        })?;
+        let unset = Unset::of(source, &template, &variables);
+        let needed = if variables.request.stand_ins { unset.without_marker() } else { unset.names().map(str::to_owned).collect() };
+        if !needed.is_empty() {
+            return Err(unset.findings(&needed).collect());
+        }
+        let result = template.substitute(|name| variables.value(name).or_else(|| unset.marker(name)), budget);
+        let substituted =
+            result.map_err(|error| one(refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)))?;
+        let Ok(text) = substituted.text() else {
+            return Err(one(refused("the substituted template is not UTF-8".to_owned(), 0..0).help("give values in UTF-8")));
+        };
+        self.stand_ins.extend(template.variables().into_keys().filter_map(|name| variables.standing_in(&name)));
+        self.unset.push(unset);
+        Ok(Substituted::new(source.clone(), text, substituted.map.clone()))
     }
 }
 
-/// The text of a template with its variables replaced.
-fn substituted(source: &Source, value: &dyn Fn(&str) -> Option<String>, budget: &Budget) -> Result<Substituted, Report> {
-    let refused = |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
-    let template = envsubst::parse(source.text()).map_err(|error| {
-        [refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`")]
+/// The finding for input that is a template, although nothing said so: no name in Kubernetes holds a `$`, and a variable of clusterctl's own is
+/// in one. Where the text is no YAML, such a variable alone tells.
+pub fn undeclared(sources: &[Source], pool: &Pool, is_broken: bool) -> Option<Diagnostic> {
+    const OWN: [&str; 5] =
+        ["${CLUSTER_NAME", "${NAMESPACE", "${KUBERNETES_VERSION", "${CONTROL_PLANE_MACHINE_COUNT", "${WORKER_MACHINE_COUNT"];
+    let of_object = |object: &Object| {
+        let fields = ["metadata.name", "metadata.namespace"].map(FieldPath::of_fields);
+        let field = fields
             .into_iter()
-            .collect::<Report>()
-    })?;
-    let required = template.variables();
-    let missing = |name: &str| required.get(name).is_some_and(Option::is_none) && value(name).is_none();
-    let mut seen = BTreeSet::new();
-    let uses = template.uses();
-    let findings: Report = uses
-        .iter()
-        .filter(|used| !used.nested && missing(used.name) && seen.insert(used.name.to_owned()))
-        .map(|used| {
-            let finding = refused(format!("variable {} has no value and no default", used.name), used.span.clone());
-            let remedy = Remedy::new("give it with ").set(Setting::Var, format!("{}=VALUE", used.name));
-            finding.help(remedy.then(", or in the environment"))
-        })
-        .collect();
-    if !findings.is_empty() {
-        return Err(findings);
-    }
-    let result = template.substitute(|name| value(name), budget);
-    let substituted = result.map_err(|error| {
-        [refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)].into_iter().collect::<Report>()
-    })?;
-    match substituted.text() {
-        Ok(text) => Ok(Substituted::new(source.clone(), text, substituted.map.clone())),
-        Err(_) => {
-            Err([refused("the substituted template is not UTF-8".to_owned(), 0..0).help("give values in UTF-8")].into_iter().collect())
-        }
-    }
+            .find(|path| object.at(path).and_then(Value::as_str).is_some_and(|text| OWN.iter().any(|own| text.contains(own))))?;
+        Some(object.place(&field))
+    };
+    let of_text = |source: &Source| {
+        let start = OWN.iter().filter_map(|own| memmem::find(source.text().as_bytes(), own.as_bytes())).min()?;
+        Some(source.place_at(start..start + 2))
+    };
+    let place = pool.objects().iter().find_map(of_object).or_else(|| sources.iter().filter(|_| is_broken).find_map(of_text))?;
+    let finding = Diagnostic::of(&TEMPLATE_UNDECLARED, "this is a template of clusterctl, whose variables are not replaced").at(place);
+    Some(finding.help(Remedy::new("add ").setting(Setting::Template)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::input::request::Request;
+
+    fn substitute(template: Source, given: &dyn Fn(&str) -> Option<String>, stand_ins: bool) -> (Vec<Source>, Origins, Report) {
+        let request = Request { stand_ins, ..Request::new() };
+        Origins::substitute(vec![template], Variables { given, request: &request }, &Budget::default())
+    }
 
     #[test]
     fn places_are_those_of_the_template() {
         let template = Source::new("t.yaml", "kind: Secret\nmetadata: {name: \"${NAME}\", namespace: 5 5}\nx: [\n");
-        let (texts, origins, report) = Origins::substitute(vec![template], &|_| Some("a-very-long-name".to_owned()), &Budget::default());
+        let (texts, origins, report) = substitute(template, &|_| Some("a-very-long-name".to_owned()), true);
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
@@ -106,7 +163,7 @@ mod tests {
     #[test]
     fn variables_without_a_value_are_all_named() {
         let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\n");
-        let (_, _, report) = Origins::substitute(vec![template], &|_| None::<String>, &Budget::default());
+        let (_, _, report) = substitute(template, &|_| None, false);
         let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(messages, ["variable A has no value and no default", "variable C has no value and no default"]);
     }

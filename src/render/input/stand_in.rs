@@ -31,10 +31,10 @@ impl fmt::Display for StandIn {
     }
 }
 
-/// A long value with its middle left out.
+/// A long value with its middle left out; words stay.
 fn shortened(value: &str) -> String {
     const LONGEST: usize = 40;
-    if value.len() <= LONGEST || !value.is_ascii() {
+    if value.len() <= LONGEST || !value.is_ascii() || value.contains(' ') {
         return value.to_owned();
     }
     format!("{}…{}", &value[..11], &value[value.len() - 4..])
@@ -75,6 +75,11 @@ pub fn certificates() -> StandIn {
 /// The content that a key of a Secret or ConfigMap gives.
 pub fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
     StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), setting: None }
+}
+
+/// Variables of a template without a value, which nothing that is rendered needs.
+pub fn variables(names: &str) -> StandIn {
+    StandIn { name: "variables that nothing here needs:", value: names.to_owned(), setting: Some(Setting::Var) }
 }
 
 /// A role that nothing in the input says.

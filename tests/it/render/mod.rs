@@ -8,6 +8,7 @@ mod ignition;
 mod node;
 mod shells;
 mod surroundings;
+mod template;
 mod typed;
 mod vectors;
 mod verb;

@@ -45,10 +45,11 @@ fn findings_stand_in_the_template_that_was_substituted() {
     let (code, _, talk) = render_text(&text, &["render", "-", "--template", "--var", "NAME=a-long-name"]);
     assert_eq!(code, 1);
     assert!(talk.contains("unknown field `spec.files[0].contnt`\n  --> <stdin>:6:20"), "{talk}");
+    let text = WORKER.replace("content: x", "content: \"${NAME}\"");
     let (code, _, talk) = render_text(&text, &["render", "-", "--template"]);
     assert_eq!(code, 1);
     assert!(
-        talk.contains("error[template-not-substituted]: variable NAME has no value and no default\n  --> <stdin>:3:"),
+        talk.contains("error[template-not-substituted]: variable NAME has no value and no default\n  --> <stdin>:6:"),
         "{talk}"
     );
 }
