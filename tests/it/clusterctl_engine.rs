@@ -292,7 +292,7 @@ fn variables_of_the_environment_are_expanded_in_urls_and_the_overrides_folder() 
         ("h/o/infrastructure-foo/v0.2.0/infrastructure-components.yaml", overriding),
         (
             "clusterctl.yaml",
-            "overridesFolder: ${HOME}/o\nproviders:\n- name: foo\n  url: ${CLUSTERCTL_REPOSITORY_PATH}/infrastructure-foo/latest/infrastructure-components.yaml\n  type: InfrastructureProvider\n",
+            "overridesFolder: ${HOME}/o\nproviders:\n- name: foo\n  url: ${CLUSTERCTL_REPOSITORY_PATH}/infrastructure-foo/latest/infrastructure-components.yaml\n  type: InfrastructureProvider\nSIZE: 1\n",
         ),
     ];
     let options = ComponentsOptions { namespace: "n".to_owned(), ..ComponentsOptions::default() };
