@@ -51,7 +51,7 @@ impl Built<'_> {
             *place = input;
         }
         match made.first() {
-            Some(title) if finding.rule == &OBJECT_DUPLICATED => made_twice(finding, title),
+            Some(title) if finding.rule == &OBJECT_DUPLICATED => made_twice(finding, title, self.declared.source_name()),
             Some(title) => finding.note(format!("{title} is made from {}; no file has it", self.declared.source_name())),
             None => finding,
         }
@@ -73,10 +73,12 @@ impl Built<'_> {
     }
 }
 
-/// A file holds an object that is made too: what can be removed is that of the file, so the finding stands there.
-fn made_twice(mut finding: Diagnostic, title: &str) -> Diagnostic {
+/// A file holds an object that is made from `provider` too: what can be removed is that of the file, so the finding stands there.
+fn made_twice(mut finding: Diagnostic, title: &str, provider: &str) -> Diagnostic {
     if let Some(first) = finding.related.first_mut() {
-        std::mem::swap(&mut finding.place, &mut first.place);
+        if finding.place.file.as_deref() == Some(provider) {
+            std::mem::swap(&mut finding.place, &mut first.place);
+        }
         first.label = format!("{title} is made from here");
     }
     finding.help("remove it from the file, or leave the file out: a list of patterns takes `!FILE`")

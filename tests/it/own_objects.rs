@@ -1,6 +1,7 @@
 //! Objects that users give to `release build`: they come out as they went in, but for label, namespace and names, which references follow.
 
 use serde_json::{Value, json};
+use windlass::contract::ProviderType;
 use windlass::diag::Report;
 use windlass::emit::release::Release;
 use windlass::ops::release_build::{self, FIXED_EPOCH, version};
@@ -23,7 +24,11 @@ fn components(more: &str, files: &[(&str, &str)]) -> (Vec<Value>, Report) {
 
 /// The whole release of provider `foo` with some more lines in its `provider.yaml`.
 fn release(more: &str, files: &[(&str, &str)]) -> Release {
-    let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{PROVIDER}{more}")), &Budget::default());
+    release_of(PROVIDER, more, files)
+}
+
+fn release_of(provider: &str, more: &str, files: &[(&str, &str)]) -> Release {
+    let (providers, report) = provider::parse(&Source::new("provider.yaml", format!("{provider}{more}")), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let mut inputs = Inputs::new();
     for (name, text) in files.iter().chain(&[("metadata.yaml", METADATA)]) {
@@ -189,15 +194,22 @@ fn only_a_role_for_the_core_stands_for_the_made_one() {
              rules: [{{apiGroups: [addons.foo.dev], resources: [foos], verbs: [get]}}]\n"
         )
     };
-    let core = "cluster.x-k8s.io/aggregate-to-manager";
-    for label in ["rbac.authorization.k8s.io/aggregate-to-view", core] {
-        let more = "group: addons.foo.dev\ncrds: [crd.yaml]\nrbac: {roles: [role.yaml]}\nmanager: {image: ghcr.io/a/b}\n";
-        let objects = sound(more, &[("crd.yaml", crd), ("role.yaml", &role(label))]);
-        let for_core = objects.iter().filter(|object| object["metadata"]["labels"][core] == "true");
-        let names: Vec<_> = for_core.map(|object| object["metadata"]["name"].as_str().unwrap()).collect();
-        assert_eq!(names.len(), 1, "{label}: {names:?}");
-        assert_eq!(names[0].ends_with("aggregated-manager-role"), label != core, "{label}: {names:?}");
-    }
+    let (core, people) = ("cluster.x-k8s.io/aggregate-to-manager", "rbac.authorization.k8s.io/aggregate-to-view");
+    let more =
+        "group: addons.foo.dev\ncontracts: {v1beta2: [v1]}\ncrds: [crd.yaml]\nrbac: {roles: [role.yaml]}\nmanager: {image: ghcr.io/a/b}\n";
+    let for_core = |provider: ProviderType, label: &str| {
+        let header = PROVIDER.replace(ProviderType::AddonProvider.as_str(), provider.as_str());
+        let release = release_of(&header, more, &[("crd.yaml", crd), ("role.yaml", &role(label))]);
+        let objects = support::documents(release.files.get(&provider.components_file()).unwrap());
+        let labelled = objects.iter().filter(|object| object["metadata"]["labels"][core] == "true");
+        labelled.map(|object| object["metadata"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let names = for_core(ProviderType::BootstrapProvider, people);
+    assert!(names.len() == 1 && names[0].ends_with("aggregated-manager-role"), "{names:?}");
+    let names = for_core(ProviderType::BootstrapProvider, core);
+    assert!(names.len() == 1 && !names[0].ends_with("aggregated-manager-role"), "{names:?}");
+    // The core refers to no kind of an add-on.
+    assert_eq!(for_core(ProviderType::AddonProvider, people), Vec::<String>::new());
 }
 
 /// `install.yaml` is for those who do not substitute: there where it differs from the components, and only whole.
@@ -318,7 +330,7 @@ fn definitions_among_own_objects_are_treated_as_those_under_crds() {
     }
 }
 
-/// Review E04: of two objects of one name it is said which of them no file has.
+/// Review E04: of two objects of one name it is said which of them is made.
 #[test]
 fn an_object_that_the_build_makes_too_is_named_as_such() {
     let own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: serving-cert}\nspec: {dnsNames: [a.foo-system.svc]}\n";
@@ -326,12 +338,9 @@ fn an_object_that_the_build_makes_too_is_named_as_such() {
     let told = |rule: &str| report.findings().iter().find(|found| found.rule.id == rule).unwrap_or_else(|| panic!("{report:#?}"));
     let certificate = told("components-object-duplicated");
     assert_eq!(certificate.message, "Certificate/foo-serving-cert is there twice");
-    assert!(
-        certificate.notes.iter().any(|note| note == "Certificate/foo-serving-cert is made from provider.yaml; no file has it"),
-        "{certificate:?}"
-    );
+    assert_eq!(certificate.related[0].label, "Certificate/foo-serving-cert is made from here");
     let files = [certificate.place.file.as_deref(), certificate.related[0].place.file.as_deref()];
-    assert!(files.contains(&Some("own.yaml")) && files.contains(&Some("provider.yaml")), "{files:?}");
+    assert_eq!(files, [Some("own.yaml"), Some("provider.yaml")]);
     assert!(
         told("components-namespace-duplicated").notes.iter().any(|note| note.ends_with("no file has it")),
         "{report:#?}"
