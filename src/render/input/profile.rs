@@ -19,7 +19,7 @@ pub struct Profile {
     pub name: &'static str,
     /// The patch version; of `main` none.
     patch: Option<u64>,
-    /// The newest patch version that was run.
+    /// The newest patch version that is known: of v1.10, v1.12 and v1.14 one was run, of v1.11 and v1.13 the sources were read.
     newest_patch: u64,
     /// The version that the provider stores and works on; it serves no newer one.
     pub storage: ApiVersion,
@@ -100,7 +100,7 @@ const V1_10: Profile = Profile {
     ..V1_11
 };
 
-/// All profiles, older first, each at the newest patch version that was run.
+/// All profiles, older first, each at the newest patch version that is known.
 pub const PROFILES: [Profile; 6] = [V1_10, V1_11, V1_12, V1_13, V1_14, MAIN];
 
 /// Why a text names no profile.
@@ -153,12 +153,12 @@ impl Profile {
         self.patch.map_or_else(|| self.name.to_owned(), |patch| format!("{}.{patch}", self.name))
     }
 
-    /// Whether this patch version is newer than all that were run.
+    /// Whether this patch version is newer than all that are known.
     pub fn is_untried(&self) -> bool {
         self.patch.is_some_and(|patch| patch > self.newest_patch)
     }
 
-    /// The newest patch version that was run, in full.
+    /// The newest patch version that is known, in full.
     pub fn newest_tried(&self) -> String {
         format!("{}.{}", self.name, self.newest_patch)
     }
