@@ -99,6 +99,8 @@ fn what_is_rendered_asks_for_its_variables() {
     check(&with("content: \"text\"", "content: \"${B64}\", encoding: base64"), &["B64"]);
     check(&with("      files:", "      verbosity: ${LEVEL}\n      files:"), &["LEVEL"]);
     check(&with("      files:", "      format: ${FORMAT}\n      files:"), &["FORMAT"]);
+    // A value with a colon, which no field of a number takes.
+    check(&with("      files:", "      verbosity: ${LEVEL}:1\n      files:"), &["LEVEL"]);
     // One that is refused does not hide the others of its document.
     check(
         &with("      files:", "      verbosity: ${LEVEL}\n      preKubeadmCommands: [\"${RUN}\"]\n      files:"),
@@ -117,6 +119,19 @@ fn what_is_rendered_asks_for_its_variables() {
     let packed = packed.replace("      files:", "      compression: gzip\n      files:");
     rendered(&packed, &["--plain"]);
     check(&packed.replace("\"text\"", "\"${TEXT}\", transferEncoding: gzip+base64"), &["TEXT"]);
+}
+
+/// Beyond 200 variables nothing is looked for in what is rendered.
+#[test]
+fn a_file_of_very_many_variables_demands_them_all() {
+    // Two are those of the cloud.
+    let of = |count: usize| {
+        let more: String = (0..count - 2).map(|n| format!("v{n}: \"${{V{n}}}\", ")).collect();
+        TEMPLATE.replace("region: \"", &format!("{more}region: \""))
+    };
+    let (_, talk) = rendered(&of(200), &[]);
+    assert!(talk.contains("stand-in: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION, V0"), "{talk}");
+    assert_eq!(demanded(&of(201), &[]).len(), 201);
 }
 
 #[test]
