@@ -99,8 +99,8 @@ fn what_is_rendered_asks_for_its_variables() {
     check(&with("content: \"text\"", "content: \"${B64}\", encoding: base64"), &["B64"]);
     check(&with("      files:", "      verbosity: ${LEVEL}\n      files:"), &["LEVEL"]);
     check(&with("      files:", "      format: ${FORMAT}\n      files:"), &["FORMAT"]);
-    // A value with a colon, which no field of a number takes.
-    check(&with("      files:", "      verbosity: ${LEVEL}:1\n      files:"), &["LEVEL"]);
+    // A finding that begins at one and does not quote it.
+    check(&with("      files:", "      preKubeadmCommands:\n        ${RUN}: x\n      files:"), &["RUN"]);
     // One that is refused does not hide the others of its document.
     check(
         &with("      files:", "      verbosity: ${LEVEL}\n      preKubeadmCommands: [\"${RUN}\"]\n      files:"),
