@@ -6,19 +6,23 @@ use serde_json::{Map, Value, json};
 use super::definitions;
 use super::names::{CERTIFICATE_SECRET, Names};
 use crate::contract::{Image, labels};
-use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
+use crate::objects::strategic_merge::DIRECTIVE;
 use crate::objects::{Object, fields};
-use crate::provider::{Action, Change, Declared, Inputs, Kustomization, Patch};
+use crate::provider::{Action, Declared, Inputs, Patch};
 use crate::text::goyaml;
 
 rules! {
-    /// a kustomization beside the files of a provider labels or patches objects, and the release does not have it
+    /// a kustomization beside the files of a provider changes objects, and the release does not have it
     NOT_APPLIED = warning("provider-kustomization-not-applied");
 }
 
 /// How many fields a finding names.
 const MOST_NAMED: usize = 6;
+/// What to do where provider.yaml has no field for it.
+const ELSEWHERE: &str =
+    "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input";
 /// Values that only kustomize replaces, in annotations of cert-manager.
 const INJECTION: &str = labels::INJECT_CA_FROM;
 
@@ -29,31 +33,40 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
     }
     let mut report = Report::new();
     for kustomization in inputs.kustomizations() {
-        if !kustomization.is_readable() {
-            let name = kustomization.source().name();
-            let finding = Diagnostic::of(&NOT_APPLIED, format!("{name} is broken, so it is not known what it changes"));
-            report.push(finding.at(kustomization.source().place()).help("correct it, or remove it if nobody needs it"));
-        }
         let taken: Vec<&Object> =
             objects.iter().filter(|object| object.source().is_some_and(|source| kustomization.takes(source.name()))).collect();
         for change in kustomization.changes(inputs.budget()) {
-            let lost = match &change.action {
+            let (what, lost) = match &change.action {
+                Action::NotFollowed(sentence) => {
+                    report.push(Diagnostic::of(&NOT_APPLIED, sentence.as_str()).at(change.place).help(ELSEWHERE));
+                    continue;
+                }
+                Action::Broken(sentence) => {
+                    let finding = Diagnostic::of(&NOT_APPLIED, sentence.as_str()).at(change.place);
+                    report.push(finding.help("correct it, or remove it if nobody needs it"));
+                    continue;
+                }
                 Action::Metadata(field, wanted) => {
                     let wanted = json!({"metadata": {*field: wanted}});
-                    lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(object.value(), &wanted))
+                    let lost = lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(object.value(), &wanted));
+                    (kustomization.source().name().to_string(), lost)
                 }
                 Action::Patch(patch) => {
-                    let meant = objects.iter().filter(|object| is_meant(patch, names, object));
-                    lost_of_all(meant, inputs, |object| lost_of_patch(object, patch))
+                    // That each is looked at costs something too.
+                    let looked_at = objects.iter().take_while(|_| inputs.budget().charge(10).is_ok());
+                    let meant = looked_at.filter(|object| {
+                        patch.target.fits([object.group(), object.version(), object.kind()], &names.unstamped(object.name()))
+                    });
+                    (kustomization.title(&patch.file), lost_of_all(meant, inputs, |object| lost_of_patch(object, patch)))
                 }
             };
-            report.extend(finding(declared, kustomization, &change, &lost));
+            report.extend(finding(declared, &what, change.place, &lost));
         }
     }
     report
 }
 
-/// The fields of an object that a change would set, with their values.
+/// The fields of an object that a change would set, with their values; null where it would take them away.
 struct Lost<'o> {
     object: &'o Object,
     fields: Vec<(FieldPath, Value)>,
@@ -69,12 +82,6 @@ fn lost_of_all<'o>(
     affordable.map(|object| Lost { object, fields: lost(object) }).filter(|lost| !lost.fields.is_empty()).collect()
 }
 
-/// Whether a patch is for an object, whose name may have got a prefix.
-fn is_meant(patch: &Patch, names: &Names, object: &Object) -> bool {
-    let name = patch.name.trim_start_matches('^').trim_end_matches('$');
-    object.kind() == patch.kind && (name.is_empty() || object.name() == name || object.name() == names.stamped(&patch.kind, name))
-}
-
 fn lost_of_patch(object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
     match &patch.content {
         Value::Array(operations) => operations.iter().filter_map(|operation| lost_of_operation(object.value(), operation)).collect(),
@@ -86,17 +93,19 @@ fn lost_of_patch(object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
 fn lost_of_operation(object: &Value, operation: &Value) -> Option<(FieldPath, Value)> {
     let pointer = operation["path"].as_str()?;
     let value = &operation["value"];
-    let path = || path_of(pointer);
+    let path = path_of(pointer);
     match operation["op"].as_str()? {
-        "remove" => object.pointer(pointer).is_some().then(|| (path(), Value::Null)),
+        "test" => None,
+        "remove" => object.pointer(pointer).is_some().then_some((path, Value::Null)),
         "add" | "replace" => {
             let is_there = match pointer.strip_suffix("/-") {
                 Some(list) => object.pointer(list).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| has(item, value))),
                 None => object.pointer(pointer).is_some_and(|found| has(found, value)),
             };
-            (!is_there && !is_conversion(object, pointer)).then(|| (path(), value.clone()))
+            (!is_there && !is_conversion(object, &path)).then(|| (path, value.clone()))
         }
-        _ => None,
+        // `move` and `copy`: what they bring is not looked for elsewhere.
+        _ => object.pointer(pointer).is_none().then(|| (path, operation["from"].clone())),
     }
 }
 
@@ -111,14 +120,21 @@ fn segment(name: &str) -> Segment {
 }
 
 /// A conversion that is said in our words, or that nobody needs because there is one version.
-fn is_conversion(object: &Value, pointer: &str) -> bool {
+fn is_conversion(object: &Value, path: &FieldPath) -> bool {
     let converts = object["spec"]["conversion"]["strategy"] == "Webhook";
     let versions = fields::items(object, &["spec", "versions"]).len();
-    fields::kind(object) == CRD_KIND && pointer.starts_with("/spec/conversion") && (converts || versions < 2)
+    fields::kind(object) == CRD_KIND && is_of_conversion(path) && (converts || versions < 2)
+}
+
+fn is_of_conversion(path: &FieldPath) -> bool {
+    path.segments().starts_with(FieldPath::of_fields("spec.conversion").segments())
 }
 
 /// The leaves of a merge patch that an object does not have.
 fn lost_of_merge(object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
+    if is_deleted(patch) {
+        return vec![(FieldPath::root(), Value::Null)];
+    }
     let mut lost = Vec::new();
     let identity = ["apiVersion", "kind"];
     for (field, value) in patch.as_object().into_iter().flatten().filter(|(field, _)| !identity.contains(&field.as_str())) {
@@ -133,7 +149,7 @@ fn lost_of_merge(object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
     lost.retain(|(path, value)| {
         let is_moot =
             metadata_entry(path, value).is_some_and(|(_, key, text)| is_unserved(object, key, text) || is_idle_injection(object, key));
-        !is_moot && !is_conversion(object, &format!("/{}", path.to_string().replace('.', "/")))
+        !is_moot && !is_conversion(object, path)
     });
     lost
 }
@@ -152,6 +168,10 @@ fn is_unserved(crd: &Value, key: &str, versions: &str) -> bool {
 fn walk(found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPath, Value)>) {
     match wanted {
         Value::Object(fields) if !fields.is_empty() => {
+            if is_deleted(wanted) {
+                lost.extend((!found.is_null()).then(|| (path.clone(), Value::Null)));
+                return;
+            }
             for (key, value) in fields.iter().filter(|(key, _)| !key.starts_with('$')) {
                 // The Certificate has another name here, and a CRD is labelled with the versions that it has: that there is one is what counts.
                 let is_made = key == INJECTION || definitions::is_contract_label(key);
@@ -166,9 +186,14 @@ fn walk(found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPa
                 walk(counterpart(found, item), item, &path.index(index), lost);
             }
         }
-        _ if has(found, wanted) || is_default(path, wanted) || is_placeholder(path, found, wanted) => {}
+        _ if says(path, found, wanted) || is_default(path, wanted) || is_placeholder(path, found, wanted) => {}
         _ => lost.push((path.clone(), wanted.clone())),
     }
+}
+
+/// Whether a map of a strategic merge patch takes away what it stands for.
+fn is_deleted(patch: &Value) -> bool {
+    patch.get(DIRECTIVE).is_some_and(|directive| directive == "delete")
 }
 
 /// What Kubernetes fills in where nobody says anything.
@@ -198,6 +223,11 @@ fn counterpart<'v>(found: &'v Value, item: &Value) -> &'v Value {
     items().find(is_same).or_else(|| items().find(|other| has(other, item))).unwrap_or(&Value::Null)
 }
 
+/// Whether a field says what is wanted there. Labels and annotations are told apart by the whole of their texts.
+fn says(path: &FieldPath, found: &Value, wanted: &Value) -> bool {
+    if metadata_entry(path, wanted).is_some() { found == wanted } else { has(found, wanted) }
+}
+
 /// Whether a value says all that is wanted. Names may have got a prefix, and lists may hold more.
 fn has(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
@@ -210,23 +240,23 @@ fn has(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-fn finding(declared: &Declared, kustomization: &Kustomization, change: &Change, lost: &[Lost<'_>]) -> Option<Diagnostic> {
+fn finding(declared: &Declared, what: &str, place: Place, lost: &[Lost<'_>]) -> Option<Diagnostic> {
     let first = lost.first()?;
-    let name = kustomization.source().name();
-    let what = match &change.action {
-        Action::Patch(Patch { file: Some(file), .. }) => format!("{file}, a patch of {name},"),
-        Action::Patch(_) => format!("a patch in {name}"),
-        Action::Metadata(..) => name.to_string(),
-    };
     let paths: Vec<String> = first.fields.iter().take(MOST_NAMED).map(|(path, _)| path.to_string()).collect();
     let more = if first.fields.len() > MOST_NAMED { ", …" } else { "" };
+    let title = first.object.title();
+    let fields = if first.fields[0].0.is_root() { title } else { format!("{}{more} of {title}", paths.join(", ")) };
     let others = match lost.len() - 1 {
         0 => String::new(),
         1 => format!(" and {}", lost[1].object.title()),
         others => format!(" and of {others} others"),
     };
-    let message = format!("{what} sets {}{more} of {}{others}, which the release does not have", paths.join(", "), first.object.title());
-    let finding = Diagnostic::of(&NOT_APPLIED, message).at(change.place.clone()).help(help(declared, lost));
+    let takes_away = first.fields.iter().all(|(_, value)| value.is_null());
+    let message = match takes_away {
+        true => format!("{what} removes {fields}{others}, which the release still has"),
+        false => format!("{what} sets {fields}{others}, which the release does not have"),
+    };
+    let finding = Diagnostic::of(&NOT_APPLIED, message).at(place).help(help(declared, lost));
     Some(finding.note("kustomizations are not applied: their files are read as they are"))
 }
 
@@ -250,13 +280,13 @@ fn help(declared: &Declared, lost: &[Lost<'_>]) -> String {
     if all_crds && lost.iter().all(is_metadata) {
         return format!("write under `crdMetadata` of provider.yaml: `{}`", crd_metadata(lost));
     }
-    if all_crds && lost.iter().all(|lost| lost.fields.iter().all(|(path, _)| path.to_string().starts_with("spec.conversion"))) {
+    if all_crds && lost.iter().all(|lost| lost.fields.iter().all(|(path, _)| is_of_conversion(path))) {
         return "write `conversion: true` under `manager` of provider.yaml".to_owned();
     }
     if declared.provider.manager.is_some() && lost.iter().all(is_manager) {
         return "write it under `manager.patch` of provider.yaml, which takes a patch of the same form".to_owned();
     }
-    "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input".to_owned()
+    ELSEWHERE.to_owned()
 }
 
 /// The map (`labels`, `annotations`), key and text of a field of the metadata.

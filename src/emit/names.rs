@@ -97,6 +97,12 @@ impl Names {
             _ => prefixed(&self.prefix, name),
         }
     }
+
+    /// The names that an object of this name may have had before it was [stamped](Names::stamped).
+    pub fn unstamped<'n>(&self, name: &'n str) -> Vec<&'n str> {
+        let without = [&self.prefix, &self.cluster_prefix].map(|prefix| name.strip_prefix(prefix.as_str()));
+        std::iter::once(name).chain(without.into_iter().flatten()).collect()
+    }
 }
 
 /// The namespace; with the rest of the prefix where that begins so, because several providers may share a namespace.

@@ -29,7 +29,7 @@ pub(crate) fn merge_key(field: &str) -> Option<&'static [&'static str]> {
 }
 
 /// What is to be done with a map, instead of merging it.
-const DIRECTIVE: &str = "$patch";
+pub(crate) const DIRECTIVE: &str = "$patch";
 /// Which keys of a map stay.
 const RETAIN_KEYS: &str = "$retainKeys";
 

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use crate::diag::{FieldPath, Place};
+use crate::diag::{FieldPath, Place, Report};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
@@ -13,19 +14,26 @@ use crate::text::yaml::{self, Node};
 /// The names under which kustomize looks for its file.
 pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
+/// Fields by which kustomize makes or changes objects in ways that are not followed here. What it does with `images`, `namePrefix` and
+/// `namespace` is what provider.yaml says.
+const NOT_FOLLOWED: [&str; 8] =
+    ["nameSuffix", "configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "components"];
+
 /// A kustomization, and the patches that it names.
 #[derive(Debug, Clone)]
 pub struct Kustomization {
     source: Source,
     /// The document; `None` when it cannot be read.
     root: Option<Node>,
+    /// What is wrong with it.
+    report: Report,
     value: Value,
     /// The patches that are files, by their paths as the kustomization has them.
     patches: BTreeMap<String, Source>,
 }
 
 /// Something that a kustomization changes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Change {
     /// Where the kustomization says so.
     pub place: Place,
@@ -34,25 +42,82 @@ pub struct Change {
 }
 
 /// What a kustomization does to objects.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Action {
     /// Puts labels (`labels`) or annotations (`annotations`) on the objects of its files.
     Metadata(&'static str, BTreeMap<String, String>),
     /// Patches the objects that it is for.
     Patch(Patch),
+    /// Something that is not followed: the sentence that says so.
+    NotFollowed(String),
+    /// Something of which nothing is known, because it cannot be read: the sentence that says so.
+    Broken(String),
 }
 
 /// A patch.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Patch {
     /// Its file as the kustomization has it, if it is one.
     pub file: Option<String>,
-    /// The kind of the objects that it is for.
-    pub kind: String,
-    /// The name, or the beginning of a pattern of it; empty for any.
-    pub name: String,
+    /// The objects that it is for.
+    pub target: Target,
     /// The operations of a JSON patch, or the fields of a merge patch.
     pub content: Value,
+}
+
+/// The objects that a patch is for: expressions for the whole of a text, none for any text (`SelectorRegex` of kustomize's `api/types`). The
+/// namespace is not looked at, because that of the sources is another than that of the release.
+#[derive(Debug, Clone)]
+pub struct Target {
+    group: Option<Regex>,
+    version: Option<Regex>,
+    kind: Option<Regex>,
+    name: Option<Regex>,
+}
+
+impl Target {
+    /// Whether it is for an object of this group, version and kind, which has one of these names.
+    pub fn fits(&self, [group, version, kind]: [&str; 3], names: &[&str]) -> bool {
+        let is_match = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
+        is_match(&self.group, group)
+            && is_match(&self.version, version)
+            && is_match(&self.kind, kind)
+            && names.iter().any(|name| is_match(&self.name, name))
+    }
+
+    /// The target of an entry; without one, the object that the merge patch names.
+    ///
+    /// # Errors
+    /// Why it is not known which objects that are.
+    fn of(entry: &Entry<'_>, content: &Value) -> Result<Self, &'static str> {
+        let Some(target) = entry.target else {
+            let (kind, name) = (text(content, "/kind"), text(content, "/metadata/name"));
+            if kind.is_empty() || name.is_empty() {
+                return Err("has no target, and no kind and name of its own");
+            }
+            let exactly = |text: &str| expression(&regex::escape(text)).map(Some);
+            let group =
+                content.get("apiVersion").and_then(Value::as_str).map(|version| version.split_once('/').map_or("", |(group, _)| group));
+            let group = group.map_or(Ok(None), exactly)?;
+            return Ok(Target { group, version: None, kind: exactly(kind)?, name: exactly(name)? });
+        };
+        if ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some()) {
+            return Err("has a target that selects by labels or annotations, which is not followed");
+        }
+        let pattern = |field: &str| Some(text(target, field)).filter(|text| !text.is_empty()).map(expression).transpose();
+        Ok(Target { group: pattern("/group")?, version: pattern("/version")?, kind: pattern("/kind")?, name: pattern("/name")? })
+    }
+}
+
+/// The most bytes that an expression takes; those of people's targets are a few words.
+const LARGEST_EXPRESSION: usize = 64 << 10;
+
+/// An expression for the whole of a text.
+fn expression(pattern: &str) -> Result<Regex, &'static str> {
+    RegexBuilder::new(&format!("^(?:{pattern})$"))
+        .size_limit(LARGEST_EXPRESSION)
+        .build()
+        .map_err(|_| "has a target that is no regular expression, or too large a one")
 }
 
 impl Kustomization {
@@ -62,7 +127,7 @@ impl Kustomization {
         let is_sound = !parsed.report.has_errors();
         let root = parsed.documents.into_iter().next().map(|document| document.root).filter(|_| is_sound);
         let value = root.as_ref().map_or(Value::Null, Node::to_json);
-        Kustomization { source: source.clone(), root, value, patches: BTreeMap::new() }
+        Kustomization { source: source.clone(), root, report: parsed.report, value, patches: BTreeMap::new() }
     }
 
     /// Whether it is known what the file says.
@@ -77,8 +142,7 @@ impl Kustomization {
 
     /// The patches that are files, as paths relative to the folder of the kustomization.
     pub fn patch_files(&self) -> Vec<String> {
-        let (_, paths): (Vec<_>, Vec<Option<String>>) = self.entries().into_iter().map(|entry| (entry.at, entry.file)).unzip();
-        paths.into_iter().flatten().collect()
+        self.entries().into_iter().filter_map(|entry| entry.file).collect()
     }
 
     /// Says what a patch file holds.
@@ -98,26 +162,55 @@ impl Kustomization {
         resources.map(|path| plain(&format!("{folder}/{path}"))).any(|path| path == plain(shown))
     }
 
-    /// What it changes, in the order in which it says so.
+    /// What it changes: labels and annotations, patches, and what is not followed.
     pub fn changes(&self, budget: &Budget) -> Vec<Change> {
-        let mut changes = self.metadata();
-        for entry in self.entries() {
-            let place = self.place(&entry.at);
-            let text = match &entry.file {
-                Some(file) => self.patches.get(file).map(|source| source.text().to_owned()),
-                None => entry.text.clone(),
-            };
-            let Some(text) = text else { continue };
-            let documents = yaml::values(&Source::new(self.source.name().as_ref(), text), budget).documents;
-            for content in documents.into_iter().map(|document| document.value) {
-                let own = |field: &str| content.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-                let kind = entry.target("kind").unwrap_or_else(|| own("/kind"));
-                let name = entry.target("name").unwrap_or_else(|| if entry.has_target() { String::new() } else { own("/metadata/name") });
-                let patch = Patch { file: entry.file.clone(), kind, name, content };
-                changes.push(Change { place: place.clone(), action: Action::Patch(patch) });
-            }
+        if let Some(fault) = self.report.findings().first().filter(|_| !self.is_readable()) {
+            let broken = format!("{} cannot be read, so it is not known what it changes: {}", self.source.name(), fault.message);
+            return vec![Change { place: fault.place.clone(), action: Action::Broken(broken) }];
         }
+        let mut changes = self.metadata();
+        changes.extend(self.entries().iter().flat_map(|entry| self.patches_of(entry, budget)));
+        let root = FieldPath::root();
+        let not_followed = NOT_FOLLOWED.into_iter().filter(|field| self.value.get(field).is_some_and(|value| !is_moot(field, value)));
+        changes.extend(not_followed.map(|field| {
+            let sentence = format!("`{field}` of {} is not followed, so the release lacks what it makes or changes", self.source.name());
+            Change { place: self.place(&root.field(field)), action: Action::NotFollowed(sentence) }
+        }));
         changes
+    }
+
+    /// The patches of an entry: one, or as many as its text has documents.
+    fn patches_of(&self, entry: &Entry<'_>, budget: &Budget) -> Vec<Change> {
+        let sentence = |why: &str| format!("{} {why}", self.title(&entry.file));
+        let broken = |place: Place, why: &str| vec![Change { place, action: Action::Broken(sentence(why)) }];
+        let place = self.place(&entry.at);
+        let source = match (&entry.file, &entry.text) {
+            (Some(file), _) => self.patches.get(file).cloned(),
+            (None, Some(text)) => Some(Source::new(self.source.name().clone(), text.as_str())),
+            (None, None) => return broken(place, "has neither `path` nor `patch`"),
+        };
+        let Some(source) = source else {
+            return broken(place, "is not read: it is missing, hidden, or outside of the folder of provider.yaml");
+        };
+        let read = yaml::values(&source, budget);
+        if let Some(fault) = read.report.findings().first().filter(|_| read.report.has_errors()) {
+            let place = if entry.file.is_some() { fault.place.clone() } else { place };
+            return broken(place, &format!("cannot be read: {}", fault.message));
+        }
+        let action = |content: Value| match Target::of(entry, &content) {
+            Ok(target) => Action::Patch(Patch { file: entry.file.clone(), target, content }),
+            Err(why) => Action::NotFollowed(sentence(why)),
+        };
+        let contents = read.documents.into_iter().map(|document| document.value).filter(|content| !content.is_null());
+        contents.map(|content| Change { place: place.clone(), action: action(content) }).collect()
+    }
+
+    /// How findings call a patch.
+    pub fn title(&self, file: &Option<String>) -> String {
+        match file {
+            Some(file) => format!("{file}, a patch of {},", self.source.name()),
+            None => format!("a patch in {}", self.source.name()),
+        }
     }
 
     fn place(&self, at: &FieldPath) -> Place {
@@ -160,22 +253,24 @@ impl Kustomization {
     }
 }
 
+/// Whether a field says nothing, or only what a release has names of its own for: kubebuilder's `replacements` tell names and namespace of the
+/// Certificate and the Service.
+fn is_moot(field: &str, value: &Value) -> bool {
+    let is_own = |replacement: &Value| ["Certificate", "Service"].contains(&text(replacement, "/source/kind"));
+    value.is_null() || (field == "replacements" && value.as_array().is_some_and(|all| all.iter().all(is_own)))
+}
+
+/// The text at a place in a value; empty when there is none.
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// An entry of a list of patches.
 struct Entry<'v> {
     at: FieldPath,
     file: Option<String>,
     text: Option<String>,
     target: Option<&'v Value>,
-}
-
-impl Entry<'_> {
-    fn target(&self, field: &str) -> Option<String> {
-        self.target?.get(field)?.as_str().map(str::to_owned)
-    }
-
-    fn has_target(&self) -> bool {
-        self.target.is_some()
-    }
 }
 
 /// A path without `.` and `..`, as far as its own names allow.
@@ -193,6 +288,8 @@ fn plain(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -210,17 +307,40 @@ mod tests {
         let mut kustomization = Kustomization::read(&Source::new("config/crd/kustomization.yaml", text), &budget);
         assert_eq!(kustomization.patch_files(), ["q.yaml", "p.yaml"]);
         assert!(kustomization.takes("./config/crd/bases/a.yaml") && !kustomization.takes("config/crd/bases/b.yaml"));
-        kustomization.insert("p.yaml", Source::new("p", "kind: Deployment\nmetadata: {name: m}\n"));
+        kustomization.insert("p.yaml", Source::new("p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n"));
         let changes = kustomization.changes(&budget);
         let lines: Vec<u32> = changes.iter().map(|change| change.place.span.map_or(0, |span| span.start.line)).collect();
-        assert_eq!(lines, [2, 3, 6, 4]);
-        let named: Vec<String> = changes
+        assert_eq!(lines, [2, 3, 6, 9, 4], "that which is not there is one too");
+        let crd = ["apiextensions.k8s.io", "v1", "CustomResourceDefinition"];
+        let deployment = ["apps", "v1", "Deployment"];
+        let fits: Vec<(bool, bool)> = changes
             .iter()
             .filter_map(|change| match &change.action {
-                Action::Patch(patch) => Some(format!("{}/{}", patch.kind, patch.name)),
-                Action::Metadata(..) => None,
+                Action::Patch(patch) => Some((patch.target.fits(crd, &["foos.dev"]), patch.target.fits(deployment, &["x-m", "m"]))),
+                _ => None,
             })
             .collect();
-        assert_eq!(named, ["CustomResourceDefinition/foos.dev", "Deployment/m"]);
+        assert_eq!(fits, [(true, false), (false, true)]);
+    }
+
+    #[test]
+    fn targets_are_expressions_for_the_whole_of_a_text() {
+        let fits = |target: Value, name: &str| {
+            let entry = Entry { at: FieldPath::root(), file: None, text: None, target: Some(&target) };
+            Target::of(&entry, &Value::Null).map(|target| target.fits(["apps", "v1", "Deployment"], &[name]))
+        };
+        for (target, name, expected) in [
+            (json!({"kind": "Deployment"}), "any", true),
+            (json!({"kind": "Deploy"}), "any", false),
+            (json!({"kind": "Deployment|Service", "name": ".*-manager"}), "a-manager", true),
+            (json!({"name": "manager"}), "a-manager", false),
+            (json!({"group": "apps", "version": "v1"}), "any", true),
+            (json!({"group": "batch"}), "any", false),
+            (json!({"version": "v1beta1"}), "any", false),
+            (json!({}), "any", true),
+        ] {
+            assert_eq!(fits(target.clone(), name), Ok(expected), "{target} {name}");
+        }
+        assert!(fits(json!({"labelSelector": "a=b"}), "any").is_err() && fits(json!({"name": "("}), "any").is_err());
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod parse;
 
 pub use builtin::{builtin, template_files};
 pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
-pub use kustomization::{Action, Change, KUSTOMIZATION_FILES, Kustomization, Patch};
+pub use kustomization::{Action, Change, KUSTOMIZATION_FILES, Kustomization, Patch, Target};
 pub use parse::{BUILTIN_CRDS, Declared, json_schema, missing_files, parse};
 
 use std::collections::BTreeMap;

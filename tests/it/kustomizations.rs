@@ -162,6 +162,115 @@ fn what_kustomizations_change_and_the_release_lacks_is_told_at_its_place() {
     }
 }
 
+/// What cannot be read or is not followed is told too: nothing of a kustomization is passed over in silence.
+#[test]
+fn what_is_not_known_of_a_kustomization_is_told() {
+    let target = "target: {kind: CustomResourceDefinition";
+    let elsewhere = "help: write it into the file, or release what kustomize prints";
+    let correct = "help: correct it, or remove it if nobody needs it";
+    let machines = "CustomResourceDefinition/foomachines.infrastructure.foo.dev";
+    let broken = "config/crd/patches/broken.yaml:1:4";
+    let at = "config/crd/kustomization.yaml:2:";
+    for (text, expected) in [
+        (
+            "patches: [{path: patches/gone.yaml}]",
+            vec![
+                "patches/gone.yaml, a patch of config/crd/kustomization.yaml, is not read: it is missing, hidden, or outside",
+                at,
+                correct,
+            ],
+        ),
+        (
+            "patches: [{path: ../../../gone.yaml}]",
+            vec!["is not read: it is missing, hidden, or outside of the folder of provider.yaml", at, correct],
+        ),
+        (
+            "patches: [{path: patches/broken.yaml}]",
+            vec!["patches/broken.yaml, a patch of config/crd/kustomization.yaml, cannot be read: `[` is never closed", broken, correct],
+        ),
+        ("patches: [{target: {kind: X}}]", vec!["has neither `path` nor `patch`", at, correct]),
+        (
+            "patches: [}",
+            vec!["config/crd/kustomization.yaml cannot be read, so it is not known what it changes", at, correct],
+        ),
+        (
+            "patches: [{patch: \"[{op: add, path: /x, value: 1}]\"}]",
+            vec!["has no target, and no kind and name of its own", at, elsewhere],
+        ),
+        (
+            "patches: [{patch: \"[]\", target: {labelSelector: a=b}}]",
+            vec!["selects by labels or annotations, which is not followed", at, elsewhere],
+        ),
+        (
+            "configMapGenerator: [{name: x}]",
+            vec!["`configMapGenerator` of config/crd/kustomization.yaml is not followed", at, elsewhere],
+        ),
+        (
+            &format!("patches: [{{{target}, name: foo.*}}, patch: \"[{{op: add, path: /spec/x, value: 1}}]\"}}]"),
+            vec!["sets spec.x of ", machines, at],
+        ),
+        (
+            &format!("patches: [{{{target}}}, patch: \"[{{op: remove, path: /spec/scope}}]\"}}]"),
+            vec!["removes spec.scope of ", "which the release still has", at],
+        ),
+        (
+            &format!("patches: [{{{target}}}, patch: \"[{{op: move, from: /spec/scope, path: /spec/x}}]\"}}]"),
+            vec!["sets spec.x of ", at],
+        ),
+        (
+            &format!("patches: [{{{target}, name: foomachines.*}}, patch: \"{{$patch: delete}}\"}}]"),
+            vec!["removes ", machines, "which the release still has"],
+        ),
+        (
+            "patches: [{patch: \"{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager}, spec: {template: {spec: {containers: [{$patch: delete, name: manager}]}}}}\"}]",
+            vec!["removes spec.template.spec.containers[0] of Deployment/foo-controller-manager", at],
+        ),
+    ] {
+        let folder = project(PROVIDER);
+        write(
+            folder.path(),
+            "config/crd/kustomization.yaml",
+            &format!("resources: [bases/machines.yaml, bases/clusters.yaml]\n{text}\n"),
+        );
+        write(folder.path(), "config/crd/patches/broken.yaml", "a: [");
+        let output = build(folder.path(), "");
+        let told = told(&output);
+        assert_eq!(told.matches("warning[provider-kustomization-not-applied]").count(), 1, "{text}: {told}");
+        for words in expected {
+            assert!(told.contains(words), "{words} is not said of {text}: {told}");
+        }
+    }
+    // What changes nothing that the release lacks is not told.
+    for text in [
+        "patches: []",
+        "namePrefix: foo-",
+        "replacements: [{source: {kind: Certificate, name: serving-cert, fieldPath: metadata.name}, targets: []}]",
+        &format!("patches: [{{{target}, name: foo}}, patch: \"[{{op: add, path: /spec/x, value: 1}}]\"}}]"),
+        &format!("patches: [{{{target}}}, patch: \"[{{op: test, path: /spec/x, value: 1}}, {{op: remove, path: /spec/x}}]\"}}]"),
+    ] {
+        let folder = project(PROVIDER);
+        write(folder.path(), "config/crd/kustomization.yaml", &format!("resources: [bases/machines.yaml]\n{text}\n"));
+        let told = told(&build(folder.path(), ""));
+        assert!(!told.contains("provider-kustomization-not-applied"), "{text}: {told}");
+    }
+}
+
+/// A label is there only with the whole of its text; a name may have got a prefix.
+#[test]
+fn labels_are_told_apart_by_the_whole_of_their_texts() {
+    let folder = project(PROVIDER);
+    let file = "config/crd/bases/machines.yaml";
+    let crd = std::fs::read_to_string(folder.path().join(file)).unwrap();
+    write(folder.path(), file, &crd.replace(".dev}", ".dev, labels: {team: foo-bar}}"));
+    write(
+        folder.path(),
+        "config/crd/kustomization.yaml",
+        "resources: [bases/machines.yaml]\ncommonLabels: {team: bar}\n",
+    );
+    let text = told(&build(folder.path(), ""));
+    assert!(text.contains("sets metadata.labels.team of CustomResourceDefinition/foomachines"), "{text}");
+}
+
 #[test]
 fn conversion_that_provider_yaml_does_not_say_is_told() {
     for (provider, expected) in [
