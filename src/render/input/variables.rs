@@ -64,9 +64,10 @@ fn default(name: &str) -> Option<String> {
 /// The most variables of a file for which markers stand: each is looked for in all that is rendered.
 const MOST_MARKERS: usize = 200;
 
-/// What stands for a variable of which nothing rendered may depend: a text that no document has by chance.
+/// What stands for a variable on which nothing rendered may depend: a text that no document has by chance, and that, because it has the length
+/// of the name, is not the beginning of another's.
 fn marker(name: &str) -> String {
-    format!("stand-in-{}", name.to_ascii_lowercase().replace('_', "-"))
+    format!("stand-in-{}-{}", name.len(), name.to_ascii_lowercase().replace('_', "-"))
 }
 
 /// The variables of a file that have no value.

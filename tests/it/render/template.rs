@@ -95,6 +95,8 @@ fn what_is_rendered_asks_for_its_variables() {
     let with = |from: &str, to: &str| TEMPLATE.replace(from, to);
     let check = |text: &str, expected: &[&str]| assert_eq!(demanded(text, &[]), expected, "{text}");
     check(&with("\"text\"", "\"a ${TEXT} b\""), &["TEXT"]);
+    // The name of another begins with it.
+    check(&with("\"text\"", "\"${CLOUD_REGION_NAME}\""), &["CLOUD_REGION_NAME"]);
     check(&with("path: /etc/a", "path: \"/etc/${DIR}/a\""), &["DIR"]);
     check(&with("content: \"text\"", "content: \"${B64}\", encoding: base64"), &["B64"]);
     check(&with("      files:", "      verbosity: ${LEVEL}\n      files:"), &["LEVEL"]);
