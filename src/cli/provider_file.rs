@@ -148,7 +148,7 @@ impl Search<'_> {
         }
         let searched = match wanted {
             Wanted::Files | Wanted::Components => pattern.to_owned(),
-            Wanted::Excluded => pattern.trim_start_matches(EXCLUDE).to_owned(),
+            Wanted::Excluded => pattern.strip_prefix(EXCLUDE).unwrap_or(pattern).to_owned(),
             Wanted::TemplateFolder => format!("{}/{TEMPLATE_FILES}", pattern.trim_end_matches('/')),
         };
         let expansion = match self.globs.expand(&or_here(self.base), &searched) {
@@ -195,9 +195,7 @@ impl Search<'_> {
         self.files.insert(found, source.clone());
         Ok(source)
     }
-}
 
-impl Search<'_> {
     /// The name of a file as findings show it.
     fn shown(&self, found: &str) -> String {
         self.base.join(found).to_string_lossy().into_owned()

@@ -61,7 +61,7 @@ fn drop_empty_kubeconfig(spec: &mut Value) {
     });
 }
 
-/// That provider converts `layout: false` of v1beta1 as it is, beside a disk layout too, and Ignition's template asks whether it is there.
+/// Cluster API converts `layout: false` of v1beta1 as it is, beside a disk layout too, and its template for Ignition asks whether it is there.
 fn keep_layouts(spec: &mut Value, written: &Value) {
     let partitions = |spec: &Value| spec.pointer("/diskSetup/partitions").and_then(Value::as_array).cloned().unwrap_or_default();
     let written = partitions(written);

@@ -252,9 +252,10 @@ fn finding(declared: &Declared, what: &str, place: Place, lost: &[Lost<'_>]) -> 
         others => format!(" and of {others} others"),
     };
     let takes_away = first.fields.iter().all(|(_, value)| value.is_null());
-    let message = match takes_away {
-        true => format!("{what} removes {fields}{others}, which the release still has"),
-        false => format!("{what} sets {fields}{others}, which the release does not have"),
+    let message = if takes_away {
+        format!("{what} removes {fields}{others}, which the release still has")
+    } else {
+        format!("{what} sets {fields}{others}, which the release does not have")
     };
     let finding = Diagnostic::of(&NOT_APPLIED, message).at(place).help(help(declared, lost));
     Some(finding.note("kustomizations are not applied: their files are read as they are"))

@@ -41,7 +41,7 @@ impl Levels {
         self.judged(report, |_| true)
     }
 
-    /// Judges a report of something that is not whole: what is allowed does not mend that, so its errors stay.
+    /// Judges a report of something that is not whole: to allow a rule does not complete it, so its errors stay.
     pub fn judge_unfinished(&self, report: Report) -> Verdict {
         self.judged(report, |rule| rule.severity != Severity::Error)
     }

@@ -261,6 +261,7 @@ fn open(path: &Path, _: bool) -> std::io::Result<fs::File> {
 
 /// Reads up to `bound` bytes, of which about so many are `expected`.
 fn read_bounded(from: impl Read, shown: &str, bound: u64, expected: u64) -> Result<Vec<u8>, WorldError> {
+    // With room for one byte more the end is found without growing.
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(bound)).unwrap_or(0) + 1);
     from.take(bound + 1).read_to_end(&mut bytes).map_err(|error| WorldError::reading(shown, &error))?;
     if bytes.len() as u64 > bound {

@@ -345,19 +345,27 @@ fn patterns_leave_files_out() {
 /// Review E04: "is there twice" did not say that the other one is ours.
 #[test]
 fn objects_that_are_made_too_are_told_in_their_file() {
-    let folder = project(&format!("{PROVIDER}objects: [own.yaml]\n"));
-    write(
-        folder.path(),
-        "own.yaml",
-        "apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: selfsigned-issuer}\nspec: {selfSigned: {}}\n",
-    );
-    let text = told(&build(folder.path(), ""));
-    for words in [
-        "error[components-object-duplicated]: Issuer/foo-selfsigned-issuer is there twice\n  --> own.yaml:3:18",
-        "Issuer/foo-selfsigned-issuer is made from here",
-        "a list of patterns takes `!FILE`",
+    // What is made comes behind what files have, but roles come before.
+    for (own, title) in [
+        (
+            "apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: selfsigned-issuer}\nspec: {selfSigned: {}}\n",
+            "Issuer/foo-selfsigned-issuer",
+        ),
+        (
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: aggregated-manager-role}\nrules: []\n",
+            "ClusterRole/foo-system-aggregated-manager-role",
+        ),
     ] {
-        assert!(text.contains(words), "{text}");
+        let folder = project(&format!("{PROVIDER}objects: [own.yaml]\n"));
+        write(folder.path(), "own.yaml", own);
+        let text = told(&build(folder.path(), ""));
+        for words in [
+            &format!("error[components-object-duplicated]: {title} is there twice\n  --> own.yaml:3:18"),
+            &format!("{title} is made from here"),
+            "a list of patterns takes `!FILE`",
+        ] {
+            assert!(text.contains(words), "{words} is not in {text}");
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Key {
     pub(super) kind: String,
     pub(super) namespace: String,
     pub(super) name: String,
-    /// The how manieth of this name, from 0.
+    /// Which one of all that are called so, from 0.
     repeated: usize,
 }
 

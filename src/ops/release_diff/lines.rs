@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Change, FieldChange};
-use crate::report::text::visible;
+use crate::report::text::{plural, visible};
 use crate::text::go::json;
 use crate::text::goyaml;
 
@@ -51,7 +51,7 @@ pub(super) fn of(field: &FieldChange) -> Vec<(Sign, String)> {
     for (sign, side) in [(Sign::Old, old), (Sign::New, new)] {
         lines.extend(side.iter().take(MOST_LINES).map(|line| (sign, cut(line, shared))));
         if side.len() > MOST_LINES {
-            lines.push((Sign::Note, format!("… {} more lines", side.len() - MOST_LINES)));
+            lines.push((Sign::Note, format!("… {} more", plural(side.len() - MOST_LINES, "line"))));
         }
     }
     lines
@@ -109,8 +109,10 @@ mod tests {
         check(json!("a\nb\nc\nd\n"), json!("a\nx\ny\nd\n"), &["-b", "-c", "+x", "+y"]);
         check(json!("a\na\n"), json!("a\na\na\n"), &["+a"]);
         let many = |n: usize| json!("x\n".repeat(n) + "y\n");
-        let expected: Vec<&str> = std::iter::repeat_n("+x", 20).chain([" … 5 more lines"]).collect();
+        let expected: Vec<&str> = std::iter::repeat_n("+x", 20).chain([" … 5 lines more"]).collect();
         check(many(1), many(26), &expected);
+        let expected: Vec<&str> = std::iter::repeat_n("+x", 20).chain([" … 1 line more"]).collect();
+        check(many(1), many(22), &expected);
     }
 
     #[test]

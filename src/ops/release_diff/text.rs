@@ -45,7 +45,7 @@ fn fields(object: &ObjectChange, style: Style) -> String {
     text
 }
 
-/// What changes, in numbers: `1 object added, 2 changed, 30 unchanged`.
+/// What changes, in numbers: `1 object added, 2 objects changed, 30 objects unchanged`.
 pub fn summary(difference: &Difference) -> String {
     let mut parts: Vec<String> = [Change::Added, Change::Removed, Change::Changed]
         .into_iter()

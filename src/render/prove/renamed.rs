@@ -45,10 +45,11 @@ pub(super) fn in_v1beta2(object: &Object, path: &FieldPath) -> Option<String> {
     };
     let below = if before.starts_with("spec") { " below `machineTemplate`" } else { "" };
     let text = value.to_string();
-    match text.len() <= SHOWN {
-        true => Some(format!("write `{before}{text}{after}`{below}")),
-        false => Some(format!("write `{before}…{after}`{below}, with what stands there")),
-    }
+    Some(if text.len() <= SHOWN {
+        format!("write `{before}{text}{after}`{below}")
+    } else {
+        format!("write `{before}…{after}`{below}, with what stands there")
+    })
 }
 
 /// Durations of Go are whole seconds in v1beta2.

@@ -251,47 +251,34 @@ error[a-b]: m
 #[test]
 fn marks_of_one_long_line_that_are_far_apart_show_it_twice() {
     let source = Source::new("long.yaml", format!("FIRST {} SECOND\n", "x".repeat(200)));
+    check_marks_far_apart(&source, "long.yaml:1:208", "…xxxxx SECOND");
+}
+
+/// Of a line whose marks do not fit into 25 columns together, the second stretch is `again`.
+#[track_caller]
+fn check_marks_far_apart(source: &Source, at: &str, again: &str) {
     let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
-        .at(place(&source, "SECOND"))
+        .at(place(source, "SECOND"))
         .label("two")
-        .related(place(&source, "FIRST"), "one");
-    check(
-        finding,
-        &[&source],
-        25,
+        .related(place(source, "FIRST"), "one");
+    let expected = format!(
         "
 error[a-b]: m
-  --> long.yaml:1:208
+  --> {at}
    |
  1 | FIRST xxxxxxxxxxxxx…
    | ----- one
- 1 | …xxxxx SECOND
+ 1 | {again}
    |        ^^^^^^ two
-",
+"
     );
+    check(finding, &[source], 25, &expected);
 }
 
 #[test]
 fn a_mark_that_begins_where_a_line_is_cut_off_shows_it_again() {
     let source = Source::new("long.yaml", format!("FIRST {}SECOND{}\n", "x".repeat(13), "y".repeat(100)));
-    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
-        .at(place(&source, "SECOND"))
-        .label("two")
-        .related(place(&source, "FIRST"), "one");
-    check(
-        finding,
-        &[&source],
-        25,
-        "
-error[a-b]: m
-  --> long.yaml:1:20
-   |
- 1 | FIRST xxxxxxxxxxxxx…
-   | ----- one
- 1 | …xxxxxxSECONDyyyyyy…
-   |        ^^^^^^ two
-",
-    );
+    check_marks_far_apart(&source, "long.yaml:1:20", "…xxxxxxSECONDyyyyyy…");
 }
 
 #[test]
