@@ -271,6 +271,7 @@ mod tests {
         let long = "${FIRST:=a much longer value than the variable}";
         for (text, expected) in [
             (format!("a: {long}\nkind: Namespace\n"), vec!["template-namespace-present:2"]),
+            ("kind: Namespace\nmetadata:\n  namespace: x\n".to_owned(), vec!["template-namespace-present:1"]),
             (format!("a: {long}\nkind: X\nmetadata:\n  namespace: kube-system\n"), vec!["template-namespace-foreign:4"]),
             ("a: ok\nb: ${BROKEN\n".to_owned(), vec!["template-substitution-broken:2"]),
         ] {

@@ -255,6 +255,48 @@ fn what_is_not_known_of_a_kustomization_is_told() {
     }
 }
 
+/// A kustomization of somebody else reads nothing of this machine: not outside of its folder, not what is hidden, not through links.
+#[test]
+fn kustomizations_read_nothing_outside_of_the_folder() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = patch("foomachines", "  labels: {password: hunter2}\n");
+    write(outside.path(), "secret.yaml", &secret);
+    let read = |text: &str, flags: &[&str]| {
+        let folder = project(PROVIDER);
+        let config = folder.path().join("config/crd");
+        write(&config, "kustomization.yaml", &format!("resources: [bases/machines.yaml]\npatches: [{{path: {text}}}]\n"));
+        write(&config, "patches/.hidden.yaml", &secret);
+        write(&config, "patches/open.yaml", &secret);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(outside.path().join("secret.yaml"), config.join("patches/link.yaml")).unwrap();
+        let output = support::windlass(folder.path()).args(["release", "build", "v0.1.0", "--to", "out"]).args(flags).output().unwrap();
+        told(&output)
+    };
+    let up = format!("../../../{}/secret.yaml", outside.path().file_name().unwrap().to_string_lossy());
+    let mut strayed = vec![up, "patches/.hidden.yaml".to_owned()];
+    strayed.extend(cfg!(unix).then(|| "patches/link.yaml".to_owned()));
+    for path in strayed {
+        let told = read(&path, &[]);
+        assert!(
+            told.contains("is not read: it is missing, hidden, or outside of the folder of provider.yaml"),
+            "{path}: {told}"
+        );
+        assert!(!told.contains("hunter2") && !told.contains("labels.password"), "{path}: {told}");
+        assert!(read(&path, &["--allow-outside"]).contains("labels.password"), "{path}");
+    }
+    assert!(read("patches/open.yaml", &[]).contains("labels.password"));
+    #[cfg(unix)]
+    {
+        let folder = project(PROVIDER);
+        let kustomization = folder.path().join("config/crd/kustomization.yaml");
+        std::fs::remove_file(&kustomization).unwrap();
+        write(outside.path(), "kustomization.yaml", "resources: [bases/machines.yaml]\ncommonLabels: {password: hunter2}\n");
+        std::os::unix::fs::symlink(outside.path().join("kustomization.yaml"), kustomization).unwrap();
+        let told = told(&build(folder.path(), ""));
+        assert!(!told.contains("hunter2") && !told.contains("labels.password"), "{told}");
+    }
+}
+
 /// A label is there only with the whole of its text; a name may have got a prefix.
 #[test]
 fn labels_are_told_apart_by_the_whole_of_their_texts() {
@@ -292,6 +334,15 @@ fn conversion_that_provider_yaml_does_not_say_is_told() {
         );
         assert_eq!(components(folder.path()).contains("strategy: Webhook"), expected == 0, "{provider}");
     }
+    // What has one version is never converted: kubebuilder's patch for it changes nothing.
+    let folder = project(&PROVIDER.replace("  conversion: true\n", ""));
+    write(folder.path(), "config/crd/bases/machines.yaml", &crd("FooMachine", &["v1"]));
+    write(
+        folder.path(),
+        "config/crd/kustomization.yaml",
+        "resources: [bases/machines.yaml]\npatches: [{path: patches/webhook_in_machines.yaml}]\n",
+    );
+    assert!(!told(&build(folder.path(), "")).contains("provider-kustomization-not-applied"));
     let folder = project(&PROVIDER.replace("conversion: true", "converts: [FooMachines]"));
     let text = told(&build(folder.path(), ""));
     assert!(text.contains("manager.converts[0] is `FooMachines`, which no CRD of the provider defines"), "{text}");

@@ -167,6 +167,10 @@ fn a_file_is_compared_with_a_file_or_with_the_components_of_a_release() {
     assert_eq!((code, stdout.as_str()), (0, "4 objects unchanged\n"));
     let note = "note: the other side is one file, so only the components of new are compared, not cluster-template-ha.yaml, cluster-template.yaml, metadata.yaml\n";
     assert_eq!(stderr, note);
+    // A folder that has no components has nothing to prefer.
+    fs::remove_file(folder.path().join("new/infrastructure-components.yaml")).unwrap();
+    let (_, stdout, stderr) = run(folder.path(), "new/cluster-template.yaml new");
+    assert!(stdout.ends_with("2 objects added, 1 object unchanged\n") && stderr.is_empty(), "{stdout}{stderr}");
 }
 
 #[test]

@@ -175,6 +175,8 @@ fn what_the_webhook_refuses_is_refused() {
     same("replicas: 0", "replicas", "cannot be less than or equal to 0");
     same("replicas: -1", "replicas", "cannot be less than or equal to 0");
     same("replicas: 4", "replicas", "cannot be an even number when etcd is stacked");
+    let etcd = "kubeadmConfigSpec: {clusterConfiguration: {etcd: {external: {endpoints: [x], caFile: a, certFile: b, keyFile: c}}}}";
+    [V1Beta1, V1Beta2].into_iter().for_each(|version| check(&control_plane_of(version, &format!("replicas: 4, {etcd}")), &[]));
     let surge = |value: &str| {
         [
             format!("replicas: 3, rolloutStrategy: {{rollingUpdate: {{maxSurge: {value}}}}}"),
@@ -253,6 +255,10 @@ fn what_only_the_control_plane_asks_of_its_config_is_asked() {
         check(&text, &[&format!("config-admission-refused]: {above}.{path}: {detail}")]);
     }
     check(&control_plane_of(Version::V1Beta2, &config("dns: {imageTag: v1.12.1_custom.2}")), &[]);
+    check(
+        &control_plane_of(Version::V1Beta2, &config("certificateValidityPeriodDays: 400, caCertificateValidityPeriodDays: 400")),
+        &[],
+    );
     let before = format!("rollout: {{before: {{certificatesExpiryDays: 30}}}}, {}", config("certificateValidityPeriodDays: 30"));
     let refusal = "rollout.before.certificatesExpiryDays: must be less than certificateValidityPeriodDays (30)";
     check(&control_plane_of(Version::V1Beta2, &before), &[&format!("config-admission-refused]: spec.{refusal}")]);
