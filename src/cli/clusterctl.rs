@@ -1,7 +1,5 @@
 //! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
 
-use std::sync::Arc;
-
 use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
@@ -76,6 +74,18 @@ fn visible(quiet: bool, is_ci: bool, is_terminal: bool) -> Visible {
     Visible { hosts: !quiet, progress: !quiet && !is_ci && is_terminal }
 }
 
+/// Gives the engine what it may look at, the network only where it is allowed.
+pub(super) fn with_world<T>(context: &Context<'_>, network: &Network, engine: impl FnOnce(World<'_>) -> T) -> T {
+    let environment = environment_of(context.environment);
+    let client = network.allow_network.then(|| client(context).with_gitlab_hosts(&network.gitlab_host));
+    engine(World {
+        files: &Disk,
+        environment: &environment,
+        network: client.as_ref().map(|client| client as &dyn engine::Network),
+        budget: &context.budget,
+    })
+}
+
 /// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.
 pub(super) fn run(
     context: &mut Context<'_>,
@@ -83,26 +93,24 @@ pub(super) fn run(
     write_to: Option<&str>,
     verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Refusal>,
 ) -> Result<Exit, Failure> {
-    let environment = environment_of(context.environment);
-    let client = network.allow_network.then(|| client(context).with_gitlab_hosts(&network.gitlab_host));
-    let budget = Arc::clone(&context.budget);
-    let world = World {
-        files: &Disk,
-        environment: &environment,
-        network: client.as_ref().map(|client| client as &dyn engine::Network),
-        budget: &budget,
-    };
-    let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
-    let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
-        Ok(Ok(verbosity)) => verbosity,
-        Ok(Err(line)) => {
+    let read = with_world(context, &network, |world| {
+        let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
+        let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
+            Ok(Ok(verbosity)) => verbosity,
+            Ok(Err(line)) => return Err(line),
+            Err(_) => context.global.verbosity,
+        };
+        let mut log = Log::default();
+        let result = config.and_then(|config| verb(world, config, &mut log));
+        Ok((verbosity, log, result))
+    });
+    let (verbosity, log, result) = match read {
+        Ok(read) => read,
+        Err(line) => {
             context.stdio.err(&format!("{}\n", visible_lines(&line)));
             return Ok(Exit::Findings);
         }
-        Err(_) => context.global.verbosity,
     };
-    let mut log = Log::default();
-    let result = config.and_then(|config| verb(world, config, &mut log));
     log.at(verbosity).for_each(|line| context.stdio.err(&format!("{}\n", visible_lines(line))));
     match result {
         Ok(text) => print(context, write_to, &text),

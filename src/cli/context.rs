@@ -178,13 +178,14 @@ impl Context<'_> {
         body: T,
         table: impl FnOnce(&T) -> String,
         report: &Report,
+        sources: &Sources,
     ) {
         match format {
             ListFormat::Text => {
                 self.tell(&table(&body));
-                self.findings(report, &Sources::new(), To::Stderr);
+                self.findings(report, sources, To::Stderr);
             }
-            ListFormat::Json => self.json(kind, body, report, &Sources::new()),
+            ListFormat::Json => self.json(kind, body, report, sources),
         }
     }
 

@@ -9,6 +9,7 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::{Report, Rule};
 use crate::ops::rules;
+use crate::report::Sources;
 use crate::report::json;
 
 pub(super) const VERB: Verb = Verb {
@@ -63,7 +64,7 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let all = rules::all();
         let body = RulesReport { rules: all.iter().copied().map(Entry::from).collect() };
-        context.list(self.output.format, "Rules", body, |_| rules::table(&all), &Report::new());
+        context.list(self.output.format, "Rules", body, |_| rules::table(&all), &Report::new(), &Sources::new());
         Ok(Exit::Clean)
     }
 }

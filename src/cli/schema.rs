@@ -41,6 +41,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
     // `repository doctor -o json`.
     Schema { kind: "repository-doctor", make: json::schema_of::<json::Envelope<repository::DoctorReport>> },
+    // `repository images -o json`.
+    Schema { kind: "repository-images", make: json::schema_of::<json::Envelope<repository::ImagesReport>> },
     // `repository list -o json`.
     Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
     // `rules -o json`.

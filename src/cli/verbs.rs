@@ -112,6 +112,7 @@ pub static VERBS: &[Verb] = &[
     generate::CLUSTER_CLASS,
     repository::ADD,
     repository::LIST,
+    repository::IMAGES,
     repository::DOCTOR,
     repository::BUNDLE,
     vars::VERB,

@@ -7,7 +7,7 @@ use super::provider::Provider;
 use super::typed::{self, DAEMON_SET, DEPLOYMENT};
 use super::{Refusal, documents, namespaces, template};
 use crate::contract::labels;
-use crate::objects::fields;
+use crate::objects::{Object, fields, pods};
 
 /// Components, processed.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +112,32 @@ fn images(object: &Value) -> Vec<String> {
     }
     let lists = ["containers", "initContainers"].map(|list| fields::items(object, &["spec", "template", "spec", list]));
     lists.into_iter().flatten().map(|container| fields::text(container, &["image"]).to_owned()).collect()
+}
+
+/// An image that a container runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunImage {
+    /// As the file names it.
+    pub written: String,
+    /// As clusterctl installs it: after the overrides of the configuration, which are for Deployments and DaemonSets alone.
+    pub run: String,
+}
+
+/// The images that objects run, in their order, doubles included.
+///
+/// # Errors
+/// In clusterctl's words, when an image is none, or `images` of the configuration has another form.
+pub fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -> Result<Vec<RunImage>, Refusal> {
+    let overrides = config.image_overrides();
+    let mut images = Vec::new();
+    for object in objects {
+        let is_overridden = ["Deployment", "DaemonSet"].contains(&object.kind());
+        for written in pods::images(object.value()) {
+            let run = if is_overridden { overrides.apply(label, written)? } else { written.to_owned() };
+            images.push(RunImage { written: written.to_owned(), run });
+        }
+    }
+    Ok(images)
 }
 
 fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {

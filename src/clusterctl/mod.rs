@@ -3,6 +3,7 @@
 //!
 //! What is read of the world comes through [`World`]; what clusterctl would refuse is a [`Refusal`].
 
+mod cert_manager;
 mod cluster_class;
 mod components;
 mod config;
@@ -26,7 +27,8 @@ mod typed;
 
 use serde_json::json;
 
-pub use components::{Components, ComponentsOptions};
+pub use cert_manager::{CERT_MANAGER, CertManager};
+pub use components::{Components, ComponentsOptions, RunImage, run_images};
 pub use config::Config;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
@@ -35,7 +37,7 @@ pub use log::{Log, LogLine};
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;
 pub use refusal::Refusal;
-pub use repository::{Explanation, LayeredFile, Reason, Skipped, explain};
+pub use repository::{Explanation, Fetched, LayeredFile, Reason, Skipped, explain, fetch};
 pub use source::TemplateSource;
 pub use template::Template;
 

@@ -38,10 +38,12 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::assets::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
+    crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::configuration::RULES,
     crate::ops::repository::doctor::configuration::RULES,
     crate::ops::repository::doctor::RULES,
     crate::ops::repository::doctor::versions::RULES,
+    crate::ops::repository::images::RULES,
     crate::provider::parse::RULES,
     crate::render::input::cluster_class::RULES,
     crate::render::input::secret::RULES,

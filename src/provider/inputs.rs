@@ -126,3 +126,19 @@ impl Provider {
         wanted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of files that a list leaves out only the names are known, and no finding may show their empty texts.
+    #[test]
+    fn files_that_are_left_out_are_no_sources() {
+        let mut inputs = Inputs::within(Arc::default());
+        let matched = |text: &str| Matched { files: vec![Source::new("a.yaml", text)], ..Matched::default() };
+        inputs.insert("*.yaml", matched("a: 1\n"));
+        inputs.insert("!a.yaml", matched(""));
+        assert_eq!(inputs.sources().map(Source::text).collect::<Vec<_>>(), ["a: 1\n"]);
+        assert!(inputs.of_list(&["*.yaml".to_owned(), "!a.yaml".to_owned()]).is_empty());
+    }
+}

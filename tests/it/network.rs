@@ -301,6 +301,59 @@ fn latest_comes_from_the_release_api_and_assets_are_kept() {
     }
 }
 
+/// A bundle takes what init also installs from where clusterctl does: the newest release of the core, and cert-manager of one version.
+#[test]
+fn a_bundle_fetches_what_init_installs_beside_its_releases() {
+    const CORE: &str = "api.github.com/repos/kubernetes-sigs/cluster-api/releases";
+    const CERT_MANAGER: &str = "api.github.com/repos/cert-manager/cert-manager/releases";
+    let manifest =
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: cert-manager.io}\n";
+    let components = |label: &str| format!("{COMPONENTS}  labels: {{cluster.x-k8s.io/provider: {label}}}\n");
+    let files = ["metadata.yaml", "core-components.yaml", "bootstrap-components.yaml", "control-plane-components.yaml"];
+    let assets = files.iter().enumerate().map(|(id, name)| json!({"id": id, "name": name})).collect::<Vec<_>>();
+    let answers = |with_cert_manager: bool| {
+        let mut answers = vec![
+            (format!("{CORE}?per_page=100&page=1"), ok(json!([{"tag_name": "v1.1.1"}, {"tag_name": "v1.0.0"}]).to_string())),
+            (format!("{CORE}/tags/v1.1.1"), ok(json!({ "assets": assets }).to_string())),
+            (format!("{CORE}/assets/0"), ok(METADATA)),
+            (format!("{CORE}/assets/1"), ok(components("cluster-api"))),
+            (format!("{CORE}/assets/2"), ok(components("bootstrap-kubeadm"))),
+            (format!("{CORE}/assets/3"), ok(components("control-plane-kubeadm"))),
+        ];
+        if with_cert_manager {
+            let asset = json!({"assets": [{"id": 9, "name": "cert-manager.yaml"}]});
+            answers.push((format!("{CERT_MANAGER}/tags/v1.21.1"), ok(asset.to_string())));
+            answers.push((format!("{CERT_MANAGER}/assets/9"), ok(manifest)));
+        }
+        answers
+    };
+    let start =
+        |answers: &[(String, Answer)]| Server::start(answers.iter().map(|(path, answer)| (path.as_str(), answer.clone())).collect());
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("r/infrastructure-foo/v1.1.0");
+    fs::create_dir_all(&release).unwrap();
+    fs::write(release.join("infrastructure-components.yaml"), components("infrastructure-foo")).unwrap();
+    fs::write(release.join("metadata.yaml"), METADATA).unwrap();
+    let bundle = ["repository", "bundle", "r", "--write-to", "b.tar", "--allow-network"];
+    let (code, _, stderr) = run(&start(&answers(false)), folder.path(), &bundle, &[]);
+    assert!(
+        code == 2 && stderr.contains("cert-manager cannot be fetched: ") && !folder.path().join("b.tar").exists(),
+        "{stderr}"
+    );
+    let (code, _, stderr) = run(&start(&answers(true)), folder.path(), &bundle, &[]);
+    assert!(code == 0 && !stderr.contains("warning"), "{stderr}");
+    for label in ["cluster-api v1.1.1", "bootstrap-kubeadm v1.1.1", "control-plane-kubeadm v1.1.1", "cert-manager v1.21.1"] {
+        assert!(stderr.contains(&format!("fetched {label}\n")), "{stderr}");
+    }
+    let there = tempfile::tempdir().unwrap();
+    fs::copy(folder.path().join("b.tar"), there.path().join("b.tar")).unwrap();
+    let added = windlass(there.path()).args(["repository", "add", "b.tar", "--to", "r"]).output().unwrap();
+    let command = String::from_utf8(added.stdout).unwrap();
+    let expected = "--bootstrap kubeadm:v1.1.1 --core cluster-api:v1.1.1 --control-plane kubeadm:v1.1.1 --infrastructure foo:v1.1.0\n";
+    assert!(command.ends_with(expected), "{command}{}", String::from_utf8_lossy(&added.stderr));
+    assert_eq!(fs::read_to_string(there.path().join("r/cert-manager/v1.21.1/cert-manager.yaml")).unwrap(), manifest);
+}
+
 /// As clusterctl's `absoluteFileName`: a folder of the provider's URL is part of the names of assets.
 #[test]
 fn folders_of_the_url_are_part_of_the_names_of_assets() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::windlass;
 
@@ -234,6 +234,8 @@ fn findings_of_the_judge_can_be_allowed_and_denied_everywhere() {
     let (rule, advice) = ("crd-contract-label-version-unknown", "template-namespace-foreign");
     assert_eq!(run(path, "release build v0.1.0 --to before").status.code(), Some(1));
     assert!(!path.join("before").exists());
+    let report: Value = serde_json::from_slice(&run(path, "release build v0.1.0 --to before -o json").stdout).unwrap();
+    assert_eq!((&report["written"], &report["files"]), (&json!(false), &json!([])), "nothing is written of what is faulty");
     assert_eq!(run(path, "repository add in --release v0.1.0 --to repository").status.code(), Some(1));
     for line in [
         "release build v0.1.0 --to out",

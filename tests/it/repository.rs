@@ -341,3 +341,191 @@ fn files_that_people_keep_stay_links_with_their_mode() {
         assert!(std::fs::read_to_string(root.join(kept)).unwrap().contains(added), "{kept}");
     }
 }
+
+/// What `clusterctl init` installs beside the providers of a release: the core, and cert-manager with an image in an argument.
+const CORE: &str = "apiVersion: v1
+kind: Namespace
+metadata: {name: capi-system, labels: {cluster.x-k8s.io/provider: cluster-api}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: capi-system-manager, namespace: capi-system, labels: {cluster.x-k8s.io/provider: cluster-api}}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {containers: [{name: manager, image: \"registry.k8s.io/capi/core:${CORE_TAG:=v0.1.0}\"}]}
+";
+const CERT_MANAGER: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: certificates.cert-manager.io, labels: {app.kubernetes.io/version: v1.21.1}}
+spec: {group: cert-manager.io}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cert-manager, namespace: cert-manager, labels: {app.kubernetes.io/version: v1.21.1}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: quay.io/jetstack/cert-manager-controller:v1.21.1
+        args: [--v=2, --acme-http01-solver-image=quay.io/jetstack/cert-manager-acmesolver:v1.21.1]
+";
+
+/// A repository that has all that init installs.
+fn whole() -> tempfile::TempDir {
+    let folder = project();
+    succeed(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    std::fs::create_dir(folder.path().join("core")).unwrap();
+    std::fs::write(folder.path().join("core/core-components.yaml"), CORE).unwrap();
+    std::fs::write(folder.path().join("core/metadata.yaml"), METADATA).unwrap();
+    std::fs::write(folder.path().join("cert-manager.yaml"), CERT_MANAGER).unwrap();
+    // Loose files of a release together with cert-manager's, which has a version of its own.
+    let files = ["core/core-components.yaml", "core/metadata.yaml", "cert-manager.yaml", "out"];
+    succeed(folder.path(), &[&["repository", "add"], &files[..], &["--to", "repository"]].concat());
+    folder
+}
+
+#[test]
+fn a_bundle_has_all_that_init_installs_or_says_what_it_lacks() {
+    let folder = whole();
+    let path = folder.path();
+    let packed = run(path, &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    assert!(packed.status.success() && !text(&packed.stderr).contains("warning"), "{}", text(&packed.stderr));
+
+    let site = tempfile::tempdir().unwrap();
+    std::fs::copy(path.join("b.tar"), site.path().join("b.tar")).unwrap();
+    let added = run(site.path(), &["repository", "add", "b.tar", "--to", "capi"]);
+    let told = text(&added.stderr);
+    assert!(
+        added.status.success() && told.contains("cert-manager v1.21.1: 1 file into capi/cert-manager/v1.21.1"),
+        "{told}"
+    );
+    assert!(!told.contains("from GitHub"), "{told}");
+    let there = std::fs::read_to_string(site.path().join("capi/clusterctl.yaml")).unwrap();
+    let url = site.path().join("capi/cert-manager/v1.21.1/cert-manager.yaml");
+    let setting = format!("cert-manager:\n  url: \"{}\"\n  version: v1.21.1\n", url.display());
+    assert!(there.contains(&setting.replace('"', "")) || there.contains(&setting), "{there}");
+    assert_eq!(std::fs::read_to_string(url).unwrap(), CERT_MANAGER);
+    let allowed = ["--allow", "components-role-left-behind", "--allow", "components-raw-refused"];
+    assert_eq!(succeed(site.path(), &[&["repository", "doctor", "capi", "-o", "github"], &allowed[..]].concat()), "");
+    let listed = succeed(site.path(), &["repository", "list", "capi"]);
+    assert!(listed.ends_with("cert-manager        -                      v1.21.1   -          1\n"), "{listed}");
+
+    std::fs::remove_dir_all(path.join("repository/cert-manager")).unwrap();
+    std::fs::remove_dir_all(path.join("repository/cluster-api")).unwrap();
+    let lacking = run(path, &["repository", "bundle", "repository", "--write-to", "c.tar"]);
+    let told = text(&lacking.stderr);
+    assert!(lacking.status.success(), "{told}");
+    for words in [
+        "warning[bundle-implied-missing]: repository lacks cluster-api and cert-manager, which `clusterctl init` also installs",
+        "`windlass repository add DIR|cert-manager.yaml --to repository`, or have them fetched: `--allow-network`",
+    ] {
+        assert!(told.contains(words), "{words} is not in {told}");
+    }
+    let denied = run(path, &["repository", "bundle", "repository", "--write-to", "d.tar", "--deny", "bundle-implied-missing"]);
+    assert!(denied.status.code() == Some(1) && !path.join("d.tar").exists());
+    // The setting leads to where nothing is now.
+    let doctor = run(path, &["repository", "doctor", "repository"]);
+    let told = text(&doctor.stdout);
+    assert!(doctor.status.code() == Some(1) && told.contains("error[repository-cert-manager-missing]"), "{told}");
+    // A cluster that has cert-manager needs none.
+    let config = path.join("repository/clusterctl.yaml");
+    let written = std::fs::read_to_string(&config).unwrap();
+    let (before, _) = written.split_once("cert-manager:\n").unwrap();
+    std::fs::write(&config, format!("{before}Cert-Manager: {{externallyProvisioned: true}}\n")).unwrap();
+    let told = text(&run(path, &["repository", "bundle", "repository", "--write-to", "e.tar"]).stderr);
+    assert!(told.contains("repository lacks cluster-api, which"), "{told}");
+    assert!(!text(&run(path, &["repository", "doctor", "repository"]).stdout).contains("cert-manager"));
+}
+
+#[test]
+fn images_are_those_that_clusterctl_runs() {
+    let folder = whole();
+    let path = folder.path();
+    let config = path.join("repository/clusterctl.yaml");
+    let overrides = "images:\n  all: {repository: mirror.local}\n  cert-manager: {tag: v9}\n  cluster-api/core: {name: renamed}\n";
+    let written = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("{written}{overrides}CORE_TAG: v0.1.7\n")).unwrap();
+    let listed = run(path, &["repository", "images", "repository"]);
+    assert_eq!(
+        text(&listed.stdout),
+        "mirror.local/bootstrap:v0.1.0\nmirror.local/cert-manager-controller:v9\nmirror.local/control-plane:v0.1.0\n\
+         mirror.local/renamed:v0.1.7\nquay.io/jetstack/cert-manager-acmesolver:v1.21.1\n",
+        "clusterctl's overrides do not reach arguments: {}",
+        text(&listed.stderr)
+    );
+    let listed: serde_json::Value = serde_json::from_str(&succeed(path, &["repository", "images", "repository", "-o", "json"])).unwrap();
+    let image = serde_json::json!({
+        "image": "mirror.local/renamed:v0.1.7", "source": "registry.k8s.io/capi/core:v0.1.7", "provider": "cluster-api", "version": "v0.1.0",
+    });
+    assert!(listed["images"].as_array().unwrap().contains(&image), "{listed}");
+    // What is to be copied has the names of the releases.
+    succeed(path, &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    let bundle = text(&std::fs::read(path.join("b.tar")).unwrap());
+    let images = "ghcr.io/foo/bootstrap:v0.1.0\nghcr.io/foo/control-plane:v0.1.0\nquay.io/jetstack/cert-manager-acmesolver:v1.21.1\n\
+                  quay.io/jetstack/cert-manager-controller:v1.21.1\nregistry.k8s.io/capi/core:v0.1.0\n";
+    assert!(bundle.contains(images));
+
+    std::fs::write(&config, format!("{written}images: [1]\n")).unwrap();
+    let refused = run(path, &["repository", "images", "repository"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && told.contains("error[repository-image-refused]"), "{told}");
+    std::fs::write(&config, "a: [\n").unwrap();
+    let refused = run(path, &["repository", "images", "repository"]);
+    assert!(text(&refused.stderr).contains("error[configuration-unreadable]"), "{}", text(&refused.stderr));
+}
+
+/// What people wrote of cert-manager stays; a manifest that is none is refused; a moved repository leads to its manifest again.
+#[test]
+fn cert_manager_is_laid_in_as_releases_are() {
+    let folder = whole();
+    let path = folder.path();
+    std::fs::write(path.join("cert-manager.yaml"), CERT_MANAGER.replace("v1.21.1", "v1.22.0")).unwrap();
+    let newer = run(path, &["repository", "add", "cert-manager.yaml", "--to", "repository"]);
+    let told = text(&newer.stderr);
+    assert!(newer.status.success() && told.contains("warning[repository-entry-other]"), "{told}");
+    assert!(
+        told.contains("repository/clusterctl.yaml has another cert-manager already") && told.contains("version: v1.22.0}`"),
+        "{told}"
+    );
+    let config = std::fs::read_to_string(path.join("repository/clusterctl.yaml")).unwrap();
+    assert!(
+        config.contains("version: v1.21.1") && path.join("repository/cert-manager/v1.22.0/cert-manager.yaml").is_file(),
+        "{config}"
+    );
+
+    std::fs::rename(path.join("repository"), path.join("moved")).unwrap();
+    let moved = run(path, &["repository", "add", "out", "--to", "moved"]);
+    let told = text(&moved.stderr);
+    assert!(moved.status.code() == Some(1) && told.contains("the url of cert-manager leads to"), "{told}");
+    succeed(path, &["repository", "add", "out", "--to", "moved", "--force"]);
+    let config = std::fs::read_to_string(path.join("moved/clusterctl.yaml")).unwrap();
+    assert!(
+        config.contains(&format!("{}", path.join("moved/cert-manager/v1.21.1/cert-manager.yaml").display())),
+        "{config}"
+    );
+
+    for (manifest, rule) in [
+        ("kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n".to_owned(), "cert-manager-manifest-wrong"),
+        (CERT_MANAGER.replace("app.kubernetes.io/version", "x"), "release-version-unknown"),
+        ("a: [".to_owned(), "yaml-syntax"),
+    ] {
+        std::fs::write(path.join("cert-manager.yaml"), manifest).unwrap();
+        let refused = run(path, &["repository", "add", "cert-manager.yaml", "--to", "fresh"]);
+        assert_eq!(refused.status.code(), Some(1), "{rule}");
+        assert!(text(&refused.stderr).contains(rule) && !path.join("fresh").exists(), "{}", text(&refused.stderr));
+    }
+    std::fs::write(path.join("cert-manager.yaml"), CERT_MANAGER).unwrap();
+    succeed(path, &["repository", "add", "cert-manager.yaml", "--to", "fresh"]);
+    let config = std::fs::read_to_string(path.join("fresh/clusterctl.yaml")).unwrap();
+    assert!(config.contains("cert-manager:\n  url: ") && config.contains("CLUSTERCTL_DISABLE_VERSIONCHECK"), "{config}");
+    // A repository whose configuration does not lead to it.
+    std::fs::write(path.join("fresh/clusterctl.yaml"), "CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\n").unwrap();
+    let told = succeed(path, &["repository", "doctor", "fresh"]);
+    assert!(
+        told.contains("warning[repository-entry-missing]: fresh holds cert-manager") && told.contains("version: v1.21.1}`"),
+        "{told}"
+    );
+}

@@ -83,6 +83,7 @@ const RUNS: &[(&str, &[&str])] = &[
     ("generate clusterclass", &[""]),
     ("repository add", &["r/infrastructure-p0/v0.1.0 --to other", "DOC --to other --release v0.1.0"]),
     ("repository list", &["r", "r -o json"]),
+    ("repository images", &["r", "r -o json"]),
     ("repository doctor", &["r", "r -o json", "r -o github", "r -v 5", "--config CONFIGURATION"]),
     ("repository bundle", &["r --write-to bundle.tar"]),
     ("vars", &["in", "in -o json"]),

@@ -144,6 +144,7 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/render/write/ignition/script.rs", "{} --config {KUBEADM_FILE}"),
     ("src/lint/template_text.rs", "clusterctl generate cluster --list-variables"),
     ("src/lint/conversion.rs", "clusterctl generate provider --raw` and `--describe`"),
+    ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",

@@ -13,7 +13,7 @@ use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::release_build;
 use crate::ops::repository::bundle;
-use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Placement};
+use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, MANIFEST_FILE, Manifest, Placement};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
@@ -41,7 +41,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 #[derive(Args)]
 struct Add {
-    /// Folders of releases, bundles, and files that together are one release
+    /// Folders of releases, bundles, files that together are one release, and cert-manager.yaml
     #[arg(value_name = "DIR|FILE", required = true)]
     releases: Vec<String>,
     /// The repository
@@ -76,6 +76,14 @@ struct Release {
     version: Option<Version>,
 }
 
+/// What is laid into the repository.
+struct Content {
+    releases: Vec<(Tree, Vec<Assets>)>,
+    cert_managers: Vec<Manifest>,
+    /// The configuration of a bundle.
+    configuration: Option<Source>,
+}
+
 /// What the command line names.
 #[derive(Default)]
 struct Given {
@@ -92,8 +100,15 @@ impl Run for Add {
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();
         let mut sources = Sources::new();
-        let mut releases = Vec::new();
+        let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
         for Release { shown, files, version } in given {
+            if repository::is_manifest(&files) {
+                let (manifest, found) = repository::manifest_of(&files, &shown, version.as_ref(), &context.budget);
+                is_refused |= found.has_errors();
+                report.extend(found);
+                cert_managers.extend(manifest);
+                continue;
+            }
             let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
             is_refused |= judged.is_refused;
             report.extend(judged.report);
@@ -106,7 +121,8 @@ impl Run for Add {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        self.write(context, &releases, configuration, levels.judge(report), sources)
+        let content = Content { releases, cert_managers, configuration };
+        self.write(context, content, levels.judge(report), sources)
     }
 }
 
@@ -139,6 +155,14 @@ impl Add {
                 shown = parent.to_string_lossy().into_owned();
             }
         }
+        // The version of a provider's release is not that of cert-manager.
+        let manifest = loose.get(MANIFEST_FILE).map(<[u8]>::to_vec).filter(|_| loose.len() > 1);
+        if let Some(manifest) = manifest {
+            let others = loose.iter().filter(|(name, _)| name.as_str() != MANIFEST_FILE);
+            loose = others.map(|(name, bytes)| (name.clone(), bytes.clone())).collect();
+            let files = [(MANIFEST_FILE.to_owned(), manifest)].into_iter().collect();
+            given.releases.push(Release { shown: shown.clone(), files, version: None });
+        }
         if !loose.is_empty() {
             given.releases.push(Release { shown, files: loose, version });
         }
@@ -146,25 +170,19 @@ impl Add {
     }
 
     /// Lays the releases out, extends the configuration, and says how to go on.
-    fn write(
-        &self,
-        context: &mut Context<'_>,
-        releases: &[(Tree, Vec<Assets>)],
-        bundled: Option<Source>,
-        judged: Verdict,
-        mut sources: Sources,
-    ) -> Result<Exit, Failure> {
+    fn write(&self, context: &mut Context<'_>, content: Content, judged: Verdict, mut sources: Sources) -> Result<Exit, Failure> {
         let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let mut refused = Report::new();
-        if let Some(bundled) = bundled.as_ref().filter(|_| target.existing.is_none() && !self.trust_configuration) {
+        let bundled = content.configuration.as_ref();
+        if let Some(bundled) = bundled.filter(|_| target.existing.is_none() && !self.trust_configuration) {
             refused.extend(repository::foreign(bundled, bundle::BASE_VARIABLE, &context.budget));
             sources.add(bundled.clone());
         }
         let before = target.existing.clone();
-        let target = self.relocated(context, target, releases, &mut refused);
-        let (placements, configuration) = target.lay_out(releases, bundled, &context.budget, &mut refused);
+        let target = self.relocated(context, target, &content, &mut refused);
+        let (placements, configuration) = target.lay_out(&content, &context.budget, &mut refused);
         let is_refused = refused.has_errors();
         let Verdict { mut report, fails } = judged;
         report.extend(refused);
@@ -178,7 +196,7 @@ impl Add {
         if !unchanged {
             files::change_file(&target.config, configuration.as_bytes())?;
         }
-        let providers: Vec<Assets> = placements.into_iter().map(|placement| placement.assets).collect();
+        let providers: Vec<Assets> = content.releases.into_iter().flat_map(|(_, providers)| providers).collect();
         self.go_on(context, &providers, &target.absolute, unchanged);
         Ok(Exit::failing(fails))
     }
@@ -197,9 +215,9 @@ impl Add {
     }
 
     /// The repository with urls that lead to it, where it was moved: with `--force`; without it such urls are findings.
-    fn relocated(&self, context: &mut Context<'_>, target: Target, releases: &[(Tree, Vec<Assets>)], refused: &mut Report) -> Target {
+    fn relocated(&self, context: &mut Context<'_>, target: Target, content: &Content, refused: &mut Report) -> Target {
         let Some(existing) = &target.existing else { return target };
-        let is_added = |label: &str| releases.iter().flat_map(|(_, providers)| providers).any(|assets| assets.label == label);
+        let is_added = |label: &str| content.releases.iter().flat_map(|(_, providers)| providers).any(|assets| assets.label == label);
         let is_here = |label: &str| is_added(label) || files::is_folder(&Path::new(&self.to).join(label));
         // What a variable stands for is known only when clusterctl runs.
         let is_gone = |label: &str, base: &str| !base.contains('$') && !files::is_folder(&Path::new(base).join(label));
@@ -227,20 +245,26 @@ impl Add {
         for placement in placements {
             let folder = folder(placement);
             let outcome = files::write_tree(&folder, &placement.files, mode, Privacy::Public, "repository add")?;
-            let assets = &placement.assets;
             let what = match outcome {
                 Outcome::Unchanged => format!("unchanged in {folder}"),
                 _ => format!("{} into {folder}", plural(placement.files.len(), "file")),
             };
-            context.talk(&format!("{} v{}: {what}", assets.label, assets.version));
+            context.talk(&format!("{}: {what}", placement.title));
         }
         Ok(())
     }
 
     fn go_on(&self, context: &mut Context<'_>, providers: &[Assets], absolute: &str, unchanged: bool) {
-        let also: Vec<&str> = repository::also_installed(providers).into_iter().filter(|name| !self.is_in_repository(name)).collect();
-        if !also.is_empty() {
-            let names = also.join(" and ");
+        if providers.is_empty() {
+            let done = if unchanged { "is unchanged" } else { "leads to it" };
+            context.talk(&format!("{absolute}/{CONFIGURATION_FILE} {done}; add the releases of providers with `repository add`"));
+            return;
+        }
+        let is_here = |label: &str| files::is_folder(&Path::new(&self.to).join(label));
+        let implied = repository::implied(providers).into_iter().map(Implied::label);
+        let also: Vec<String> = implied.filter(|label| !is_here(label)).collect();
+        if let Some((last, others)) = also.split_last() {
+            let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
             context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
         }
         if repository::needs_kubeadm(providers) {
@@ -251,12 +275,6 @@ impl Add {
         let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
         context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
         context.tell(&format!("clusterctl init --config {} {}\n", visible(&config), repository::init_arguments(providers)));
-    }
-
-    /// Whether the repository holds one of the providers that init adds by itself.
-    fn is_in_repository(&self, name: &str) -> bool {
-        let label = name.replace(' ', "-");
-        files::is_folder(&Path::new(&self.to).join(label))
     }
 }
 
@@ -272,23 +290,23 @@ struct Target {
 
 impl Target {
     /// The folders of all providers, and the text of the configuration that names them.
-    fn lay_out(
-        &self,
-        releases: &[(Tree, Vec<Assets>)],
-        bundled: Option<Source>,
-        budget: &Budget,
-        report: &mut Report,
-    ) -> (Vec<Placement>, String) {
+    fn lay_out(&self, content: &Content, budget: &Budget, report: &mut Report) -> (Vec<Placement>, String) {
         // What people wrote here stays; a bundle's configuration is only for a repository without one.
         let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base, budget));
-        let mut configuration = self.existing.clone().or_else(|| bundled.map(moved));
+        let mut configuration = self.existing.clone().or_else(|| content.configuration.clone().map(moved));
         let mut placements = Vec::new();
-        for (files, assets) in releases {
-            let Added { placements: added, configuration: text, report: found } =
-                repository::add(files, assets, Destination { base: &self.base, configuration: configuration.as_ref() }, budget);
-            report.extend(found);
-            placements.extend(added);
-            configuration = text.map(|text| Source::new(self.config.as_str(), text)).or(configuration);
+        let mut lay = |added: Added| {
+            report.extend(added.report);
+            placements.extend(added.placements);
+            added.configuration.map(|text| Source::new(self.config.as_str(), text))
+        };
+        for (files, assets) in &content.releases {
+            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
+            configuration = lay(repository::add(files, assets, to, budget)).or(configuration);
+        }
+        for manifest in &content.cert_managers {
+            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
+            configuration = lay(repository::add_cert_manager(manifest, to, budget)).or(configuration);
         }
         (placements, configuration.map(|source| source.text().to_owned()).unwrap_or_default())
     }
@@ -300,7 +318,7 @@ impl Given {
         let (unpacked, found) = bundle::unpack(bytes, shown);
         self.report.extend(found);
         self.configuration = self.configuration.take().or(unpacked.configuration);
-        let releases = unpacked.releases.into_iter();
+        let releases = unpacked.releases.into_iter().chain(unpacked.cert_managers);
         self.releases.extend(releases.map(|(folder, version, files)| Release {
             shown: format!("{shown}/{folder}"),
             files,

@@ -5,14 +5,19 @@ use std::path::Path;
 use clap::Args;
 
 use super::FAMILY;
+use crate::cli::clusterctl::{self, Network};
 use crate::cli::context::To;
+use crate::cli::flags::LevelFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::ops::repository::bundle;
+use crate::clusterctl::{Config, fetch};
+use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle};
 use crate::report::Sources;
+use crate::report::levels::Verdict;
 use crate::report::text::plural;
 use crate::shell::files::{self, Outcome, Privacy};
 use crate::shell::input::Limits;
+use crate::text::tree::Tree;
 
 pub(in crate::cli) const BUNDLE: Verb = Verb {
     words: &["repository", "bundle"],
@@ -35,13 +40,18 @@ struct Bundle {
     repository: String,
     /// The tar
     ///
-    /// It holds the releases, clusterctl.yaml, images.txt with all images that the releases run, and SHA256SUMS. The same repository gives
-    /// the same bytes, wherever and whenever it is packed.
+    /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they run, and SHA256SUMS. The same repository
+    /// gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also installs and the repository lacks is told, or
+    /// fetched with --allow-network.
     #[arg(long, value_name = "FILE")]
     write_to: String,
     /// Overwrite a file with other content
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    network: Network,
+    #[command(flatten)]
+    levels: LevelFlags,
 }
 
 impl Run for Bundle {
@@ -50,11 +60,16 @@ impl Run for Bundle {
             let message = format!("a bundle is a tar that is not compressed, and `{}` ends in {ending}", self.write_to);
             return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
         }
-        let tree = files::read_tree(&self.repository, Limits::default())?;
+        let levels = self.levels.levels()?;
+        let mut tree = files::read_tree(&self.repository, Limits::default())?;
+        if self.network.allow_network {
+            self.fetch(context, &mut tree)?;
+        }
         let (packed, report) = bundle::pack(&tree, self.repository.trim_end_matches('/'), &context.budget);
         let sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
+        let Verdict { report, fails } = levels.judge(report);
         context.findings(&report, &sources, To::Stderr);
-        let Some(packed) = packed else {
+        let Some(packed) = packed.filter(|_| !fails) else {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         };
@@ -73,6 +88,30 @@ impl Run for Bundle {
 }
 
 impl Bundle {
+    /// Adds what `clusterctl init` also installs and the repository lacks, from where its configuration says.
+    fn fetch(&self, context: &mut Context<'_>, tree: &mut Tree) -> Result<(), Failure> {
+        let lacking = bundle::lacking(tree, &context.budget);
+        let config = format!("{}/{CONFIGURATION_FILE}", self.repository.trim_end_matches('/'));
+        let config = if files::is_file(Path::new(&config)) { config } else { String::new() };
+        for implied in lacking {
+            let label = implied.label();
+            let fetched = clusterctl::with_world(context, &self.network, |world| {
+                let config = Config::load(world, &config)?;
+                let provider = match implied {
+                    Implied::Provider(provider_type, name) => config.provider_of(name, provider_type)?,
+                    Implied::CertManager => config.cert_manager()?.provider(),
+                };
+                fetch(&config, provider)
+            });
+            let help = "lay it in from files with `repository add`, or leave `--allow-network` out";
+            let fetched = fetched.map_err(|refusal| Failure::usage(format!("{label} cannot be fetched: {refusal}"), help))?;
+            context.talk(&format!("fetched {label} {}", fetched.version));
+            let folder = format!("{label}/{}", fetched.version);
+            fetched.files.into_iter().for_each(|(file, bytes)| drop(tree.insert(format!("{folder}/{file}"), bytes)));
+        }
+        Ok(())
+    }
+
     /// Writes the tar, unless something else is there.
     fn store(&self, bytes: &[u8]) -> Result<Outcome, Failure> {
         if files::is_file(Path::new(&self.write_to)) {
@@ -101,7 +140,8 @@ mod tests {
     fn a_large_bundle_that_is_there_is_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let write_to = folder.path().join("b.tar").to_str().unwrap().to_owned();
-        let bundle = Bundle { repository: String::new(), write_to, force: false };
+        let (network, levels) = (Network::default(), LevelFlags::default());
+        let bundle = Bundle { repository: String::new(), write_to, force: false, network, levels };
         let bytes = vec![0; usize::try_from(Limits::default().file_bytes).unwrap() + 1];
         assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Written));
         assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Unchanged));

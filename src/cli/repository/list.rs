@@ -10,6 +10,7 @@ use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::repository::{self, Listed};
+use crate::report::Sources;
 use crate::shell::files;
 use crate::shell::input::Limits;
 
@@ -41,6 +42,8 @@ pub(in crate::cli) struct ListReport {
     repository: String,
     /// One entry for each version of each provider.
     providers: Vec<Listed>,
+    /// The versions of cert-manager, which is no provider.
+    cert_managers: Vec<String>,
 }
 
 impl Run for List {
@@ -53,8 +56,15 @@ impl Run for List {
             let example = "its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0";
             context.talk(&format!("{} holds no release; {example}", self.repository));
         }
-        let body = ListReport { repository: self.repository, providers: listed };
-        context.list(self.output.format, "RepositoryList", body, |body| repository::table(&body.providers), &report);
+        let body = ListReport { repository: self.repository, providers: listed, cert_managers: repository::cert_managers(&tree) };
+        context.list(
+            self.output.format,
+            "RepositoryList",
+            body,
+            |body| repository::table(&body.providers, &body.cert_managers),
+            &report,
+            &Sources::new(),
+        );
         Ok(Exit::failing(report.has_errors()))
     }
 }

@@ -3,11 +3,13 @@
 mod add;
 mod bundle;
 mod doctor;
+mod images;
 mod list;
 
 pub(super) use add::ADD;
 pub(super) use bundle::BUNDLE;
 pub(super) use doctor::{DOCTOR, DoctorReport};
+pub(super) use images::{IMAGES, ImagesReport};
 pub(super) use list::{LIST, ListReport};
 
 use crate::text::source::Source;

@@ -15,10 +15,10 @@ use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
 use crate::diag::{self, Remedy};
 use crate::text::go;
-use setting::Setting;
 
 pub(super) use discovery::overrides_folder;
 pub(super) use images::ImageOverrides;
+pub(super) use setting::Setting;
 
 /// The configuration of one run.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ impl<'w> Config<'w> {
         })
     }
 
-    fn setting(&self, name: &str) -> Option<Setting> {
+    pub(super) fn setting(&self, name: &str) -> Option<Setting> {
         if let Some(value) = self.explicit.get(&name.to_lowercase()) {
             return Some(Setting::Text(value.clone()));
         }

@@ -50,7 +50,7 @@ impl Config<'_> {
     ///
     /// # Errors
     /// When it is not in the list, or the list is faulty.
-    pub(in crate::clusterctl) fn provider_of(&self, name: &str, provider_type: ProviderType) -> Result<Provider, Refusal> {
+    pub fn provider_of(&self, name: &str, provider_type: ProviderType) -> Result<Provider, Refusal> {
         let found = self.providers()?.into_iter().find(|known| known.name == name && known.provider_type == provider_type);
         found.ok_or_else(|| {
             Refusal::new(format!(

@@ -28,7 +28,7 @@ impl Setting {
     }
 
     /// The value of a text field of a section (mapstructure, weakly typed). `None` for lists and mappings.
-    pub(super) fn to_field(&self) -> Option<String> {
+    pub(in crate::clusterctl) fn to_field(&self) -> Option<String> {
         match self {
             Setting::Null => Some(String::new()),
             Setting::Bool(bool) => Some(if *bool { "1" } else { "0" }.to_owned()),
@@ -51,7 +51,7 @@ impl Setting {
     }
 
     /// The value at a key; `.` separates the steps, and a key that contains one is found too.
-    pub(super) fn get(&self, key: &str) -> Option<&Setting> {
+    pub(in crate::clusterctl) fn get(&self, key: &str) -> Option<&Setting> {
         let Setting::Map(entries) = self else { return None };
         let key = key.to_lowercase();
         if let Some(found) = entries.get(&key) {

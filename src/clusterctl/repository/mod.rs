@@ -5,6 +5,7 @@ mod local;
 mod remote;
 mod versions;
 
+use super::cert_manager::CERT_MANAGER;
 use super::config::{Config, overrides_folder};
 use super::files::{FileFault, join};
 use super::metadata::{self, METADATA_FILE, Metadata};
@@ -51,19 +52,22 @@ impl<'c, 'w> Repository<'c, 'w> {
     /// The metadata of a version, checked.
     pub(super) fn metadata(&self, version: &str, log: &mut Log) -> Result<Metadata, Refusal> {
         let label = self.provider.label();
-        let bytes = match self.overriding(version, METADATA_FILE)? {
-            Some(bytes) => {
-                log.using_override(1, METADATA_FILE, &label, version);
-                bytes
-            }
-            None => self.releases.file(version, METADATA_FILE).map_err(|FileRefusal { refusal, .. }| {
-                refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go::quote(&label)))
-            })?,
-        };
+        let bytes = self.metadata_file(version, log)?;
         let metadata = metadata::decode(&bytes, self.config.world().budget)
             .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go::quote(&label))))?;
         metadata.check(&label)?;
         Ok(metadata)
+    }
+
+    fn metadata_file(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+        let label = self.provider.label();
+        if let Some(bytes) = self.overriding(version, METADATA_FILE)? {
+            log.using_override(1, METADATA_FILE, &label, version);
+            return Ok(bytes);
+        }
+        self.releases.file(version, METADATA_FILE).map_err(|FileRefusal { refusal, .. }| {
+            refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go::quote(&label)))
+        })
     }
 
     /// The components file of a version, and its name.
@@ -100,6 +104,33 @@ impl<'c, 'w> Repository<'c, 'w> {
             }
         }
     }
+}
+
+/// What `clusterctl init` reads of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The version.
+    pub version: String,
+    /// The files by their names.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// The files of the release that clusterctl picks when nobody names a version: components and metadata.
+///
+/// # Errors
+/// In clusterctl's words.
+pub fn fetch(config: &Config<'_>, provider: Provider) -> Result<Fetched, Refusal> {
+    let mut log = Log::default();
+    let repository = Repository::open(config, provider)?;
+    let version = repository.default_version().to_owned();
+    let components = repository.components(&version, &mut log)?;
+    // cert-manager is no provider: it has a manifest and nothing beside it.
+    let metadata = match repository.provider.name == CERT_MANAGER {
+        true => None,
+        false => Some((METADATA_FILE.to_owned(), repository.metadata_file(&version, &mut log)?)),
+    };
+    let files = std::iter::once((repository.releases.components_file().to_owned(), components)).chain(metadata).collect();
+    Ok(Fetched { version, files })
 }
 
 /// The folder of the overrides layer for a version of a provider.

@@ -25,7 +25,7 @@ rules! {
     /// no object in a components file carries the provider label
     LABEL_MISSING = error("release-provider-label-missing"), url(book::LABELS);
     /// the files of a release do not tell its version
-    VERSION_UNKNOWN = error("release-version-unknown");
+    pub(super) VERSION_UNKNOWN = error("release-version-unknown");
     /// the name of a file of a release contains a control character
     NAME_CONTROL = error("release-asset-name-control");
     /// a file of a release is not the one whose checksum the release's own SHA256SUMS has
@@ -80,7 +80,7 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &B
 pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> JudgedRelease {
     let (found, metadata, mut report) = read(files, shown, given, budget);
     let names = files.paths().filter(|path| lint::templates::is_template(path));
-    let templates: Vec<Source> = names.filter_map(|file| source(files, shown, file, &mut report)).collect();
+    let templates: Vec<Source> = names.filter_map(|file| text_of(files, shown, file, &mut report)).collect();
     let mut judged = JudgedRelease { is_refused: report.has_errors(), report, providers: Vec::new() };
     for (at, Found { assets, components }) in found.into_iter().enumerate() {
         let release = Release {
@@ -116,7 +116,7 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
     let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), None, report) };
     let mut found = Vec::new();
     for (provider_type, file) in components {
-        let Some(components) = source(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
+        let Some(components) = text_of(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
         let Some(label) = label_of(&components, shown, &file, provider_type, &mut report) else { continue };
         let Some(version) = given.cloned().or_else(|| version_of(files, components.objects())) else {
             let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
@@ -169,7 +169,8 @@ pub(in crate::ops) fn components_files(files: &Tree) -> Vec<(ProviderType, Strin
     ProviderType::ALL.into_iter().filter_map(of_type).collect()
 }
 
-fn source(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
+/// The text of a file of a release; what is no text is a finding.
+pub(super) fn text_of(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
     let name = format!("{}/{file}", shown.trim_end_matches('/'));
     match std::str::from_utf8(files.get(file)?) {
         Ok(text) => Some(Source::new(name, text)),
@@ -203,7 +204,7 @@ fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report
         report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
         return None;
     }
-    let (file, found) = metadata::parse(&source(files, shown, METADATA_FILE, report)?, budget);
+    let (file, found) = metadata::parse(&text_of(files, shown, METADATA_FILE, report)?, budget);
     report.extend(found);
     file
 }

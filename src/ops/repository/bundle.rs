@@ -9,21 +9,24 @@ use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
 use super::assets::{Assets, release_of};
-use super::configuration::{CONFIGURATION_FILE, Entry, merge, rebase};
+use super::cert_manager::{self, MANIFEST_FILE, is_manifest, manifest_of};
+use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
+use super::images::written_images;
+use super::init::{Implied, implied};
+use crate::clusterctl::CERT_MANAGER;
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, hex};
 use crate::emit::release::IMAGES_FILE;
-use crate::lint::templates::substitution_finding;
-use crate::objects::{self, pods};
 use crate::text::budget::Budget;
-use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 rules! {
     /// the repository contains no release to pack
     EMPTY = error("bundle-release-missing");
+    /// the repository lacks what clusterctl init installs beside its providers
+    IMPLIED_MISSING = warning("bundle-implied-missing");
     /// a bundle is not a tar archive, is truncated, or exceeds the limits
     UNREADABLE = error("bundle-unreadable");
     /// a bundle contains a link, a device, or a path that leads out of it
@@ -62,6 +65,8 @@ pub struct Bundle {
 pub struct Unpacked {
     /// The releases: the folder in the bundle, the version that it names, and the files.
     pub releases: Vec<(String, Version, Tree)>,
+    /// cert-manager's manifests: the folder in the bundle, and the version.
+    pub cert_managers: Vec<(String, Version, Tree)>,
     /// The configuration, with urls that begin with [`BASE_VARIABLE`].
     pub configuration: Option<Source>,
 }
@@ -71,16 +76,27 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     let mut report = Report::new();
     let mut files = Tree::new();
     let mut providers = Vec::new();
-    let mut names = BTreeSet::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let images = |label: &str, name: &str, bytes: &[u8], names: &mut BTreeSet<String>, report: &mut Report| match written_images(
+        label, name, bytes, budget,
+    ) {
+        Ok(images) => names.extend(images),
+        Err(finding) => report.push(*finding),
+    };
     for (folder, version, release) in releases(repository) {
+        if is_manifest(&release) {
+            let (manifest, found) = manifest_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
+            report.extend(found);
+            let manifest = manifest.map(|manifest| manifest.bytes).unwrap_or_default();
+            images(CERT_MANAGER, &format!("{shown}/{folder}/{MANIFEST_FILE}"), &manifest, &mut names, &mut report);
+            files_into(&mut files, &folder, &release);
+            continue;
+        }
         let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
         report.extend(found);
         for provider in &assets {
             let name = format!("{shown}/{folder}/{}", provider.components);
-            match images_of(&name, release.get(&provider.components).unwrap_or_default(), budget) {
-                Ok(images) => names.extend(images),
-                Err(finding) => report.push(*finding),
-            }
+            images(&provider.label, &name, release.get(&provider.components).unwrap_or_default(), &mut names, &mut report);
         }
         providers.extend(assets);
         files_into(&mut files, &folder, &release);
@@ -88,6 +104,9 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     if providers.is_empty() && !report.has_errors() {
         let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
         report.push(finding.help(Remedy::new("lay one in: ").request("repository add DIR", Setting::To, shown)));
+    }
+    if !report.has_errors() {
+        report.extend(lacking_finding(&lacking(repository, budget), shown));
     }
     let configuration = configuration(repository, shown, &providers, budget, &mut report);
     budget.tell(&mut report);
@@ -129,17 +148,26 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
     }
 }
 
-/// The images that the components run with the defaults of their variables.
-///
-/// # Errors
-/// The variables cannot be replaced.
-fn images_of(name: &str, components: &[u8], budget: &Budget) -> Result<BTreeSet<String>, Box<Diagnostic>> {
-    let written = Source::new(name, String::from_utf8_lossy(components).into_owned());
-    let substituted = envsubst::parse(components).and_then(|template| template.expand(|_| None::<String>, budget));
-    let done = substituted.map_err(|error| substitution_finding(&written, &error))?;
-    let source = Source::new(name, String::from_utf8_lossy(&done.bytes).into_owned());
-    let objects = objects::documents(&source, budget).0;
-    Ok(objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).collect())
+/// What `clusterctl init` installs with the providers of a repository and the repository does not hold: a site without a network cannot do it.
+pub fn lacking(repository: &Tree, budget: &Budget) -> Vec<Implied> {
+    let holds = |label: &str| repository.paths().any(|path| path.strip_prefix(label).is_some_and(|rest| rest.starts_with('/')));
+    let configuration = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let configuration = configuration.map(|text| Source::new(CONFIGURATION_FILE, text));
+    let has_its_own = configuration.is_some_and(|source| cert_manager_setting(&source, budget).is_some_and(|setting| setting.is_external));
+    let releases = releases(repository).into_iter().flat_map(|(_, version, files)| release_of(&files, "", Some(&version), budget).0);
+    let providers: Vec<Assets> = releases.collect();
+    let is_there = |implied: &Implied| holds(&implied.label()) || (has_its_own && *implied == Implied::CertManager);
+    if providers.is_empty() { Vec::new() } else { implied(&providers).into_iter().filter(|implied| !is_there(implied)).collect() }
+}
+
+/// What is told of a bundle with which clusterctl needs a network all the same.
+fn lacking_finding(lacking: &[Implied], shown: &str) -> Option<Diagnostic> {
+    let labels: Vec<String> = lacking.iter().copied().map(Implied::label).collect();
+    let (last, others) = labels.split_last()?;
+    let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let finding = Diagnostic::of(&IMPLIED_MISSING, format!("{shown} lacks {names}, which `clusterctl init` also installs"));
+    let help = Remedy::new("lay the files of each release in with ").request("repository add DIR|cert-manager.yaml", Setting::To, shown);
+    Some(finding.at(Place::file(shown)).help(help.then(", or have them fetched: ").setting(Setting::AllowNetwork)))
 }
 
 /// The repository's configuration with urls that can be moved; one that names the releases when it has none.
@@ -149,6 +177,13 @@ fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &
     let existing = existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE, budget));
     let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, BASE_VARIABLE)).collect();
     let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries, budget);
+    report.extend(found);
+    let merged = text.as_ref().map(|text| Source::new(name.as_str(), text.as_str()));
+    let newest = cert_manager::versions(repository).into_iter().max_by_key(|version| parse_semantic(version).ok());
+    let is_set = merged.as_ref().is_some_and(|source| cert_manager_setting(source, budget).is_some());
+    let Some(version) = newest.filter(|_| !is_set) else { return text };
+    let url = format!("{BASE_VARIABLE}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}");
+    let (text, found) = merge_cert_manager(merged.as_ref(), &url, &version, budget);
     report.extend(found);
     text
 }
@@ -190,12 +225,12 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
     report.extend(wrong_sums(&files, shown));
     let configuration = files.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
     let configuration = configuration.map(|text| Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text));
-    let releases = releases(&files);
-    if releases.is_empty() && !report.has_errors() {
+    let (cert_managers, releases): (Vec<_>, Vec<_>) = releases(&files).into_iter().partition(|(_, _, files)| is_manifest(files));
+    if releases.is_empty() && cert_managers.is_empty() && !report.has_errors() {
         let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
         report.push(finding.help(Remedy::new("pack one: ").request("repository bundle REPOSITORY", Setting::WriteTo, "FILE")));
     }
-    (Unpacked { releases, configuration }, report)
+    (Unpacked { releases, cert_managers, configuration }, report)
 }
 
 fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
@@ -329,7 +364,8 @@ mod tests {
         let flow = COMPONENTS.replace("\"${I:=ghcr.io/a/b:v1}\"", "${I:=ghcr.io/a/b:v1}, args: [${X}]");
         tree.insert("bootstrap-foo/v0.1.0/bootstrap-components.yaml", flow);
         let (bundle, report) = pack(&tree, "r", &Budget::default());
-        assert_eq!((bundle.map(|bundle| bundle.images), report), (Some(1), Report::new()));
+        let rules: Vec<&str> = report.findings().iter().map(|finding| finding.rule.id).collect();
+        assert_eq!((bundle.map(|bundle| bundle.images), rules), (Some(1), vec!["bundle-implied-missing"]));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The `clusterctl.yaml` that belongs to a local repository: entries are added, nothing that people wrote is changed.
 
 use super::assets::Assets;
+use crate::clusterctl::CERT_MANAGER;
 use crate::contract::ProviderType;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
 use crate::text::source::Source;
@@ -91,6 +92,69 @@ pub fn merge(existing: Option<&Source>, entries: &[Entry], budget: &Budget) -> (
     (edits.apply().ok(), report)
 }
 
+/// The text of the configuration with cert-manager in it. A setting that is there stays; when it leads elsewhere, a warning says so. `None` when the
+/// file cannot be extended.
+pub(super) fn merge_cert_manager(existing: Option<&Source>, url: &str, version: &str, budget: &Budget) -> (Option<String>, Report) {
+    let lines = vec![format!("{CERT_MANAGER}:"), format!("  url: {}", quoted(url)), format!("  version: {version}")];
+    let Some(source) = existing else {
+        let text = [fresh_head(), lines, version_check_lines().to_vec()].concat().join("\n");
+        return (Some(text + "\n"), Report::new());
+    };
+    let parsed = yaml::parse(source, budget);
+    let mut report = parsed.report;
+    if report.has_errors() {
+        return (None, report);
+    }
+    let root = parsed.documents.first().map(|document| &document.root).filter(|root| !root.is_null());
+    let mut edits = Edits::of(source.text());
+    match (root, cert_manager_setting(source, budget)) {
+        (_, Some(setting)) => {
+            if setting.url != url || setting.version != version {
+                let finding = Diagnostic::of(&ENTRY_OTHER, format!("{} has another {CERT_MANAGER} already", source.name()));
+                let help = format!("keep it, or write `{CERT_MANAGER}: {{url: {}, version: {version}}}`", quoted(url));
+                report.push(finding.at(setting.place).help(help));
+            }
+        }
+        (Some(root), None) if source.text()[root.span.start()..].starts_with('{') => {
+            let finding = Diagnostic::of(&NOT_EXTENSIBLE, "the file is written in brackets, so entries cannot be added");
+            let finding = finding.at(source.place_at(root.span).in_document(1)).insertion(source.position(root.span.end()).line, lines);
+            report.push(finding.help("write the file with one line for each key, and add these"));
+            return (None, report);
+        }
+        (root, None) => edits.lines_at_end(root.map_or(0..0, |root| root.span.into()), &lines),
+    }
+    (edits.apply().ok(), report)
+}
+
+/// What a configuration says of cert-manager.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CertManagerSetting {
+    /// Where it is said.
+    pub(crate) place: Place,
+    /// The url, as it is written.
+    pub(crate) url: String,
+    /// The version.
+    pub(crate) version: String,
+    /// Whether it is there already, so that clusterctl does not install it (`externallyProvisioned`).
+    pub(crate) is_external: bool,
+}
+
+/// The setting of cert-manager, if there is one.
+pub(crate) fn cert_manager_setting(source: &Source, budget: &Budget) -> Option<CertManagerSetting> {
+    let parsed = yaml::parse(source, budget);
+    let entry = setting(&parsed.documents.first()?.root, CERT_MANAGER)?;
+    let text = |key: &str| setting(&entry.value, key).map(|field| field.value.to_json()).unwrap_or_default();
+    let url = text("url").as_str().unwrap_or_default().to_owned();
+    let version = text("version").as_str().unwrap_or_default().to_owned();
+    let is_external = ["true", "1", "t"].contains(&text("externallyProvisioned").to_string().trim_matches('"').to_lowercase().as_str());
+    Some(CertManagerSetting { place: source.place_at(entry.key_span).in_document(1), url, version, is_external })
+}
+
+/// An entry by its key, whose case does not matter to clusterctl.
+fn setting<'n>(node: &'n Node, key: &str) -> Option<&'n yaml::Entry> {
+    node.as_mapping()?.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))
+}
+
 /// Settings that decide what clusterctl installs, wherever the releases are.
 #[cfg(feature = "cli")]
 const DECISIVE: [&str; 3] = ["images", "cert-manager", "overridesFolder"];
@@ -105,8 +169,8 @@ pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
         let remedy = Remedy::new("look at it, then pass ").setting(Setting::TrustConfiguration);
         finding.help(remedy.then("; or ask the sender for a bundle without it"))
     };
-    let settings =
-        root.as_mapping().into_iter().flatten().filter(|entry| DECISIVE.iter().any(|name| name.eq_ignore_ascii_case(&entry.key)));
+    let is_decisive = |entry: &&yaml::Entry| DECISIVE.iter().any(|name| name.eq_ignore_ascii_case(&entry.key));
+    let settings = root.as_mapping().into_iter().flatten().filter(is_decisive).filter(|entry| !is_cert_manager_of(entry, base));
     let mut report: Report =
         settings.map(|entry| finding(entry.key_span, format!("the bundle's configuration sets `{}`", entry.key))).collect();
     let providers = root.at(&FieldPath::root().field("providers"));
@@ -123,6 +187,18 @@ pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
         report.push(finding(providers.span, "the `providers` of the bundle's configuration are no list".to_owned()));
     }
     report
+}
+
+/// Whether a setting leads to cert-manager's manifest in the bundle itself, and says nothing else but how long to wait.
+#[cfg(feature = "cli")]
+fn is_cert_manager_of(entry: &yaml::Entry, base: &str) -> bool {
+    let Some(fields) = entry.value.as_mapping() else { return false };
+    let is_known = |field: &yaml::Entry| ["url", "version", "timeout"].contains(&field.key.to_lowercase().as_str());
+    let urls: Vec<&yaml::Entry> = fields.iter().filter(|field| field.key.eq_ignore_ascii_case("url")).collect();
+    let [url] = urls.as_slice() else { return false };
+    let url = url.value.as_str().unwrap_or_default();
+    let is_here = below(url, CERT_MANAGER).is_some_and(|rest| url == format!("{base}{rest}"));
+    entry.key.eq_ignore_ascii_case(CERT_MANAGER) && is_here && fields.iter().all(is_known)
 }
 
 /// The text of a configuration with another `base` for the repository: it replaces what stands before `/{label}/{version}/{file}` in the
@@ -155,6 +231,17 @@ pub fn relocate(source: &Source, base: &str, is_stale: &dyn Fn(&str, &str) -> bo
             stale.push(stale_url(label, written, &moved).at(place));
         }
     }
+    let cert_manager = FieldPath::root().field(CERT_MANAGER).field("url");
+    if let Some(url) = root.and_then(|root| root.at(&cert_manager))
+        && let Some(written) = url.as_str()
+        && let Some(rest) = below(written, CERT_MANAGER)
+        && is_stale(CERT_MANAGER, &written[..written.len() - rest.len()])
+    {
+        let moved = format!("{}{rest}", base.trim_end_matches('/'));
+        edits.replace(url.span, quoted(&moved));
+        let place = source.place_at(url.span).in_document(1).at_path(cert_manager);
+        stale.push(stale_url(CERT_MANAGER, written, &moved).at(place));
+    }
     // Two urls never overlap; one that an alias repeats gets the same text twice.
     (edits.apply().unwrap_or_else(|_| source.text().to_owned()), stale)
 }
@@ -169,15 +256,23 @@ pub(super) fn stale_url(label: &str, written: &str, moved: &str) -> Diagnostic {
 /// `/{label}/{version}/{file}` at the end of the url of a local repository.
 pub(super) fn below_base<'u>(url: &'u str, name: &str, provider_type: &str) -> Option<&'u str> {
     let provider_type = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type)?;
+    below(url, &provider_type.label(name))
+}
+
+fn below<'u>(url: &'u str, label: &str) -> Option<&'u str> {
     if url.starts_with("https://") {
         return None;
     }
     let (file, _) = url.rmatch_indices('/').nth(2)?;
-    url[file..].starts_with(&format!("/{}/", provider_type.label(name))).then(|| &url[file..])
+    url[file..].starts_with(&format!("/{label}/")).then(|| &url[file..])
+}
+
+fn fresh_head() -> Vec<String> {
+    vec!["# Configuration of clusterctl for the repository in this folder: clusterctl --config clusterctl.yaml".to_owned()]
 }
 
 fn fresh(entries: &[Entry]) -> Vec<String> {
-    let mut lines = vec!["# Configuration of clusterctl for the repository in this folder: clusterctl --config clusterctl.yaml".to_owned()];
+    let mut lines = fresh_head();
     lines.push("providers:".to_owned());
     lines.extend(entries.iter().flat_map(|entry| entry.lines("")));
     lines.extend(version_check_lines());

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::Serialize;
 
+use super::cert_manager;
+use crate::clusterctl::CERT_MANAGER;
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::lint::metadata;
 use crate::report::text;
@@ -31,7 +33,7 @@ pub struct Listed {
 /// The versions in a repository, by label, then from old to new. Folders whose name is no semantic version are none.
 pub fn list(repository: &Tree, budget: &Budget) -> Vec<Listed> {
     let mut found: Vec<(String, Version, Listed)> = Vec::new();
-    for (label, folder) in folders(repository) {
+    for (label, folder) in folders(repository).into_iter().filter(|(label, _)| label != CERT_MANAGER) {
         let Ok(version) = parse_semantic(&folder) else { continue };
         let files = repository.subtree(&format!("{label}/{folder}"));
         let listed = Listed {
@@ -73,14 +75,20 @@ fn contract_of(files: &Tree, version: &Version, budget: &Budget) -> Option<Strin
     file?.metadata.series_of(version).map(|series| series.contract.clone())
 }
 
-/// The list as a table with a header.
-pub fn table(listed: &[Listed]) -> String {
+/// The versions of cert-manager in a repository, which is no provider.
+pub fn cert_managers(repository: &Tree) -> Vec<String> {
+    cert_manager::versions(repository)
+}
+
+/// The list as a table with a header, and cert-manager below the providers.
+pub fn table(listed: &[Listed], cert_managers: &[String]) -> String {
     let header = ["PROVIDER", "TYPE", "VERSION", "CONTRACT", "FILES"].map(str::to_owned);
     let rows = listed.iter().map(|row| {
         let contract = row.contract.clone().unwrap_or_else(|| "-".to_owned());
         [row.provider.clone(), row.provider_type.as_str().to_owned(), row.version.clone(), contract, row.files.to_string()]
     });
-    let rows: Vec<[String; 5]> = std::iter::once(header).chain(rows).collect();
+    let cert_managers = cert_managers.iter().map(|version| [CERT_MANAGER, "-", version, "-", "1"].map(str::to_owned));
+    let rows: Vec<[String; 5]> = std::iter::once(header).chain(rows).chain(cert_managers).collect();
     text::table(&rows)
 }
 
@@ -96,14 +104,16 @@ mod tests {
             ("bootstrap-x/v0.10.0/bootstrap-components.yaml", ""),
             ("bootstrap-x/v0.9.0/a", ""),
             ("bootstrap-x/next/a", ""),
+            ("cert-manager/v1.2.3/cert-manager.yaml", ""),
             ("clusterctl.yaml", ""),
         ]
         .into_iter()
         .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
         .collect();
-        let expected = "PROVIDER      TYPE                VERSION   CONTRACT   FILES\n\
-                        bootstrap-x   BootstrapProvider   v0.9.0    -          1\n\
-                        bootstrap-x   BootstrapProvider   v0.10.0   v1beta2    2\n";
-        assert_eq!(table(&list(&tree, &Budget::default())), expected);
+        let expected = "PROVIDER       TYPE                VERSION   CONTRACT   FILES\n\
+                        bootstrap-x    BootstrapProvider   v0.9.0    -          1\n\
+                        bootstrap-x    BootstrapProvider   v0.10.0   v1beta2    2\n\
+                        cert-manager   -                   v1.2.3    -          1\n";
+        assert_eq!(table(&list(&tree, &Budget::default()), &cert_managers(&tree)), expected);
     }
 }

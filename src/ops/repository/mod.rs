@@ -1,4 +1,4 @@
-//! `repository add|list|doctor|bundle`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! `repository add|list|images|doctor|bundle`: clusterctl local repositories, `{repository}/{label}/{version}/…`
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
@@ -6,13 +6,19 @@ pub(crate) mod assets;
 // A tar: only the command line reads and writes one.
 #[cfg(feature = "cli")]
 pub mod bundle;
+pub(crate) mod cert_manager;
 pub(crate) mod configuration;
 pub mod doctor;
+pub(crate) mod images;
+mod init;
 mod list;
 
-pub use add::{Added, Destination, Placement, add, also_installed, init_arguments, needs_kubeadm};
+pub use add::{Added, Destination, Placement, add};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
+pub use cert_manager::{MANIFEST_FILE, Manifest, add_cert_manager, is_manifest, manifest_of};
 #[cfg(feature = "cli")]
 pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
-pub use list::{Listed, list, table};
+pub use images::{ListedImage, images};
+pub use init::{Implied, implied, init_arguments, needs_kubeadm};
+pub use list::{Listed, cert_managers, list, table};

@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(360);
 
 /// What `clusterctl init` needs of cert-manager to be content: nothing runs, the objects are only kept.
 const CERT_MANAGER: &str = include_str!("cert-manager.yaml");
-const CERT_MANAGER_VERSION: &str = "v0.0.0-stand-in";
+pub(crate) const CERT_MANAGER_VERSION: &str = "v0.0.0-stand-in";
 
 /// One clusterctl, whose configuration is a file that scenarios fill.
 pub(crate) struct Clusterctl<'a> {
@@ -88,6 +88,11 @@ impl<'a> Clusterctl<'a> {
     pub(crate) fn provider(&mut self, name: &str, kind: &str, url: &str) {
         let provider = json!({"name": name, "type": kind, "url": url});
         self.config["providers"].as_array_mut().expect("we made the list").push(provider);
+    }
+
+    /// The manifest that stands for cert-manager's.
+    pub(crate) fn cert_manager(&self) -> PathBuf {
+        self.folder.join("repository/cert-manager").join(CERT_MANAGER_VERSION).join("cert-manager.yaml")
     }
 
     /// A folder for files that belong to it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::api_server::ApiServer;
-use crate::harness::clusterctl::Clusterctl;
+use crate::harness::clusterctl::{CERT_MANAGER_VERSION, Clusterctl};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{installation, shared, wait, windlass};
@@ -131,7 +131,23 @@ pub(crate) fn variants(context: &Context) {
             other => Err(format!("{other:?}")),
         });
     }
+    remove_cert_manager(&plane);
     from_an_added_repository(&plane, &clusterctl);
+}
+
+/// So that the next `init` has to install it.
+fn remove_cert_manager(plane: &ControlPlane) {
+    let crds = ["certificates", "issuers", "certificaterequests"];
+    let crds = crds.map(|plural| ("apiextensions.k8s.io/v1", "CustomResourceDefinition", format!("{plural}.cert-manager.io")));
+    let objects = crds.into_iter().chain([("v1", "Namespace", "cert-manager".to_owned())]);
+    for (version, kind, name) in objects {
+        let object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}});
+        plane.api.delete(&object).unwrap();
+        wait::until(&format!("{name} to be gone"), SOON, || match plane.api.get(version, kind, None, &name) {
+            Err(refusal) if refusal.code == 404 => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+    }
 }
 
 /// Into an empty cluster, with nothing named but us: clusterctl adds the core and the kubeadm control plane, and no other bootstrap
@@ -183,28 +199,51 @@ fn into_another_namespace(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     }
 }
 
-/// `release build`, `repository add`, and then the command that `repository add` prints, to the letter, into an empty cluster: core, both
-/// providers of kubeadm and ours are there and become available. Cluster API is in the repository too, or clusterctl asks GitHub for it.
+/// `release build`, `repository add` of Cluster API, cert-manager and ours, `repository bundle`, and at the other site `repository add` and
+/// then the command that it prints, to the letter, into an empty cluster: cert-manager, core, both providers of kubeadm and ours are there
+/// and become available, and nothing of it comes from a network.
 fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     let folder = clusterctl.folder();
     let manifest = manifest();
     windlass::run(folder, &["release", "build", "v0.1.0", "--to", "out", "--provider", &manifest]);
     let cluster_api = shared::cluster_api(installation::CLUSTER_API).display().to_string();
-    windlass::run(
+    let cert_manager = clusterctl.cert_manager().display().to_string();
+    for (what, version) in [(&cluster_api, installation::CLUSTER_API), (&cert_manager, CERT_MANAGER_VERSION)] {
+        windlass::run(folder, &["repository", "add", what, "--release", version, "--to", "repository-packed"]);
+    }
+    windlass::run(folder, &["repository", "add", "out", "--to", "repository-packed"]);
+    let packed = windlass::run(
         folder,
-        &["repository", "add", &cluster_api, "--release", installation::CLUSTER_API, "--to", "repository-added"],
+        &["repository", "bundle", "repository-packed", "--write-to", "b.tar", "--deny", "bundle-implied-missing"],
     );
-    let added = windlass::run(folder, &["repository", "add", "out", "--to", "repository-added"]);
+    assert_eq!(packed.stdout, "b.tar\n");
+    let added = windlass::run(folder, &["repository", "add", "b.tar", "--to", "repository-added"]);
+    assert!(!added.stderr.contains("takes them from GitHub"), "{}", added.stderr);
     let words: Vec<&str> = added.stdout.split_whitespace().collect();
     let config = folder.join("repository-added/clusterctl.yaml").canonicalize().unwrap();
     let config = ["clusterctl", "init", "--config", config.to_str().unwrap()];
-    let expected = [&config[..], &["--bootstrap", "kubeadm,windlass:v0.1.0", "--control-plane", "kubeadm"]].concat();
-    assert_eq!(words, expected, "{}", added.stdout);
+    assert_eq!(words[..4], config, "{}", added.stdout);
+    for flag in ["--core cluster-api:v1.12.0", "--bootstrap kubeadm:v1.12.0,windlass:v0.1.0", "--control-plane kubeadm:v1.12.0"] {
+        assert!(added.stdout.contains(flag), "{}", added.stdout);
+    }
+    let listed = clusterctl.run_as_given(&[&["init", "list-images"], &words[2..]].concat());
+    listed.assert_success("list-images");
+    let theirs: BTreeSet<&str> = listed.stdout.lines().collect();
+    let ours = windlass::run(folder, &["repository", "images", "repository-added"]);
+    assert_eq!(ours.stdout.lines().collect::<BTreeSet<_>>(), theirs);
     let finished = clusterctl.run_as_given(&[&words[1..], &["--wait-providers"]].concat());
     finished.assert_success(&added.stdout);
+    assert!(
+        finished.stderr.contains("Installing cert-manager") && finished.stderr.contains(CERT_MANAGER_VERSION),
+        "{}",
+        finished.stderr
+    );
     let inventory = plane.api.list("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", None);
     let installed: BTreeSet<&str> = inventory.iter().filter_map(|provider| provider["metadata"]["name"].as_str()).collect();
-    assert_eq!(installed, ["cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", windlass::LABEL].into());
+    assert_eq!(
+        installed,
+        ["cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker", windlass::LABEL].into()
+    );
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
     let released =
         std::fs::read(Path::new(&manifest).with_file_name("releases/bootstrap-windlass/v0.1.0/bootstrap-components.yaml")).unwrap();

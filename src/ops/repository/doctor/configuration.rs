@@ -1,10 +1,11 @@
 //! The configuration itself: which providers it names, and what is wrong with the way in which it does.
 
 use super::{Entry, Subject};
-use crate::clusterctl::{EntryKind, Provider, Refusal};
+use crate::clusterctl::{CERT_MANAGER, EntryKind, Provider, Refusal, fetch};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK};
+use crate::ops::repository::cert_manager::MANIFEST_FILE;
+use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
 use crate::text::source::Source;
@@ -25,6 +26,8 @@ rules! {
     CONFIGURATION_MISSING = error("repository-configuration-missing");
     /// the repository contains a provider that its clusterctl.yaml does not name
     ENTRY_MISSING = warning("repository-entry-missing");
+    /// the setting cert-manager leads to where no manifest is
+    CERT_MANAGER_MISSING = error("repository-cert-manager-missing");
 }
 
 /// The finding about a configuration that clusterctl refuses as a whole.
@@ -48,6 +51,9 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     }
     if let (Some(source), Some(root)) = (subject.source, root) {
         report.extend(unpinned_tags(source, root, &entries));
+    }
+    if let Some(source) = subject.source {
+        cert_manager(subject, source, report);
     }
     let Some((shown, folder)) = subject.repository else { return entries };
     if subject.source.is_none() {
@@ -161,5 +167,32 @@ fn in_folder(subject: Subject<'_>, folder: &str) -> Vec<Provider> {
         let url = format!("{}/{label}/latest/{}", folder.trim_end_matches('/'), provider_type.components_file());
         Provider { name, provider_type, url }
     };
-    folders(folder).filter(holds_versions).map(provider).collect()
+    folders(folder).filter(|label| label != CERT_MANAGER).filter(holds_versions).map(provider).collect()
+}
+
+/// cert-manager, which `clusterctl init` installs first: where the setting leads, and a manifest in the repository to which nothing leads.
+fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
+    let setting = cert_manager_setting(source, subject.config.world().budget);
+    if let Some(setting) = setting.filter(|setting| !setting.is_external) {
+        let read =
+            subject.config.cert_manager().map(|cert_manager| (cert_manager.url.clone(), fetch(subject.config, cert_manager.provider())));
+        if let Ok((url, Err(refusal))) = read
+            && !url.starts_with("https://")
+        {
+            let finding = Diagnostic::of(&CERT_MANAGER_MISSING, "clusterctl cannot take cert-manager from there, and `init` fails");
+            let help = Remedy::new("lay it in again: ").request("repository add cert-manager.yaml", Setting::To, "REPOSITORY");
+            let finding = finding.at(setting.place).help(help.then(", and write the url that this prints"));
+            report.push(finding.note(format!("clusterctl says: {refusal}")).upstream(refusal.message()));
+        }
+        return;
+    }
+    let Some((shown, folder)) = subject.repository else { return };
+    let versions = subject.files.entries(&format!("{folder}/{CERT_MANAGER}")).unwrap_or_default();
+    let newest = versions.into_iter().map(|entry| entry.name).filter(|name| parse_semantic(name).is_ok());
+    if let Some(version) = newest.max_by_key(|version| parse_semantic(version).ok()) {
+        let message = format!("{shown} holds {CERT_MANAGER}, which {} does not name", source.name());
+        let url = format!("{}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}", folder.trim_end_matches('/'));
+        let help = format!("add `{CERT_MANAGER}: {{url: \"{url}\", version: {version}}}`");
+        report.push(Diagnostic::of(&ENTRY_MISSING, message).at(source.place()).help(help));
+    }
 }
