@@ -219,7 +219,9 @@ fn add_lists(release: &mut Release, plan: &Plan<'_>) {
     let images: String = release.images.iter().map(|image| format!("{image}\n")).collect();
     release.files.insert(IMAGES_FILE, images.into_bytes());
     let labels: Vec<String> = plan.providers.iter().map(|declared| declared.provider.label()).collect();
-    let subject = Subject { name: &labels.join("+"), version: &format!("v{}", plan.version), epoch: plan.epoch };
+    // Of several providers in one release the first that says it speaks for all.
+    let about = plan.providers.iter().find_map(|declared| declared.provider.about.clone()).unwrap_or_default();
+    let subject = Subject { name: &labels.join("+"), version: &format!("v{}", plan.version), about: &about, epoch: plan.epoch };
     let sbom = sbom(subject, &release.files, &release.images);
     release.files.insert(SBOM_FILE, sbom.into_bytes());
     let sums = checksums(&release.files);

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::checksums::hex;
+use super::checksums::{CHECKSUMS_FILE, hex};
 use crate::contract::Image;
+use crate::provider::About;
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
@@ -21,6 +22,8 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// The version of the release.
     pub version: &'a str,
+    /// Who releases it, under which license, and where.
+    pub about: &'a About,
     /// When it was made: `SOURCE_DATE_EPOCH`, in seconds since 1970.
     pub epoch: i64,
 }
@@ -39,10 +42,10 @@ pub fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> St
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": format!("{}-{}", subject.name, subject.version),
-        "documentNamespace": format!("https://windlass.dev/spdx/{}-{}-{}", subject.name, subject.version, &hex(&all.finalize())[..32]),
+        "documentNamespace": namespace(subject, &hex(&all.finalize())[..32]),
         "creationInfo": {
             "created": created.to_string(),
-            "creators": [format!("Tool: windlass-{}", env!("CARGO_PKG_VERSION"))],
+            "creators": creators(subject.about),
         },
         "packages": packages(subject, files, images),
         "files": files.iter().enumerate().map(|(i, (path, bytes))| file(i, path, bytes)).collect::<Vec<_>>(),
@@ -51,6 +54,18 @@ pub fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> St
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// SPDX 2.3, 6.5: what nobody else gives a document, at the home of the project, or at that of SPDX for those who have none.
+fn namespace(subject: Subject<'_>, hash: &str) -> String {
+    let home = subject.about.url.as_deref().map(|url| format!("{}/spdx", url.trim_end_matches('/')));
+    let home = home.unwrap_or_else(|| "https://spdx.org/spdxdocs".to_owned());
+    format!("{home}/{}-{}-{hash}", subject.name, subject.version)
+}
+
+fn creators(about: &About) -> Vec<String> {
+    let supplier = about.supplier.iter().map(|supplier| format!("Organization: {supplier}"));
+    supplier.chain([format!("Tool: windlass-{}", env!("CARGO_PKG_VERSION"))]).collect()
 }
 
 fn file(index: usize, path: &str, bytes: &[u8]) -> Value {
@@ -67,18 +82,27 @@ fn file(index: usize, path: &str, bytes: &[u8]) -> Value {
 }
 
 fn packages(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> Vec<Value> {
-    let release = json!({
+    let About { supplier, license, url } = subject.about;
+    let mut release = json!({
         "SPDXID": "SPDXRef-Release",
         "name": subject.name,
         "versionInfo": subject.version,
+        "supplier": supplier.as_ref().map_or_else(|| "NOASSERTION".to_owned(), |supplier| format!("Organization: {supplier}")),
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": true,
-        "packageVerificationCode": {"packageVerificationCodeValue": verification_code(files)},
+        "packageVerificationCode": {
+            "packageVerificationCodeValue": verification_code(files),
+            // What is written when the code is known.
+            "packageVerificationCodeExcludedFiles": [format!("./{SBOM_FILE}"), format!("./{CHECKSUMS_FILE}")],
+        },
         "licenseConcluded": "NOASSERTION",
-        "licenseDeclared": "NOASSERTION",
+        "licenseDeclared": license.as_deref().unwrap_or("NOASSERTION"),
         "licenseInfoFromFiles": ["NOASSERTION"],
         "copyrightText": "NOASSERTION",
     });
+    if let Some(url) = url {
+        release["homepage"] = json!(url);
+    }
     let images = images.iter().enumerate().map(|(i, reference)| image(i, reference));
     std::iter::once(release).chain(images).collect()
 }
@@ -102,9 +126,9 @@ fn image(index: usize, reference: &str) -> Value {
         "copyrightText": "NOASSERTION",
     });
     if let Ok(parts) = Image::parse(reference) {
-        if let Some(version) = parts.tag.as_deref().or(parts.digest.as_deref()) {
-            package["versionInfo"] = json!(version);
-        }
+        // Who runs an image that names neither gets this one.
+        package["versionInfo"] = json!(parts.tag.as_deref().or(parts.digest.as_deref()).unwrap_or("latest"));
+        package["supplier"] = json!(format!("Organization: {}", parts.repository));
         package["externalRefs"] = json!([{
             "referenceCategory": "PACKAGE-MANAGER",
             "referenceType": "purl",
@@ -138,7 +162,8 @@ mod tests {
     fn document_names_files_images_and_its_date() {
         let files: Tree = [("a.yaml".to_owned(), b"x".to_vec())].into_iter().collect();
         let images = BTreeSet::from(["ghcr.io/windlass-dev/windlass-manager:v0.1.0".to_owned()]);
-        let subject = Subject { name: "bootstrap-windlass", version: "v0.1.0", epoch: 315_532_800 };
+        let about = About::default();
+        let subject = Subject { name: "bootstrap-windlass", version: "v0.1.0", about: &about, epoch: 315_532_800 };
         let document: Value = serde_json::from_str(&sbom(subject, &files, &images)).expect("JSON");
         assert_eq!(document["creationInfo"]["created"], "1980-01-01T00:00:00Z");
         assert_eq!(document["files"][0]["fileName"], "./a.yaml");
@@ -148,5 +173,33 @@ mod tests {
         assert_eq!(locator, "pkg:oci/windlass-manager?repository_url=ghcr.io/windlass-dev/windlass-manager&tag=v0.1.0");
         let kinds: Vec<_> = document["relationships"].as_array().expect("list").iter().map(|r| r["relationshipType"].clone()).collect();
         assert_eq!(kinds, ["DESCRIBES", "CONTAINS", "DEPENDS_ON"]);
+    }
+    /// SPDX 2.3, 7.5: the supplier is who distributes a package; 7.9: files that the code does not cover are named.
+    #[test]
+    fn a_provider_says_who_releases_it() {
+        let text = |text: &str| Some(text.to_owned());
+        let about = About { supplier: text("Example Inc."), license: text("Apache-2.0"), url: text("https://example.com/harbour/") };
+        let images = BTreeSet::from(["ghcr.io/example/harbour".to_owned()]);
+        let document = |about: &About| -> Value {
+            let subject = Subject { name: "infrastructure-harbour", version: "v0.1.0", about, epoch: 0 };
+            serde_json::from_str(&sbom(subject, &Tree::new(), &images)).expect("JSON")
+        };
+        let ours = document(&about);
+        let [release, image] = ours["packages"].as_array().expect("list").as_slice() else { panic!("{ours}") };
+        assert_eq!(
+            (&release["supplier"], &release["licenseDeclared"]),
+            (&json!("Organization: Example Inc."), &json!("Apache-2.0"))
+        );
+        assert_eq!(
+            release["packageVerificationCode"]["packageVerificationCodeExcludedFiles"],
+            json!(["./sbom.spdx.json", "./SHA256SUMS"])
+        );
+        assert_eq!((&image["supplier"], &image["versionInfo"]), (&json!("Organization: ghcr.io/example"), &json!("latest")));
+        assert_eq!(ours["creationInfo"]["creators"][0], "Organization: Example Inc.");
+        let of = |document: &Value| document["documentNamespace"].as_str().expect("text").to_owned();
+        assert!(of(&ours).starts_with("https://example.com/harbour/spdx/infrastructure-harbour-v0.1.0-"), "{}", of(&ours));
+        let unsaid = document(&About::default());
+        assert!(of(&unsaid).starts_with("https://spdx.org/spdxdocs/infrastructure-harbour-v0.1.0-"), "{}", of(&unsaid));
+        assert_eq!(unsaid["packages"][0]["supplier"], "NOASSERTION");
     }
 }

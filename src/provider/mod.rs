@@ -38,6 +38,9 @@ pub struct Provider {
     pub api_version: String,
     /// Always `Provider`.
     pub kind: String,
+    /// Who releases the provider, under which license, and where: for the bill of materials of the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
     /// The name of the provider, as in `clusterctl init --bootstrap NAME`: lower-case letters, digits and hyphens.
     #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
@@ -94,6 +97,25 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub components: Option<String>,
+}
+
+/// What a bill of materials says of a release beside its contents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct About {
+    /// The person or organization that releases the provider: `Example Inc.`; `NOASSERTION` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253), regex(pattern = "^[^\\p{C}()]+$"))]
+    pub supplier: Option<String>,
+    /// The license as an SPDX expression: `Apache-2.0`; `NOASSERTION` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253), regex(pattern = "^[A-Za-z0-9.+() -]+$"))]
+    pub license: Option<String>,
+    /// The home of the project, at which the namespace of the bill of materials begins: `https://github.com/example/harbour`; a namespace of
+    /// SPDX itself when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253), regex(pattern = "^https?://[A-Za-z0-9._~/%:-]+$"))]
+    pub url: Option<String>,
 }
 
 /// Labels and annotations of an object that is made.
