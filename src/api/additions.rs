@@ -58,7 +58,7 @@ pub const ADDITIONS: &[Addition] = &[
 ];
 
 /// Takes the additions out of the schema of a spec; what is left is upstream's KubeadmConfigSpec of the same version.
-pub fn remove(spec: &mut Value) {
+pub(crate) fn remove(spec: &mut Value) {
     for addition in ADDITIONS {
         match addition.difference {
             Difference::Rules => {

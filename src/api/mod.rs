@@ -18,7 +18,7 @@ pub mod metadata;
 pub mod names;
 pub mod node;
 pub mod openapi;
-pub mod rules;
+pub(crate) mod rules;
 pub mod secret;
 pub mod time;
 pub mod v1beta1;

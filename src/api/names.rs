@@ -8,9 +8,6 @@ pub const GROUP: &str = "bootstrap.windlass.dev";
 /// The API group of the kubeadm bootstrap provider, whose specs these types read too.
 pub const KUBEADM_GROUP: &str = "bootstrap.cluster.x-k8s.io";
 
-/// Category of all Cluster API kinds: `kubectl get cluster-api` (book: "BootstrapConfig, BootstrapConfigList resource definition").
-pub const CATEGORY: &str = "cluster-api";
-
 /// Annotation of an object that holds what the version it was converted to cannot express; see `conversion`.
 pub const CONVERSION_ANNOTATION: &str = "bootstrap.windlass.dev/conversion";
 

@@ -20,7 +20,7 @@ const API_VERSION_DESCRIPTION: &str = "Group and version of this document; the s
 const KIND_DESCRIPTION: &str = "Kind of this document, in CamelCase; cannot change.";
 
 /// The schemas of our kinds in that version, in the order of [`Kind::ALL`]. They share most of the work.
-pub fn schemas(version: Version) -> [Value; 2] {
+pub(crate) fn schemas(version: Version) -> [Value; 2] {
     match version {
         Version::V1Beta1 => both::<v1beta1::WindlassConfigTemplateSpec, v1beta1::WindlassConfigStatus>(),
         Version::V1Beta2 => both::<v1beta2::WindlassConfigTemplateSpec, v1beta2::WindlassConfigStatus>(),

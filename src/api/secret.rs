@@ -78,7 +78,7 @@ pub struct Base64Bytes(ByteString);
 
 impl Base64Bytes {
     /// The bytes.
-    pub fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         &self.0.0
     }
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use k8s_openapi::jiff::SignedDuration;
 use k8s_openapi::jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -18,24 +17,19 @@ pub struct Timestamp(DateTime);
 impl Timestamp {
     const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-    /// Seconds since 1970; `None` outside of the years -9999 to 9999.
-    pub fn from_second(second: i64) -> Option<Self> {
-        Self::EPOCH.checked_add(SignedDuration::from_secs(second)).ok().map(Timestamp)
-    }
-
     /// Whether it is the zero time of Go, which counts as not set.
-    pub fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.as_second() == -62_135_596_800
     }
 
     /// Seconds since 1970.
-    pub fn as_second(self) -> i64 {
+    pub(crate) fn as_second(self) -> i64 {
         self.0.duration_since(Self::EPOCH).as_secs()
     }
 
     /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped. `None` also where UTC is in no year from
     /// -9999 to 9999.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let utc = time::rfc3339(text).ok()?.utc()?;
         utc.with().subsec_nanosecond(0).build().ok().map(Timestamp)
     }
@@ -90,22 +84,22 @@ pub struct GoDuration {
 
 impl GoDuration {
     /// So many nanoseconds.
-    pub fn from_nanoseconds(nanoseconds: i64) -> Self {
+    pub(crate) fn from_nanoseconds(nanoseconds: i64) -> Self {
         GoDuration { nanoseconds }
     }
 
     /// So many whole seconds.
-    pub fn from_seconds(seconds: i32) -> Self {
+    pub(crate) fn from_seconds(seconds: i32) -> Self {
         GoDuration { nanoseconds: i64::from(seconds) * NANOSECONDS }
     }
 
     /// The length in nanoseconds.
-    pub fn as_nanoseconds(self) -> i64 {
+    pub(crate) fn as_nanoseconds(self) -> i64 {
         self.nanoseconds
     }
 
     /// Whole seconds, truncated towards zero and kept within an `int32`, as Cluster API converts durations.
-    pub fn whole_seconds(self) -> i32 {
+    pub(crate) fn whole_seconds(self) -> i32 {
         let seconds = self.nanoseconds / NANOSECONDS;
         seconds.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
@@ -114,7 +108,7 @@ impl GoDuration {
     ///
     /// # Errors
     /// In Go's words.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         duration::parse(text).map(Self::from_nanoseconds)
     }
 }
@@ -178,7 +172,6 @@ mod tests {
         check("1960-01-01T00:00:00.5Z", "1960-01-01T00:00:00Z");
         check("2026-01-02T03:04:05.123456789123Z", "2026-01-02T03:04:05Z");
         check("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z");
-        assert_eq!(Timestamp::from_second(-1).unwrap().to_string(), "1969-12-31T23:59:59Z");
         assert_eq!(Timestamp::parse("1970-01-02T00:00:00+01:00").unwrap().as_second(), 82_800);
     }
 

@@ -1,4 +1,4 @@
-//! What a verb is given, and what it gives back.
+//! What a verb is given, and how it tells what it found.
 
 use std::sync::Arc;
 
@@ -7,72 +7,12 @@ use serde::Serialize;
 
 use super::flags::{Colour, Format, ListFormat};
 use super::remedy;
-use super::verbs::Verb;
 use crate::diag::{Diagnostic, Report, Severity};
 use crate::report::text::{self, Style};
 use crate::report::{Sources, github, json, without_secrets};
-use crate::shell::WorldError;
 use crate::shell::environment::Environment;
 use crate::shell::stdio::Stdio;
 use crate::text::budget::Budget;
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// 0: no error finding.
-    Clean,
-    /// 1: an error finding, a denied one, a difference with `--check`, or what clusterctl ends with 1.
-    Findings,
-    /// 2: a flag, a permission, a file named on the command line that is missing.
-    World,
-}
-
-impl Exit {
-    /// The process's exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            Exit::Clean => 0,
-            Exit::Findings => 1,
-            Exit::World => 2,
-        }
-    }
-
-    /// 1 when a verdict fails, else 0.
-    pub fn failing(fails: bool) -> Self {
-        if fails { Exit::Findings } else { Exit::Clean }
-    }
-}
-
-/// Why a verb could not do its work, when the reason is nobody's document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// The world refused: exit 2.
-    World(WorldError),
-    /// The command line is wrong in a way that only the verb sees: exit 2.
-    Usage {
-        /// What is wrong.
-        message: String,
-        /// What to type.
-        help: String,
-    },
-    /// clusterctl's verbs: clusterctl's sentence after `Error: `, exit 1.
-    Clusterctl(String),
-    /// The same for a wrong number of operands, where clusterctl also prints the help to standard output.
-    ClusterctlUsage(String),
-}
-
-impl Failure {
-    /// A wrong command line.
-    pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Failure::Usage { message: message.into(), help: help.into() }
-    }
-}
-
-impl From<WorldError> for Failure {
-    fn from(error: WorldError) -> Self {
-        Failure::World(error)
-    }
-}
 
 /// The flags of every verb.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -108,8 +48,6 @@ pub struct Context<'a> {
     pub global: Global,
     /// How the program calls itself.
     pub program: &'static str,
-    /// The verb that runs.
-    pub verb: &'static Verb,
     /// What the run may spend.
     pub budget: Arc<Budget>,
 }
@@ -269,7 +207,6 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::cli::verbs::VERBS;
     use crate::diag::{Place, Rule};
     use crate::shell::stdio::Stream;
     use crate::text::source::Source;
@@ -292,7 +229,7 @@ mod tests {
         let streams = (Stream::new("standard output", stdout.clone()), Stream::new("standard error", stderr.clone()));
         let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout: streams.0, stderr: streams.1 };
         let environment = Environment::default();
-        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, verb: &VERBS[0], budget: Arc::default() });
+        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, budget: Arc::default() });
         let text = |buffer: Buffer| String::from_utf8(buffer.0.borrow().clone()).unwrap();
         (text(stdout), text(stderr))
     }

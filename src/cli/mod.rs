@@ -9,6 +9,7 @@ mod completion;
 mod config_repositories;
 mod context;
 mod dispatch;
+mod exit;
 pub mod flags;
 mod generate;
 mod generate_cluster;
@@ -37,7 +38,8 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 
 pub use bug::report_panics;
-pub use context::{Context, Exit, Failure, Global};
+pub use context::{Context, Global};
+pub use exit::{Exit, Failure};
 
 use crate::report::text::{Style, visible_lines};
 use crate::shell::environment::Environment;
@@ -116,7 +118,7 @@ impl Invocation<'_> {
             return self.fail_verb(verb, &Failure::usage(message, "leave `--config` out"));
         }
         let mut context =
-            Context { stdio: self.stdio, environment: self.environment, global, program: self.program, verb, budget: Arc::default() };
+            Context { stdio: self.stdio, environment: self.environment, global, program: self.program, budget: Arc::default() };
         let result = verb.run(&matches, &mut context);
         result.unwrap_or_else(|failure| self.fail_verb(verb, &failure))
     }

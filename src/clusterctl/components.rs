@@ -116,18 +116,18 @@ fn images(object: &Value) -> Vec<String> {
 
 /// An image that a container runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunImage {
+pub(crate) struct RunImage {
     /// As the file names it.
-    pub written: String,
+    pub(crate) written: String,
     /// As clusterctl installs it: after the overrides of the configuration, which are for Deployments and DaemonSets alone.
-    pub run: String,
+    pub(crate) run: String,
 }
 
 /// The images that objects run, in their order, doubles included.
 ///
 /// # Errors
 /// In clusterctl's words, when an image is none, or `images` of the configuration has another form.
-pub fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -> Result<Vec<RunImage>, Refusal> {
+pub(crate) fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -> Result<Vec<RunImage>, Refusal> {
     let overrides = config.image_overrides();
     let mut images = Vec::new();
     for object in objects {

@@ -17,7 +17,7 @@ pub enum FileFault {
 
 impl FileFault {
     /// The reason as Go words it.
-    pub fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         match self {
             FileFault::Missing => "no such file or directory",
             FileFault::IsFolder => "is a directory",

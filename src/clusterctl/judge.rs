@@ -12,12 +12,12 @@ use crate::text::budget::Budget;
 use crate::text::envsubst;
 
 /// Whether clusterctl gives objects of a kind a namespace. It decides by the kind alone.
-pub fn gets_namespace(kind: &str) -> bool {
+pub(crate) fn gets_namespace(kind: &str) -> bool {
     namespaces::is_namespaced(kind)
 }
 
 /// What clusterctl says of an object whose kind it converts, when it does not know the version.
-pub fn version_refusal(value: &Value) -> Option<Refusal> {
+pub(crate) fn version_refusal(value: &Value) -> Option<Refusal> {
     let bare = json!({"apiVersion": value["apiVersion"], "kind": value["kind"]});
     match fields::kind(value) {
         "Deployment" | "DaemonSet" => typed::of_components(&bare).and_then(|known| typed::round_trip(bare.clone(), known).err()),
@@ -26,13 +26,13 @@ pub fn version_refusal(value: &Value) -> Option<Refusal> {
 }
 
 /// The fields of an object that vanish, because clusterctl converts it into a type that lacks them.
-pub fn dropped_fields(value: &Value) -> Vec<FieldPath> {
+pub(crate) fn dropped_fields(value: &Value) -> Vec<FieldPath> {
     typed::of_components(value).map(|known| typed::unknown_fields(value, known)).unwrap_or_default()
 }
 
 /// What clusterctl says of a components file, if it refuses it; variables are replaced by their defaults or by a sample, or with `raw`
 /// left as they are, as `--raw` and `--describe` do.
-pub fn components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8], raw: bool) -> Option<Refusal> {
+pub(crate) fn components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8], raw: bool) -> Option<Refusal> {
     let mut config = config.clone();
     if let Ok(template) = envsubst::parse(text) {
         let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
@@ -43,7 +43,7 @@ pub fn components_refusal(config: &Config<'_>, provider: &Provider, version: &st
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.
-pub fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Option<Refusal> {
+pub(crate) fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Option<Refusal> {
     metadata::decode(bytes, budget).and_then(|metadata| metadata.check(label)).err()
 }
 

@@ -4,11 +4,11 @@ use crate::text::go;
 
 /// A line of talk and the verbosity (`-v`) from which on it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogLine {
+pub(crate) struct LogLine {
     /// 0 is always shown.
-    pub level: i32,
+    pub(crate) level: i32,
     /// The line, without its end.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// The talk of one run, in order.

@@ -28,16 +28,17 @@ mod typed;
 use serde_json::json;
 
 pub use cert_manager::{CERT_MANAGER, CertManager};
-pub use components::{Components, ComponentsOptions, RunImage, run_images};
+pub use components::{Components, ComponentsOptions};
+pub(crate) use components::{RunImage, run_images};
 pub use config::Config;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
-pub use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, version_refusal};
-pub use log::{Log, LogLine};
+pub(crate) use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, version_refusal};
+pub use log::Log;
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;
 pub use refusal::Refusal;
-pub use repository::{Explanation, Fetched, LayeredFile, Reason, Skipped, explain, fetch};
+pub(crate) use repository::{Explanation, LayeredFile, Reason, Skipped, explain, fetch};
 pub use source::TemplateSource;
 pub use template::Template;
 
@@ -145,7 +146,7 @@ impl Components {
     }
 
     /// What `--describe` prints.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let (folder, file) = self.provider.url_and_file();
         let folder = folder.strip_suffix('/').unwrap_or(folder);
         let base = &folder[..folder.rfind('/').map_or(0, |at| at + 1)];
@@ -191,7 +192,7 @@ pub fn providers_table(providers: &[Provider]) -> String {
 ///
 /// # Errors
 /// When a URL holds characters that YAML does not allow.
-pub fn providers_yaml(providers: &[Provider]) -> Result<String, Refusal> {
+pub(crate) fn providers_yaml(providers: &[Provider]) -> Result<String, Refusal> {
     let items = providers.iter().map(|provider| {
         let (url, file) = provider.url_and_file();
         json!({"Name": provider.name, "ProviderType": provider.provider_type.as_str(), "URL": url, "File": file})

@@ -17,12 +17,12 @@ pub struct Provider {
 
 impl Provider {
     /// The label of its objects, and its folder in a local repository: `infrastructure-aws`.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         self.provider_type.label(&self.name)
     }
 
     /// The URL up to the last `/`, and the components file.
-    pub fn url_and_file(&self) -> (&str, &str) {
+    pub(crate) fn url_and_file(&self) -> (&str, &str) {
         self.url.split_at(self.url.rfind('/').map_or(0, |at| at + 1))
     }
 }

@@ -16,13 +16,13 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal in clusterctl's words.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Refusal { message: message.into(), notes: Vec::new(), hints: Vec::new() }
     }
 
     /// Puts the words of the step that failed before the message.
     #[must_use]
-    pub fn within(mut self, step: impl fmt::Display) -> Self {
+    pub(crate) fn within(mut self, step: impl fmt::Display) -> Self {
         self.message = format!("{step}: {}", self.message);
         self
     }
@@ -36,14 +36,14 @@ impl Refusal {
 
     /// Adds what clusterctl does not say.
     #[must_use]
-    pub fn note(mut self, note: impl Into<Remedy>) -> Self {
+    pub(crate) fn note(mut self, note: impl Into<Remedy>) -> Self {
         self.notes.push(note.into());
         self
     }
 
     /// Adds what helps a person and would only disturb a script that compares clusterctl's words.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }

@@ -3,7 +3,7 @@
 /// A version of an API: `v1`, `v1beta2`, `v2alpha1`. The order is that of Kubernetes, the newest last: alpha, beta, then versions without
 /// such a word (Kubernetes: `version.CompareKubeAwareVersionStrings`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ApiVersion {
+pub(crate) struct ApiVersion {
     stage: Stage,
     major: u32,
     minor: u32,
@@ -18,7 +18,7 @@ enum Stage {
 
 impl ApiVersion {
     /// Reads a version; `None` when the text has another form.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
         let rest = text.strip_prefix('v')?;
         let stages = [("alpha", Stage::Alpha), ("beta", Stage::Beta)];

@@ -7,20 +7,20 @@ use regex::Regex;
 
 /// An image name in parts. `Display` puts them together again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
+pub(crate) struct Image {
     /// Registry and path without the last part: `ghcr.io/windlass-dev`.
-    pub repository: String,
+    pub(crate) repository: String,
     /// The last part of the path.
-    pub name: String,
+    pub(crate) name: String,
     /// The tag.
-    pub tag: Option<String>,
+    pub(crate) tag: Option<String>,
     /// The digest: `sha256:…`.
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
 }
 
 /// Why clusterctl takes an image name for none. `Display` gives the words of `reference`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ImageFault {
+pub(crate) enum ImageFault {
     /// It does not name its registry, or not in full.
     NotCanonical,
     /// The path, which is held here, has upper-case letters.
@@ -59,7 +59,7 @@ impl Image {
     ///
     /// # Errors
     /// Why clusterctl would refuse the name.
-    pub fn parse(text: &str) -> Result<Self, ImageFault> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ImageFault> {
         let malformed = |words: String| Err(ImageFault::Malformed(words));
         if is_identifier(text) {
             return malformed(format!("invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"));
@@ -87,7 +87,7 @@ impl Image {
     }
 
     /// The registry and the path below it: `ghcr.io`, `windlass-dev/windlass-manager`.
-    pub fn registry_and_path(&self) -> (&str, String) {
+    pub(crate) fn registry_and_path(&self) -> (&str, String) {
         match self.repository.split_once('/') {
             Some((registry, path)) => (registry, format!("{path}/{}", self.name)),
             None => (&self.repository, self.name.clone()),
@@ -95,7 +95,7 @@ impl Image {
     }
 
     /// Whether a tag or a digest says which image of that name is meant.
-    pub fn is_pinned(&self) -> bool {
+    pub(crate) fn is_pinned(&self) -> bool {
         self.tag.is_some() || self.digest.is_some()
     }
 }

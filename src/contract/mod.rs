@@ -3,7 +3,7 @@
 //! "Book" is the Cluster API book; its contract pages are below `developer/providers/contracts/`.
 
 mod api_version;
-pub mod book;
+pub(crate) mod book;
 mod image;
 pub mod labels;
 pub mod manager;
@@ -14,29 +14,30 @@ mod provider_type;
 mod version;
 mod version_number;
 
-pub use api_version::ApiVersion;
-pub use image::{Image, ImageFault};
-pub use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
-pub use plural::{crd_name, pluralize};
+pub(crate) use api_version::ApiVersion;
+pub(crate) use image::{Image, ImageFault};
+pub(crate) use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
+pub use plural::crd_name;
 pub use provider_type::ProviderType;
-pub use version::ContractVersion;
-pub use version_number::{VersionFault, parse_semantic, parse_tolerant};
+pub(crate) use version::ContractVersion;
+pub(crate) use version_number::{VersionFault, parse_semantic, parse_tolerant};
 
 /// Files of a release that hold a cluster template begin so: `cluster-template.yaml`, `cluster-template-{flavor}.yaml`
 /// (book: clusterctl, "Workload cluster templates").
-pub const CLUSTER_TEMPLATE_PREFIX: &str = "cluster-template";
+pub(crate) const CLUSTER_TEMPLATE_PREFIX: &str = "cluster-template";
 
 /// Files of a release that hold a ClusterClass: `clusterclass-{name}.yaml` (book: clusterctl, "ClusterClass definitions").
-pub const CLUSTER_CLASS_PREFIX: &str = "clusterclass-";
+pub(crate) const CLUSTER_CLASS_PREFIX: &str = "clusterclass-";
 
 /// The container that runs the controllers; `clusterctl init --wait-providers` looks at no other (book: clusterctl, "Controllers").
-pub const MANAGER_CONTAINER: &str = "manager";
+pub(crate) const MANAGER_CONTAINER: &str = "manager";
 
 /// The API group of Cluster, Machine and MachinePool.
-pub const CORE_GROUP: &str = "cluster.x-k8s.io";
+pub(crate) const CORE_GROUP: &str = "cluster.x-k8s.io";
 
 /// API groups that the core manager may use without an aggregated role (book: "All resources: API group").
-pub const SPONSORED_GROUPS: &[&str] = &["bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"];
+pub(crate) const SPONSORED_GROUPS: &[&str] =
+    &["bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"];
 
 /// The verbs that the core manager needs on the kinds of a provider (book: "All resources: API group").
 pub const AGGREGATED_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];

@@ -9,7 +9,7 @@ pub fn crd_name(group: &str, kind: &str) -> String {
 }
 
 /// The plural of one lower-case word, as flect gives it.
-pub fn pluralize(word: &str) -> String {
+pub(crate) fn pluralize(word: &str) -> String {
     if word.is_empty() {
         return String::new();
     }

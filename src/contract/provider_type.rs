@@ -61,7 +61,7 @@ impl ProviderType {
     }
 
     /// The value of the label `cluster.x-k8s.io/provider`, which is also the folder of a local repository: `bootstrap-windlass`.
-    pub fn label(self, name: &str) -> String {
+    pub(crate) fn label(self, name: &str) -> String {
         match self {
             ProviderType::CoreProvider => name.to_owned(),
             other => format!("{}-{name}", other.word()),
@@ -69,7 +69,7 @@ impl ProviderType {
     }
 
     /// Whether the core looks up the kinds of such providers by contract (book: "All resources: version").
-    pub fn has_contract(self) -> bool {
+    pub(crate) fn has_contract(self) -> bool {
         matches!(
             self,
             ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider

@@ -8,7 +8,7 @@ use super::labels;
 /// A generation of the contract that the current core still accepts. What differs between them is a predicate here, and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum ContractVersion {
+pub(crate) enum ContractVersion {
     /// `status.ready`; planned to end with CAPI 1.16 in April 2027.
     V1Beta1,
     /// `status.initialization`; the current one.
@@ -17,10 +17,10 @@ pub enum ContractVersion {
 
 impl ContractVersion {
     /// All generations, oldest first.
-    pub const ALL: [ContractVersion; 2] = [ContractVersion::V1Beta1, ContractVersion::V1Beta2];
+    pub(crate) const ALL: [ContractVersion; 2] = [ContractVersion::V1Beta1, ContractVersion::V1Beta2];
 
     /// The generation as metadata.yaml and labels spell it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             ContractVersion::V1Beta1 => "v1beta1",
             ContractVersion::V1Beta2 => "v1beta2",
@@ -28,12 +28,12 @@ impl ContractVersion {
     }
 
     /// The generation of that spelling.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.as_str() == text)
     }
 
     /// The label by which a CRD says which of its versions fulfil this contract.
-    pub fn label(self) -> String {
+    pub(crate) fn label(self) -> String {
         format!("{}{}", labels::CONTRACT_PREFIX, self.as_str())
     }
 }

@@ -5,7 +5,7 @@ use semver::{BuildMetadata, Prerelease, Version};
 
 /// Why a text is no version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VersionFault {
+pub(crate) enum VersionFault {
     /// It does not begin with a number, or has no dots at all.
     NotAVersion,
     /// It has fewer or more than three numbers.
@@ -21,7 +21,7 @@ pub enum VersionFault {
 ///
 /// # Errors
 /// Says what is wrong with the text.
-pub fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
+pub(crate) fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
     let text = text.trim();
     let text = text.strip_prefix('v').unwrap_or(text);
     let numbers_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -58,7 +58,7 @@ pub fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
 ///
 /// # Errors
 /// blang's own words.
-pub fn parse_tolerant(text: &str) -> Result<Version, String> {
+pub(crate) fn parse_tolerant(text: &str) -> Result<Version, String> {
     let text = text.trim();
     let text = text.strip_prefix('v').unwrap_or(text);
     let mut parts: Vec<String> = text.splitn(3, '.').map(str::to_owned).collect();

@@ -9,7 +9,8 @@ mod remedy;
 mod report;
 mod rule;
 
-pub use path::{FieldPath, Segment};
+pub use path::FieldPath;
+pub(crate) use path::Segment;
 pub use place::{Place, Position, Span};
 pub use remedy::{Part, Remedy, Setting};
 pub use report::{Report, Summary};
@@ -102,19 +103,19 @@ impl Diagnostic {
     }
 
     /// Puts words beside the caret.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
     /// Names a second place.
-    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub(crate) fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push(Related { place, label: label.into() });
         self
     }
 
     /// Shows lines to add after line `after_line` of the finding's file.
-    pub fn insertion(mut self, after_line: u32, lines: Vec<String>) -> Self {
+    pub(crate) fn insertion(mut self, after_line: u32, lines: Vec<String>) -> Self {
         self.insertion = Some(Insertion { after_line, lines });
         self
     }
@@ -126,7 +127,7 @@ impl Diagnostic {
     }
 
     /// Says why it matters.
-    pub fn note(mut self, note: impl Into<String>) -> Self {
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One step of a [`FieldPath`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Segment {
+pub(crate) enum Segment {
     /// A field of an object.
     Field(String),
     /// An entry of a map whose keys are data (labels, `featureGates`), written in brackets.
@@ -24,17 +24,17 @@ impl FieldPath {
     }
 
     /// The path of fields whose names hold no dots: `spec.topology.version`.
-    pub fn of_fields(dotted: &str) -> Self {
+    pub(crate) fn of_fields(dotted: &str) -> Self {
         dotted.split('.').map(|name| Segment::Field(name.to_owned())).collect()
     }
 
     /// Whether this is the root.
-    pub fn is_root(&self) -> bool {
+    pub(crate) fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The steps, outermost first.
-    pub fn segments(&self) -> &[Segment] {
+    pub(crate) fn segments(&self) -> &[Segment] {
         &self.0
     }
 
@@ -46,19 +46,19 @@ impl FieldPath {
 
     /// This path and one map key more.
     #[must_use]
-    pub fn key(&self, name: impl Into<String>) -> Self {
+    pub(crate) fn key(&self, name: impl Into<String>) -> Self {
         self.with(Segment::Key(name.into()))
     }
 
     /// This path and one list index more.
     #[must_use]
-    pub fn index(&self, index: usize) -> Self {
+    pub(crate) fn index(&self, index: usize) -> Self {
         self.with(Segment::Index(index))
     }
 
     /// This path and one step more.
     #[must_use]
-    pub fn with(&self, segment: Segment) -> Self {
+    pub(crate) fn with(&self, segment: Segment) -> Self {
         let mut segments = Vec::with_capacity(self.0.len() + 1);
         segments.extend_from_slice(&self.0);
         segments.push(segment);
@@ -67,22 +67,22 @@ impl FieldPath {
 
     /// This path and then the other one.
     #[must_use]
-    pub fn join(&self, other: &FieldPath) -> Self {
+    pub(crate) fn join(&self, other: &FieldPath) -> Self {
         FieldPath(self.0.iter().chain(&other.0).cloned().collect())
     }
 
     /// Goes one step down in place; [`FieldPath::pop`] goes back. For walks that report rarely.
-    pub fn push(&mut self, segment: Segment) {
+    pub(crate) fn push(&mut self, segment: Segment) {
         self.0.push(segment);
     }
 
     /// Goes one step up in place.
-    pub fn pop(&mut self) -> Option<Segment> {
+    pub(crate) fn pop(&mut self) -> Option<Segment> {
         self.0.pop()
     }
 
     /// The path without its last step; `None` at the root.
-    pub fn parent(&self) -> Option<Self> {
+    pub(crate) fn parent(&self) -> Option<Self> {
         let (_, rest) = self.0.split_last()?;
         Some(FieldPath(rest.to_vec()))
     }

@@ -47,28 +47,28 @@ impl Place {
 
     /// Adds the document's number.
     #[must_use]
-    pub fn in_document(mut self, document: usize) -> Self {
+    pub(crate) fn in_document(mut self, document: usize) -> Self {
         self.document = Some(document);
         self
     }
 
     /// Adds `Kind/name`.
     #[must_use]
-    pub fn in_object(mut self, object: impl Into<String>) -> Self {
+    pub(crate) fn in_object(mut self, object: impl Into<String>) -> Self {
         self.object = Some(object.into());
         self
     }
 
     /// Adds the field.
     #[must_use]
-    pub fn at_path(mut self, path: FieldPath) -> Self {
+    pub(crate) fn at_path(mut self, path: FieldPath) -> Self {
         self.path = path;
         self
     }
 
     /// Adds the stretch of text.
     #[must_use]
-    pub fn at_span(mut self, span: Span) -> Self {
+    pub(crate) fn at_span(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }

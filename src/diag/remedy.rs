@@ -115,7 +115,7 @@ impl Remedy {
     }
 
     /// A remedy that is or begins with a setting.
-    pub fn of(setting: Setting) -> Self {
+    pub(crate) fn of(setting: Setting) -> Self {
         Remedy::default().setting(setting)
     }
 
@@ -148,7 +148,7 @@ impl Remedy {
     }
 
     /// The texts in it, to be changed.
-    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().flat_map(|part| match part {
             Part::Words(words) => vec![words],
             Part::Setting(_, value) => value.iter_mut().collect(),

@@ -51,7 +51,7 @@ impl Rule {
     }
 
     /// A rule whose findings are warnings.
-    pub const fn warning(id: &'static str, summary: &'static str) -> Self {
+    pub(crate) const fn warning(id: &'static str, summary: &'static str) -> Self {
         Rule { id, severity: Severity::Warning, summary, url: None, class: Class::Tell }
     }
 
@@ -62,14 +62,14 @@ impl Rule {
 
     /// The page on which the rule stands.
     #[must_use]
-    pub const fn url(mut self, url: &'static str) -> Self {
+    pub(crate) const fn url(mut self, url: &'static str) -> Self {
         self.url = Some(url);
         self
     }
 
     /// Says that a controller waits for what is missing.
     #[must_use]
-    pub const fn waits(mut self) -> Self {
+    pub(crate) const fn waits(mut self) -> Self {
         self.class = Class::Wait;
         self
     }

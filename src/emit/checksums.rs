@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
-pub const CHECKSUMS_FILE: &str = "SHA256SUMS";
+pub(crate) const CHECKSUMS_FILE: &str = "SHA256SUMS";
 
 /// What is wrong with a file by a list of checksums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChecksumFault {
+pub(crate) enum ChecksumFault {
     /// Its bytes are others.
     Differs,
     /// The list does not name it.
@@ -21,7 +21,7 @@ pub enum ChecksumFault {
 }
 
 /// Holds files against a list in the format of `sha256sum`: what is wrong, by path. The list itself may be among the files.
-pub fn compare(listed: &str, files: &Tree) -> Vec<(String, ChecksumFault)> {
+pub(crate) fn compare(listed: &str, files: &Tree) -> Vec<(String, ChecksumFault)> {
     let listed = sums_of(listed);
     let fault = |path: &str, bytes: &[u8]| match listed.get(path) {
         None => Some(ChecksumFault::Unlisted),
@@ -44,12 +44,12 @@ fn sums_of(text: &str) -> BTreeMap<&str, &str> {
 }
 
 /// One line for each file: hash, two blanks, name. `sha256sum --check SHA256SUMS` takes it.
-pub fn checksums(files: &Tree) -> String {
+pub(crate) fn checksums(files: &Tree) -> String {
     files.iter().map(|(path, bytes)| format!("{}  {path}\n", hex(&Sha256::digest(bytes)))).collect()
 }
 
 /// Bytes in lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
 }
 

@@ -24,7 +24,7 @@ rules! {
 }
 
 /// What a CRD says of its kind.
-pub fn kind_of(crd: &Value) -> Kind {
+pub(crate) fn kind_of(crd: &Value) -> Kind {
     let spec = &crd["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let versions = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
@@ -37,7 +37,7 @@ pub fn kind_of(crd: &Value) -> Kind {
 }
 
 /// Checks the CRDs of a provider. `pattern` is the place of the pattern in provider.yaml that took a file, for faults of the pattern.
-pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
+pub(crate) fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     if !crd.is(CRD_GROUP, CRD_KIND) {
         let finding = Diagnostic::of(&NOT_A_CRD, format!("`crds` also takes {}, which is no CustomResourceDefinition", crd.title()));
         return [finding.at(pattern.clone()).related(crd.place(&path(&["kind"])), "").help("name it under `objects`")]
@@ -51,7 +51,7 @@ pub fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
 }
 
 /// Checks a CRD in components that a tool already built.
-pub fn check_built(provider: &Provider, crd: &Object) -> Report {
+pub(crate) fn check_built(provider: &Provider, crd: &Object) -> Report {
     let wrong = wanted_labels(provider, crd.value()).into_iter().filter(|(key, wanted)| served_part(crd, key).as_ref() != Some(wanted));
     let findings = wrong.filter_map(|(key, wanted)| wrong_label(crd, &key, &wanted));
     findings.map(|finding| finding.help("correct `contracts`, or leave it out: then the labels of the file stay as they are")).collect()
@@ -66,7 +66,7 @@ fn served_part(crd: &Object, key: &str) -> Option<String> {
 
 /// The contract labels in components that a tool already built which also name versions that their CRDs do not serve: `contracts` says the
 /// same without these, so the labels are corrected, which is told once. Label tools put one value on all CRDs.
-pub fn corrected<'o>(provider: &Provider, crds: impl Iterator<Item = &'o Object>) -> Option<Diagnostic> {
+pub(crate) fn corrected<'o>(provider: &Provider, crds: impl Iterator<Item = &'o Object>) -> Option<Diagnostic> {
     let corrections = crds.flat_map(|crd| {
         let is_corrected = |(key, wanted): &(String, String)| {
             crd.label(key).is_some_and(|found| found != wanted) && served_part(crd, key).as_ref() == Some(wanted)
@@ -88,7 +88,7 @@ fn path(fields: &[&str]) -> FieldPath {
 }
 
 /// Whether a CRD is of one of the groups of the provider; every CRD is when it names none.
-pub fn is_of_provider(provider: &Provider, crd: &Object) -> bool {
+pub(crate) fn is_of_provider(provider: &Provider, crd: &Object) -> bool {
     provider.group.is_none() || provider.group.iter().chain(&provider.groups).any(|group| group == crd.text(&["spec", "group"]))
 }
 
@@ -109,7 +109,7 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
 }
 
 /// The versions that a CRD serves, as it lists them.
-pub fn versions(crd: &Value) -> Vec<&str> {
+pub(crate) fn versions(crd: &Value) -> Vec<&str> {
     let listed = crd["spec"]["versions"].as_array().into_iter().flatten();
     listed.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect()
 }
@@ -186,14 +186,14 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
 }
 
 /// Whether a label key is `cluster.x-k8s.io/v…`, with a version of the form that Kubernetes uses.
-pub fn is_contract_label(key: &str) -> bool {
+pub(crate) fn is_contract_label(key: &str) -> bool {
     key.strip_prefix(labels::CONTRACT_PREFIX)
         .and_then(|rest| rest.strip_prefix('v'))
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Puts the contract labels on a CRD. What stands in their way is told when the provider label is set.
-pub fn label_contracts(provider: &Provider, crd: &mut Object) {
+pub(crate) fn label_contracts(provider: &Provider, crd: &mut Object) {
     for (key, value) in wanted_labels(provider, crd.value()) {
         let _ = crd.set_label(&key, &value);
     }
@@ -204,7 +204,7 @@ pub fn label_contracts(provider: &Provider, crd: &mut Object) {
 ///
 /// # Errors
 /// When `spec.names` is no mapping.
-pub fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
+pub(crate) fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
     let kind = crd.text(&["spec", "names", "kind"]).to_owned();
     if kind.is_empty() {
         return Ok(());
@@ -218,7 +218,7 @@ pub fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
 }
 
 /// Doubles what clusterctl's substitution would eat: `$$` and `${` in descriptions and patterns of a CRD come out of it as they went in.
-pub fn escape_for_substitution(crd: &mut Object) {
+pub(crate) fn escape_for_substitution(crd: &mut Object) {
     crd.edit_texts(|text| {
         if text.contains('$') {
             *text = escaped(text);

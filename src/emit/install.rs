@@ -13,7 +13,7 @@ rules! {
 }
 
 /// The name of the file in a release.
-pub const INSTALL_FILE: &str = "install.yaml";
+pub(crate) const INSTALL_FILE: &str = "install.yaml";
 
 /// What clusterctl's substitution makes of components.
 enum Substitution {

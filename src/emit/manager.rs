@@ -11,7 +11,7 @@ const SELECTOR: &str = "controller-manager";
 const CERTIFICATE_VOLUME: &str = "cert";
 
 /// The Namespace of the components, with further labels and annotations. The provider's own label is put on it like on everything else.
-pub fn namespace(names: &Names, own: Option<&ObjectMetadata>) -> Value {
+pub(crate) fn namespace(names: &Names, own: Option<&ObjectMetadata>) -> Value {
     let mut metadata = json!({"name": names.namespace, "labels": {labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR}});
     for (key, value) in own.into_iter().flat_map(|own| &own.labels) {
         metadata["labels"][key] = json!(value);
@@ -23,7 +23,7 @@ pub fn namespace(names: &Names, own: Option<&ObjectMetadata>) -> Value {
 
 /// The Deployment of the manager: container `manager`, restricted Pod Security, probes, ports, tolerations for control plane nodes.
 /// `label` is the provider label, `image` the image with tag or digest, `with_webhooks` mounts the certificate and opens its port.
-pub fn deployment(names: &Names, label: &str, manager: &Manager, image: &str, with_webhooks: bool) -> Value {
+pub(crate) fn deployment(names: &Names, label: &str, manager: &Manager, image: &str, with_webhooks: bool) -> Value {
     let pod_labels = json!({labels::PROVIDER: label, labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR});
     json!({
         "apiVersion": "apps/v1",

@@ -1,20 +1,20 @@
 //! Facts to artifacts: CRDs, roles, components, templates, the whole release. Pure: values and sources in, a `Tree` and a `Report` out.
 
 pub(crate) mod account;
-pub mod checksums;
-pub mod components;
+pub(crate) mod checksums;
+pub(crate) mod components;
 pub(crate) mod crd_metadata;
 pub mod crds;
-pub mod definitions;
-pub mod install;
+pub(crate) mod definitions;
+pub(crate) mod install;
 pub(crate) mod judged;
 pub(crate) mod kustomization;
-pub mod manager;
+pub(crate) mod manager;
 pub(crate) mod manager_patch;
-pub mod metadata;
-pub mod names;
-pub mod rbac;
+pub(crate) mod metadata;
+pub(crate) mod names;
+pub(crate) mod rbac;
 pub mod release;
-pub mod sbom;
-pub mod stamp;
-pub mod webhooks;
+pub(crate) mod sbom;
+pub(crate) mod stamp;
+pub(crate) mod webhooks;

@@ -5,22 +5,22 @@ use crate::provider::Provider;
 /// Names that several objects share. Namespaced objects begin with the name prefix. Cluster-wide roles begin with the namespace, because
 /// `clusterctl delete` takes only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub(crate) struct Names {
     /// The namespace of the components.
-    pub namespace: String,
+    pub(crate) namespace: String,
     /// What names of namespaced objects begin with.
-    pub prefix: String,
+    pub(crate) prefix: String,
     /// What names of cluster-wide roles begin with.
-    pub cluster_prefix: String,
+    pub(crate) cluster_prefix: String,
     /// The ServiceAccount of the manager.
-    pub service_account: String,
+    pub(crate) service_account: String,
 }
 
 /// What the name of the Secret with the certificate of the webhooks ends with.
-pub const CERTIFICATE_SECRET: &str = "webhook-service-cert";
+pub(crate) const CERTIFICATE_SECRET: &str = "webhook-service-cert";
 
 /// The ServiceAccount that every namespace has.
-pub const DEFAULT_SERVICE_ACCOUNT: &str = "default";
+pub(crate) const DEFAULT_SERVICE_ACCOUNT: &str = "default";
 
 #[cfg(test)]
 impl Names {
@@ -37,7 +37,7 @@ impl Names {
 
 impl Names {
     /// The names that a `provider.yaml` leads to.
-    pub fn of(provider: &Provider) -> Self {
+    pub(crate) fn of(provider: &Provider) -> Self {
         let prefix = provider.name_prefix();
         let mut names = Names {
             cluster_prefix: cluster_prefix(&provider.namespace, &prefix),
@@ -50,7 +50,7 @@ impl Names {
     }
 
     /// What a ServiceAccount is called in the release.
-    pub fn account(&self, name: &str) -> String {
+    pub(crate) fn account(&self, name: &str) -> String {
         match name {
             DEFAULT_SERVICE_ACCOUNT => name.to_owned(),
             name => prefixed(&self.prefix, name),
@@ -58,37 +58,37 @@ impl Names {
     }
 
     /// The Deployment.
-    pub fn deployment(&self) -> String {
+    pub(crate) fn deployment(&self) -> String {
         format!("{}controller-manager", self.prefix)
     }
 
     /// The Service in front of the webhooks.
-    pub fn webhook_service(&self) -> String {
+    pub(crate) fn webhook_service(&self) -> String {
         format!("{}webhook-service", self.prefix)
     }
 
     /// The Certificate of the webhooks.
-    pub fn certificate(&self) -> String {
+    pub(crate) fn certificate(&self) -> String {
         format!("{}serving-cert", self.prefix)
     }
 
     /// The Secret in which cert-manager puts that certificate.
-    pub fn certificate_secret(&self) -> String {
+    pub(crate) fn certificate_secret(&self) -> String {
         format!("{}{CERTIFICATE_SECRET}", self.prefix)
     }
 
     /// The Issuer of that Certificate.
-    pub fn issuer(&self) -> String {
+    pub(crate) fn issuer(&self) -> String {
         format!("{}selfsigned-issuer", self.prefix)
     }
 
     /// The value of the annotation that has cert-manager inject the CA.
-    pub fn inject_ca_from(&self) -> String {
+    pub(crate) fn inject_ca_from(&self) -> String {
         format!("{}/{}", self.namespace, self.certificate())
     }
 
     /// The name that an object of a kind gets: with the prefix that its kind demands, unless it has one already.
-    pub fn stamped(&self, kind: &str, name: &str) -> String {
+    pub(crate) fn stamped(&self, kind: &str, name: &str) -> String {
         match kind {
             "ClusterRole" | "ClusterRoleBinding" if name.starts_with(&self.cluster_prefix) => name.to_owned(),
             "ClusterRole" | "ClusterRoleBinding" => {
@@ -99,7 +99,7 @@ impl Names {
     }
 
     /// The names that an object of this name may have had before it was [stamped](Names::stamped).
-    pub fn unstamped<'n>(&self, name: &'n str) -> Vec<&'n str> {
+    pub(crate) fn unstamped<'n>(&self, name: &'n str) -> Vec<&'n str> {
         let without = [&self.prefix, &self.cluster_prefix].map(|prefix| name.strip_prefix(prefix.as_str()));
         std::iter::once(name).chain(without.into_iter().flatten()).collect()
     }

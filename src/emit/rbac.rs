@@ -10,15 +10,15 @@ use crate::provider::PolicyRule;
 
 /// A kind of the provider, as its CRD names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// The API group.
-    pub group: String,
+    pub(crate) group: String,
     /// The kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The plural resource name.
-    pub plural: String,
+    pub(crate) plural: String,
     /// Whether it has a status subresource; templates have none.
-    pub has_status: bool,
+    pub(crate) has_status: bool,
 }
 
 const ALL_VERBS: &[&str] = AGGREGATED_VERBS;
@@ -30,7 +30,7 @@ const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// The rules of the manager's ClusterRole, made from what the provider provides: its own kinds with status and finalizers, the core
 /// kinds it reads, Secrets and ConfigMaps where its type keeps them, events, its own CRDs for migration, token and access review.
 /// Cluster-wide rights on leases are not among them: those are in the namespaced leader election role.
-pub fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule]) -> Vec<PolicyRule> {
+pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule]) -> Vec<PolicyRule> {
     let mut rules = Vec::new();
     match provider {
         ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider => {
@@ -135,7 +135,7 @@ fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> PolicyRule {
 }
 
 /// The manager's ClusterRole.
-pub fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
+pub(crate) fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",
@@ -145,7 +145,7 @@ pub fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
 }
 
 /// The namespaced role for leader election: leases, and events about them.
-pub fn leader_election_role(names: &Names) -> Value {
+pub(crate) fn leader_election_role(names: &Names) -> Value {
     let rules = [events(), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)];
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
@@ -157,7 +157,7 @@ pub fn leader_election_role(names: &Names) -> Value {
 
 /// The role that other managers take over by aggregation: the core, for an infrastructure provider the kubeadm control plane, and those of
 /// the further labels. `None` when the group is one that they may use anyway, there are no kinds, or the type is one whose kinds nobody refers to.
-pub fn aggregated_role(names: &Names, provider: ProviderType, further: &[String], kinds: &[Kind]) -> Option<Value> {
+pub(crate) fn aggregated_role(names: &Names, provider: ProviderType, further: &[String], kinds: &[Kind]) -> Option<Value> {
     let foreign: Vec<&Kind> = kinds.iter().filter(|kind| !SPONSORED_GROUPS.contains(&kind.group.as_str())).collect();
     let mut groups: Vec<&str> = foreign.iter().map(|kind| kind.group.as_str()).collect();
     groups.sort_unstable();
@@ -187,7 +187,7 @@ pub fn aggregated_role(names: &Names, provider: ProviderType, further: &[String]
 }
 
 /// The ServiceAccount; `None` when it is the one that every namespace has.
-pub fn service_account(names: &Names) -> Option<Value> {
+pub(crate) fn service_account(names: &Names) -> Option<Value> {
     (names.service_account != DEFAULT_SERVICE_ACCOUNT).then(|| {
         json!({
             "apiVersion": "v1",
@@ -199,7 +199,7 @@ pub fn service_account(names: &Names) -> Option<Value> {
 
 /// The binding of a Role or ClusterRole to the manager's ServiceAccount; `None` for any other object and for roles that are aggregated
 /// into another one.
-pub fn binding(names: &Names, role: &Value) -> Option<Value> {
+pub(crate) fn binding(names: &Names, role: &Value) -> Option<Value> {
     let kind = role["kind"].as_str()?;
     let name = role["metadata"]["name"].as_str()?;
     let binding_kind = match kind {
@@ -221,19 +221,19 @@ pub fn binding(names: &Names, role: &Value) -> Option<Value> {
 }
 
 /// Whether a role is taken over by the core's manager.
-pub fn is_aggregated_to_core(role: &Value) -> bool {
+pub(crate) fn is_aggregated_to_core(role: &Value) -> bool {
     fields::text(role, &["metadata", "labels", labels::AGGREGATE_TO_MANAGER]) == "true"
 }
 
 /// Whether a role only feeds other roles: it carries a label of an aggregation, such as that of the core or of Kubernetes' own `view`.
-pub fn is_aggregated(role: &Value) -> bool {
+pub(crate) fn is_aggregated(role: &Value) -> bool {
     let labels = fields::field(role, &["metadata", "labels"]).and_then(Value::as_object);
     labels.is_some_and(|labels| labels.keys().any(|key| key.contains("/aggregate-to-")))
 }
 
 /// Whether a role is for people, by the names that kubebuilder's scaffolds give such roles: "not used by the project itself", but "to allow
 /// the cluster admin to help manage permissions for users", and the one for Prometheus.
-pub fn is_for_people(role: &Value) -> bool {
+pub(crate) fn is_for_people(role: &Value) -> bool {
     const ENDINGS: [&str; 4] = ["-admin-role", "-editor-role", "-viewer-role", "metrics-reader"];
     matches!(fields::kind(role), "Role" | "ClusterRole") && ENDINGS.iter().any(|ending| fields::name(role).ends_with(ending))
 }

@@ -30,21 +30,21 @@ rules! {
 }
 
 /// The list of images in a release.
-pub const IMAGES_FILE: &str = "images.txt";
+pub(crate) const IMAGES_FILE: &str = "images.txt";
 
 /// What a release is built from.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// The providers of the release; more than one makes several components files.
-    pub providers: &'a [Declared],
+    pub(crate) providers: &'a [Declared],
     /// The files that they name.
-    pub inputs: &'a Inputs,
+    pub(crate) inputs: &'a Inputs,
     /// The version that is built.
-    pub version: &'a Version,
+    pub(crate) version: &'a Version,
     /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only manager.
-    pub images: &'a [ImageOverride],
+    pub(crate) images: &'a [ImageOverride],
     /// Seconds since 1970 for dates in the release.
-    pub epoch: i64,
+    pub(crate) epoch: i64,
 }
 
 /// An image that replaces the one in `provider.yaml`.
@@ -74,7 +74,7 @@ pub struct Release {
 }
 
 /// Builds a release. Nothing of it depends on clock, machine or order of files: the same input gives the same bytes.
-pub fn build(plan: &Plan<'_>) -> Release {
+pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let metadata = add_metadata(&mut release, plan);
     let templates = add_templates(&mut release, plan);
@@ -131,7 +131,7 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> 
 }
 
 /// Which image the manager of a provider gets.
-pub fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
+pub(crate) fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     let label = declared.provider.label();
     let given = plan.images.iter().find(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label));
     ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
@@ -158,7 +158,7 @@ fn add_components(release: &mut Release, declared: &Declared, objects: &[Object]
 ///
 /// # Errors
 /// The first object that YAML cannot hold.
-pub fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)> {
+pub(crate) fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)> {
     use rayon::prelude::*;
     let texts: Vec<Result<String, goyaml::EmitError>> = objects.par_iter().map(write_object).collect();
     let mut all = String::with_capacity(texts.iter().map(|text| text.as_ref().map_or(0, |text| text.len() + 4)).sum());
@@ -172,7 +172,7 @@ pub fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)>
 }
 
 /// The finding that an object cannot be written.
-pub fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
+pub(crate) fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
     let finding = Diagnostic::of(&NOT_WRITABLE, format!("{} cannot be written as YAML: {error}", object.title()));
     finding.at(object.place(&FieldPath::root())).help("remove the character from the text")
 }

@@ -13,23 +13,23 @@ use crate::provider::About;
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
-pub const SBOM_FILE: &str = "sbom.spdx.json";
+pub(crate) const SBOM_FILE: &str = "sbom.spdx.json";
 
 /// What the document says about itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// The provider label, or several, joined by `+`.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// The version of the release.
-    pub version: &'a str,
+    pub(crate) version: &'a str,
     /// Who releases it, under which license, and where.
-    pub about: &'a About,
+    pub(crate) about: &'a About,
     /// When it was made: `SOURCE_DATE_EPOCH`, in seconds since 1970.
-    pub epoch: i64,
+    pub(crate) epoch: i64,
 }
 
 /// The document. Its namespace holds the hash of all files, so that two releases with other content never share one.
-pub fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> String {
+pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> String {
     let mut all = Sha256::new();
     for (path, bytes) in files {
         all.update(path.as_bytes());

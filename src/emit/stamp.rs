@@ -11,11 +11,11 @@ use crate::objects::scope::is_namespaced;
 
 /// Names before and after stamping, by kind.
 #[derive(Debug, Default)]
-pub struct Renames(BTreeMap<(String, String), String>);
+pub(crate) struct Renames(BTreeMap<(String, String), String>);
 
 impl Renames {
     /// Adds the name of an object that no file has.
-    pub fn add(&mut self, kind: &str, old: String, new: String) {
+    pub(crate) fn add(&mut self, kind: &str, old: String, new: String) {
         self.0.insert((kind.to_owned(), old), new);
     }
 
@@ -26,7 +26,7 @@ impl Renames {
 
 /// Gives objects that were read from files their namespace and their prefixed names. Returns the names, so that references can follow.
 /// CRDs keep their names, which the contract fixes.
-pub fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
+pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
     let mut renames = Renames::default();
     let mut report = Report::new();
     for object in objects {
@@ -45,7 +45,7 @@ pub fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report
 }
 
 /// Lets references between objects follow the new names, and those that name a namespace too, such as subjects of bindings, the namespace.
-pub fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<Diagnostic> {
+pub(crate) fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<Diagnostic> {
     let mut edits = Vec::new();
     for reference in references(object.value()).0 {
         let new = renames.get(reference.kind, reference.name);

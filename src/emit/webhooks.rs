@@ -14,10 +14,10 @@ use crate::objects::{Misfit, Object, Shape, select};
 const REVIEW_VERSIONS: &[&str] = &["v1"];
 
 /// The two kinds of webhook configurations, in the order in which they stand in components.
-pub const CONFIGURATION_KINDS: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+pub(crate) const CONFIGURATION_KINDS: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// The Service in front of the webhooks, which selects the pods by the provider label.
-pub fn service(names: &Names, label: &str) -> Value {
+pub(crate) fn service(names: &Names, label: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Service",
@@ -30,7 +30,7 @@ pub fn service(names: &Names, label: &str) -> Value {
 }
 
 /// The Issuer that signs the certificate of the webhooks with itself.
-pub fn issuer(names: &Names) -> Value {
+pub(crate) fn issuer(names: &Names) -> Value {
     json!({
         "apiVersion": "cert-manager.io/v1",
         "kind": "Issuer",
@@ -40,7 +40,7 @@ pub fn issuer(names: &Names) -> Value {
 }
 
 /// The Certificate of the webhooks. Its DNS names hold the namespace, so that clusterctl can move it to another one.
-pub fn certificate(names: &Names) -> Value {
+pub(crate) fn certificate(names: &Names) -> Value {
     let host = format!("{}.{}.svc", names.webhook_service(), names.namespace);
     json!({
         "apiVersion": "cert-manager.io/v1",
@@ -57,7 +57,7 @@ pub fn certificate(names: &Names) -> Value {
 /// A webhook configuration for some kinds, at the paths at which controller-runtime serves them
 /// (`/validate-bootstrap-windlass-dev-v1beta2-windlassconfig`). `version` is the API version that the webhooks see; with
 /// `matchPolicy: Equivalent` the API server converts requests in other versions.
-pub fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], version: &str) -> Value {
+pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], version: &str) -> Value {
     let (verb, adjective, short) = match configuration_kind {
         "MutatingWebhookConfiguration" => ("mutate", "mutating", "default"),
         _ => ("validate", "validating", "validation"),
@@ -103,7 +103,7 @@ fn service_reference(names: &Names, path: Option<&Value>) -> Value {
 
 /// Points the webhooks of a configuration that was read from a file to our Service and has cert-manager inject the CA. What has the wrong
 /// type is in the result.
-pub fn connect_configuration(names: &Names, configuration: &mut Object) -> Vec<Diagnostic> {
+pub(crate) fn connect_configuration(names: &Names, configuration: &mut Object) -> Vec<Diagnostic> {
     let services = select(configuration.value(), "webhooks[].clientConfig.service", Shape::Mapping).found;
     let edits: Vec<(Option<FieldPath>, Value)> = services
         .into_iter()
@@ -119,7 +119,7 @@ pub fn connect_configuration(names: &Names, configuration: &mut Object) -> Vec<D
 ///
 /// # Errors
 /// When the fields that are set cannot be.
-pub fn convert_by_webhook(names: &Names, crd: &mut Object) -> Result<(), Misfit> {
+pub(crate) fn convert_by_webhook(names: &Names, crd: &mut Object) -> Result<(), Misfit> {
     crd.set(&FieldPath::of_fields("spec.conversion"), conversion_clause(&names.webhook_service(), &names.namespace))?;
     inject_ca(names, crd)
 }

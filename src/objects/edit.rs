@@ -11,7 +11,7 @@ impl Object {
     ///
     /// # Errors
     /// When `metadata` is no mapping.
-    pub fn set_name(&mut self, name: &str) -> Result<(), Misfit> {
+    pub(crate) fn set_name(&mut self, name: &str) -> Result<(), Misfit> {
         self.set(&FieldPath::of_fields("metadata.name"), name.into())
     }
 
@@ -19,7 +19,7 @@ impl Object {
     ///
     /// # Errors
     /// When `metadata` is no mapping.
-    pub fn set_namespace(&mut self, namespace: &str) -> Result<(), Misfit> {
+    pub(crate) fn set_namespace(&mut self, namespace: &str) -> Result<(), Misfit> {
         self.set(&FieldPath::of_fields("metadata.namespace"), namespace.into())
     }
 
@@ -27,7 +27,7 @@ impl Object {
     ///
     /// # Errors
     /// When `metadata` or its `labels` are no mapping.
-    pub fn set_label(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
+    pub(crate) fn set_label(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
         self.set_in_metadata("labels", key, value)
     }
 
@@ -35,7 +35,7 @@ impl Object {
     ///
     /// # Errors
     /// When `metadata` or its `annotations` are no mapping.
-    pub fn set_annotation(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
+    pub(crate) fn set_annotation(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
         self.set_in_metadata("annotations", key, value)
     }
 
@@ -51,7 +51,7 @@ impl Object {
     ///
     /// # Errors
     /// When something on the way is absent or has another type.
-    pub fn set(&mut self, path: &FieldPath, new: Value) -> Result<(), Misfit> {
+    pub(crate) fn set(&mut self, path: &FieldPath, new: Value) -> Result<(), Misfit> {
         let Some((last, _)) = path.segments().split_last() else {
             self.value = new;
             return Ok(());
@@ -71,12 +71,12 @@ impl Object {
     }
 
     /// Changes all texts, but no keys. The depth is that of the reader's limits.
-    pub fn edit_texts(&mut self, edit: impl Fn(&mut String)) {
+    pub(crate) fn edit_texts(&mut self, edit: impl Fn(&mut String)) {
         edit_texts(&mut self.value, &edit);
     }
 
     /// Drops the keys whose value is null, as the client or the API server does.
-    pub fn drop_nulls(&mut self) {
+    pub(crate) fn drop_nulls(&mut self) {
         drop_nulls(&mut self.value);
     }
 }

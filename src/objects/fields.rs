@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 use crate::diag::Segment;
 
 /// The value at a path of mappings.
-pub fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+pub(crate) fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.as_object()?.get(*name))
 }
 
 /// The value at a path of mappings and lists.
-pub fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
+pub(crate) fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, segment| match segment {
         Segment::Field(name) | Segment::Key(name) => value.as_object()?.get(name),
         Segment::Index(index) => value.as_array()?.get(*index),
@@ -18,38 +18,38 @@ pub fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
 }
 
 /// The text at a path; empty when there is none.
-pub fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
     field(value, path).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The items of the list at a path; none when there is no list.
-pub fn items<'v>(value: &'v Value, path: &[&str]) -> &'v [Value] {
+pub(crate) fn items<'v>(value: &'v Value, path: &[&str]) -> &'v [Value] {
     field(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The items of the list at a path, to be changed; none when there is no list.
-pub fn items_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut [Value] {
+pub(crate) fn items_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut [Value] {
     let found = path.iter().try_fold(value, |value, name| value.as_object_mut()?.get_mut(*name));
     found.and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
 /// The object's kind.
-pub fn kind(object: &Value) -> &str {
+pub(crate) fn kind(object: &Value) -> &str {
     text(object, &["kind"])
 }
 
 /// The object's name.
-pub fn name(object: &Value) -> &str {
+pub(crate) fn name(object: &Value) -> &str {
     text(object, &["metadata", "name"])
 }
 
 /// The object's namespace.
-pub fn namespace(object: &Value) -> &str {
+pub(crate) fn namespace(object: &Value) -> &str {
     text(object, &["metadata", "namespace"])
 }
 
 /// API group and version; both empty when the `apiVersion` has more than one `/`.
-pub fn group_version(object: &Value) -> (&str, &str) {
+pub(crate) fn group_version(object: &Value) -> (&str, &str) {
     let api_version = text(object, &["apiVersion"]);
     match api_version.split_once('/') {
         None => ("", api_version),
@@ -60,7 +60,7 @@ pub fn group_version(object: &Value) -> (&str, &str) {
 
 /// A map of texts in `metadata` (labels, annotations). A null counts as an empty text; one value of another type makes the whole map count
 /// as absent.
-pub fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
+pub(crate) fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
     let texts = field(object, &["metadata", name])?.as_object()?;
     let text = |value: &Value| match value {
         Value::Null => Some(Value::from("")),
@@ -71,7 +71,7 @@ pub fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> 
 }
 
 /// Sets a field of `metadata`, which is made when it is absent and left alone when it is no mapping.
-pub fn set_metadata(object: &mut Value, name: &str, value: Value) {
+pub(crate) fn set_metadata(object: &mut Value, name: &str, value: Value) {
     let Value::Object(fields) = object else { return };
     let metadata = fields.entry("metadata").or_insert_with(|| Map::new().into());
     if let Value::Object(metadata) = metadata {

@@ -14,7 +14,7 @@ rules! {
 
 /// The types of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Nothing is there.
     Absent,
     /// `true` or `false`.
@@ -31,7 +31,7 @@ pub enum Shape {
 
 impl Shape {
     /// That of a value.
-    pub fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Shape::Absent,
             Value::Bool(_) => Shape::Boolean,
@@ -58,15 +58,15 @@ impl fmt::Display for Shape {
 
 /// A field that has another type than the one that belongs there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub(crate) struct Misfit {
     /// The field.
-    pub path: FieldPath,
+    pub(crate) path: FieldPath,
     /// What belongs there.
-    pub wanted: Shape,
+    pub(crate) wanted: Shape,
     /// What is there.
-    pub found: Shape,
+    pub(crate) found: Shape,
     /// The line to write, or what to do.
-    pub help: String,
+    pub(crate) help: String,
 }
 
 impl Misfit {
@@ -78,12 +78,12 @@ impl Misfit {
 
 impl Object {
     /// The finding about an edit that was not possible.
-    pub fn refused(&self, edit: Result<(), Misfit>) -> Option<Diagnostic> {
+    pub(crate) fn refused(&self, edit: Result<(), Misfit>) -> Option<Diagnostic> {
         edit.err().map(|misfit| self.misfit(&misfit))
     }
 
     /// The finding about a field of this object.
-    pub fn misfit(&self, misfit: &Misfit) -> Diagnostic {
+    pub(crate) fn misfit(&self, misfit: &Misfit) -> Diagnostic {
         let Misfit { path, wanted, found, help } = misfit;
         let finding = Diagnostic::of(&FIELD_TYPE, format!("{path} of {} is {found}, where {wanted} belongs", self.title()));
         finding.at(self.place(path)).help(help.as_str())

@@ -4,26 +4,27 @@
 //! they were not asked for, and a field in the way that has another type is a [`Misfit`], which becomes a finding.
 
 mod edit;
-pub mod fields;
+pub(crate) mod fields;
 pub(crate) mod misfit;
 mod object;
-pub mod pods;
+pub(crate) mod pods;
 mod pool;
 pub(crate) mod read;
-pub mod references;
+pub(crate) mod references;
 pub(crate) mod scope;
-pub mod secrets;
+pub(crate) mod secrets;
 mod select;
 mod spot;
 pub(crate) mod strategic_merge;
-pub mod substituted;
+pub(crate) mod substituted;
 #[cfg(test)]
 mod tests;
 
-pub use misfit::{Misfit, Shape};
-pub use object::{Anchor, Object};
+pub(crate) use misfit::{Misfit, Shape};
+pub(crate) use object::Anchor;
+pub use object::Object;
 pub use pool::Pool;
-pub use read::{documents, read};
-pub use select::{Selection, select};
-pub use spot::Spot;
-pub use substituted::Substituted;
+pub(crate) use read::{documents, read};
+pub(crate) use select::select;
+pub(crate) use spot::Spot;
+pub(crate) use substituted::Substituted;

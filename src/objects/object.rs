@@ -19,14 +19,14 @@ pub struct Object {
 
 /// Where an object stands, without its value.
 #[derive(Clone)]
-pub struct Anchor {
+pub(crate) struct Anchor {
     title: String,
     origin: Option<Origin>,
 }
 
 impl Anchor {
     /// The place of a field of the object, as [`Object::place`] has it.
-    pub fn place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn place(&self, path: &FieldPath) -> Place {
         place_by(self.origin.as_ref(), self.title.clone(), path, yaml::Origin::place)
     }
 }
@@ -55,7 +55,7 @@ impl fmt::Debug for Object {
 
 impl Object {
     /// An object without places: one that we made, or one from the API.
-    pub fn made(value: Value) -> Self {
+    pub(crate) fn made(value: Value) -> Self {
         Object { value, origin: None }
     }
 
@@ -65,47 +65,47 @@ impl Object {
     }
 
     /// The value. Reading a field that is not there gives null; changes go through the checked edits.
-    pub fn value(&self) -> &Value {
+    pub(crate) fn value(&self) -> &Value {
         &self.value
     }
 
     /// The value, without the rest.
-    pub fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         self.value
     }
 
     /// The value at a path of mappings.
-    pub fn field(&self, path: &[&str]) -> Option<&Value> {
+    pub(crate) fn field(&self, path: &[&str]) -> Option<&Value> {
         fields::field(&self.value, path)
     }
 
     /// The value at a path.
-    pub fn at(&self, path: &FieldPath) -> Option<&Value> {
+    pub(crate) fn at(&self, path: &FieldPath) -> Option<&Value> {
         fields::at(&self.value, path.segments())
     }
 
     /// The text at a path; empty when there is none.
-    pub fn text(&self, path: &[&str]) -> &str {
+    pub(crate) fn text(&self, path: &[&str]) -> &str {
         fields::text(&self.value, path)
     }
 
     /// The items of the list at a path; none when there is no list.
-    pub fn items(&self, path: &[&str]) -> &[Value] {
+    pub(crate) fn items(&self, path: &[&str]) -> &[Value] {
         fields::items(&self.value, path)
     }
 
     /// `apiVersion`, or nothing.
-    pub fn api_version(&self) -> &str {
+    pub(crate) fn api_version(&self) -> &str {
         self.text(&["apiVersion"])
     }
 
     /// The API group; empty for the core group.
-    pub fn group(&self) -> &str {
+    pub(crate) fn group(&self) -> &str {
         fields::group_version(&self.value).0
     }
 
     /// The version of the API group.
-    pub fn version(&self) -> &str {
+    pub(crate) fn version(&self) -> &str {
         fields::group_version(&self.value).1
     }
 
@@ -120,12 +120,12 @@ impl Object {
     }
 
     /// `metadata.namespace`, or nothing.
-    pub fn namespace(&self) -> &str {
+    pub(crate) fn namespace(&self) -> &str {
         fields::namespace(&self.value)
     }
 
     /// `metadata.namespace`, or `default`, as kubectl has it.
-    pub fn namespace_or_default(&self) -> &str {
+    pub(crate) fn namespace_or_default(&self) -> &str {
         match self.namespace() {
             "" => "default",
             namespace => namespace,
@@ -133,7 +133,7 @@ impl Object {
     }
 
     /// `Kind/name`; of one without a name the kind.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         if self.name().is_empty() {
             return self.kind().to_owned();
         }
@@ -141,42 +141,42 @@ impl Object {
     }
 
     /// Whether it is of a kind, whatever the version.
-    pub fn is(&self, group: &str, kind: &str) -> bool {
+    pub(crate) fn is(&self, group: &str, kind: &str) -> bool {
         self.kind() == kind && self.group() == group
     }
 
     /// A label, when it is a text.
-    pub fn label(&self, key: &str) -> Option<&str> {
+    pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.field(&["metadata", "labels", key])?.as_str()
     }
 
     /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an object without places.
-    pub fn place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn place(&self, path: &FieldPath) -> Place {
         place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::place)
     }
 
     /// The place of the key of a field; where there is no key, that of the value.
-    pub fn key_place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn key_place(&self, path: &FieldPath) -> Place {
         place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::key_place)
     }
 
     /// Where the object stands, without its value.
-    pub fn anchor(&self) -> Anchor {
+    pub(crate) fn anchor(&self) -> Anchor {
         Anchor { title: self.title(), origin: self.origin.clone() }
     }
 
     /// The source from which the object was read.
-    pub fn source(&self) -> Option<&Source> {
+    pub(crate) fn source(&self) -> Option<&Source> {
         self.origin.as_ref().map(|origin| origin.document.source())
     }
 
     /// The number of its document in the source, from 1.
-    pub fn document(&self) -> Option<usize> {
+    pub(crate) fn document(&self) -> Option<usize> {
         self.origin.as_ref().map(|origin| origin.document.document())
     }
 
     /// The paths of texts with a variable that the file quotes; `None` for an object without places.
-    pub fn quoted_variables(&self) -> Option<BTreeSet<FieldPath>> {
+    pub(crate) fn quoted_variables(&self) -> Option<BTreeSet<FieldPath>> {
         let origin = self.origin.as_ref()?;
         let mut found = BTreeSet::new();
         if origin.document.text().contains("${")
@@ -188,7 +188,7 @@ impl Object {
     }
 
     /// The objects of a list such as `kubectl get -o yaml` prints; any other object as it is.
-    pub fn into_items(mut self) -> Vec<Object> {
+    pub(crate) fn into_items(mut self) -> Vec<Object> {
         let items = match self.value.get_mut("items") {
             Some(Value::Array(items)) => std::mem::take(items),
             _ => return vec![self],

@@ -8,10 +8,10 @@ use super::select::select;
 use crate::diag::FieldPath;
 
 /// The lists of containers of a pod, in the order in which clusterctl looks at them.
-pub const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+pub(crate) const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// Where objects of a kind have their pod. The kind decides alone, as it does for clusterctl.
-pub fn pod_path(kind: &str) -> Option<&'static str> {
+pub(crate) fn pod_path(kind: &str) -> Option<&'static str> {
     match kind {
         "Pod" => Some("spec"),
         "PodTemplate" => Some("template.spec"),
@@ -22,7 +22,7 @@ pub fn pod_path(kind: &str) -> Option<&'static str> {
 }
 
 /// The containers of an object with their paths: those that run, then init containers, then ephemeral ones. What is no mapping is left out.
-pub fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
+pub(crate) fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
     let pod = pod_path(fields::kind(object)).into_iter();
     pod.flat_map(move |pod| {
         CONTAINER_LISTS.into_iter().flat_map(move |list| select(object, &format!("{pod}.{list}[]"), Shape::Mapping).found)
@@ -30,6 +30,6 @@ pub fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
 }
 
 /// The images that the containers of an object name, in their order.
-pub fn images(object: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn images(object: &Value) -> impl Iterator<Item = &str> {
     containers(object).filter_map(|(_, container)| container.get("image")?.as_str())
 }

@@ -28,7 +28,7 @@ fn key(object: &Object) -> Key<'_> {
 
 impl Pool {
     /// The objects, in their order.
-    pub fn of(objects: Vec<Object>) -> Self {
+    pub(crate) fn of(objects: Vec<Object>) -> Self {
         let mut by_name: Vec<usize> = (0..objects.len()).collect();
         by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));
         Pool { objects, by_name, referrers: OnceLock::new() }
@@ -55,13 +55,13 @@ impl Pool {
 
     /// The object of that group, kind, namespace and name; the version does not matter. Of several the last one counts, as it does when
     /// they are applied one after the other.
-    pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
+    pub(crate) fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
         let wanted = (group, kind, namespace, name);
         self.range(|object| key(object).cmp(&wanted)).last().map(|at| &self.objects[*at])
     }
 
     /// The objects of a group and kind in a namespace, in the order of the input.
-    pub fn of_kind(&self, group: &str, kind: &str, namespace: &str) -> impl Iterator<Item = &Object> {
+    pub(crate) fn of_kind(&self, group: &str, kind: &str, namespace: &str) -> impl Iterator<Item = &Object> {
         let wanted = (group, kind, namespace);
         let mut found = self.range(|object| (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)).to_vec();
         found.sort_unstable();
@@ -69,7 +69,7 @@ impl Pool {
     }
 
     /// The objects of the same namespace that name the object, in the order of the input.
-    pub fn referrers(&self, object: &Object) -> impl Iterator<Item = &Object> {
+    pub(crate) fn referrers(&self, object: &Object) -> impl Iterator<Item = &Object> {
         let referrers = self.referrers.get_or_init(|| self.index_referrers());
         let key = [object.kind(), object.namespace_or_default(), object.name()].map(str::to_owned);
         referrers.get(&key).into_iter().flatten().map(|at| &self.objects[*at])

@@ -14,14 +14,14 @@ rules! {
 }
 
 /// The documents of a source, whatever they are. Documents without content are passed over.
-pub fn documents(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
+pub(crate) fn documents(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
     let read = yaml::values(source, budget);
     let documents = read.documents.into_iter().filter(|document| !document.value.is_null());
     (documents.map(Object::of_document).collect(), read.report)
 }
 
 /// The objects of a source. Documents without content are passed over; what is no object is a finding.
-pub fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
+pub(crate) fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
     let (mut objects, mut report) = documents(source, budget);
     objects.retain(|object| {
         let fault = fault(object);

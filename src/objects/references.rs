@@ -11,27 +11,27 @@ use crate::diag::{FieldPath, Segment};
 
 /// A name in an object that is that of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference<'v> {
+pub(crate) struct Reference<'v> {
     /// Where the name stands.
-    pub path: FieldPath,
+    pub(crate) path: FieldPath,
     /// The kind of the other object.
-    pub kind: &'v str,
+    pub(crate) kind: &'v str,
     /// Its name.
-    pub name: &'v str,
+    pub(crate) name: &'v str,
     /// Whether the namespace of the other object stands beside its name.
-    pub with_namespace: bool,
+    pub(crate) with_namespace: bool,
     /// Whether the text is `NAMESPACE/NAME`, not the name alone.
-    pub is_joined: bool,
+    pub(crate) is_joined: bool,
 }
 
 impl Reference<'_> {
     /// Where the namespace of the other object stands, or would.
-    pub fn namespace_path(&self) -> FieldPath {
+    pub(crate) fn namespace_path(&self) -> FieldPath {
         self.path.parent().unwrap_or_default().field("namespace")
     }
 
     /// The text that names the other object when it has this name, in a namespace.
-    pub fn text(&self, namespace: &str, name: &str) -> String {
+    pub(crate) fn text(&self, namespace: &str, name: &str) -> String {
         if self.is_joined { format!("{namespace}/{name}") } else { name.to_owned() }
     }
 }
@@ -156,7 +156,7 @@ const RESOURCES: &[(&str, &str, &str)] = &[
 const WITH_NAMESPACE: [&str; 2] = ["service", "subjects"];
 
 /// The references of an object, and the fields on their ways that have another type than Kubernetes gives them, each once.
-pub fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
+pub(crate) fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
     let (mut found, mut misfits, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut follow = |path: &str, to: To| {
         let Selection { found: names, misfits: faults } = select(object, path, Shape::Text);

@@ -7,16 +7,16 @@ use crate::diag::{FieldPath, Segment};
 
 /// What a path leads to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Selection<'v> {
+pub(crate) struct Selection<'v> {
     /// The values at the path, which have the type that belongs there.
-    pub found: Vec<(FieldPath, &'v Value)>,
+    pub(crate) found: Vec<(FieldPath, &'v Value)>,
     /// Fields on the way, or at its end, that have another type.
-    pub misfits: Vec<Misfit>,
+    pub(crate) misfits: Vec<Misfit>,
 }
 
 /// Follows a path; `wanted` is the type at its end. What is absent or null is passed over, and so are texts with a variable in place of
 /// something else, of which nobody knows what they will be.
-pub fn select<'v>(value: &'v Value, path: &str, wanted: Shape) -> Selection<'v> {
+pub(crate) fn select<'v>(value: &'v Value, path: &str, wanted: Shape) -> Selection<'v> {
     let mut walk = Walk { path: FieldPath::root(), wanted, selection: Selection::default() };
     walk.descend(value, path);
     walk.selection

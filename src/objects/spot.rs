@@ -5,24 +5,24 @@ use crate::diag::{FieldPath, Place};
 
 /// A field of an object.
 #[derive(Debug, Clone)]
-pub struct Spot<'o> {
+pub(crate) struct Spot<'o> {
     object: &'o Object,
     path: FieldPath,
 }
 
 impl<'o> Spot<'o> {
     /// The field of an object.
-    pub fn new(object: &'o Object, path: FieldPath) -> Self {
+    pub(crate) fn new(object: &'o Object, path: FieldPath) -> Self {
         Spot { object, path }
     }
 
     /// The object as a whole.
-    pub fn whole(object: &'o Object) -> Self {
+    pub(crate) fn whole(object: &'o Object) -> Self {
         Spot::new(object, FieldPath::root())
     }
 
     /// Where it stands.
-    pub fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         self.object.place(&self.path)
     }
 }

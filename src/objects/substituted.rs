@@ -8,10 +8,10 @@ use crate::text::envsubst::{self, OffsetMap, SubstError, Template};
 use crate::text::source::Source;
 
 /// What stands for a variable without a default while a template is judged. It reads as a number and as a name.
-pub const SAMPLE: &str = "1";
+pub(crate) const SAMPLE: &str = "1";
 
 /// A sample for each variable of a template that has no default.
-pub fn samples(template: &Template) -> impl Fn(&str) -> Option<String> + use<> {
+pub(crate) fn samples(template: &Template) -> impl Fn(&str) -> Option<String> + use<> {
     let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
     let required: BTreeSet<String> = required.map(|(name, _)| name).collect();
     move |name| required.contains(name).then(|| SAMPLE.to_owned())
@@ -19,7 +19,7 @@ pub fn samples(template: &Template) -> impl Fn(&str) -> Option<String> + use<> {
 
 /// A template and its text with the variables replaced.
 #[derive(Debug, Clone)]
-pub struct Substituted {
+pub(crate) struct Substituted {
     template: Source,
     text: Source,
     map: OffsetMap,
@@ -27,7 +27,7 @@ pub struct Substituted {
 
 impl Substituted {
     /// The text that became of a template.
-    pub fn new(template: Source, text: &str, map: OffsetMap) -> Self {
+    pub(crate) fn new(template: Source, text: &str, map: OffsetMap) -> Self {
         Substituted { text: Source::new(template.name().clone(), text), template, map }
     }
 
@@ -35,29 +35,29 @@ impl Substituted {
     ///
     /// # Errors
     /// When clusterctl cannot read or replace them.
-    pub fn sampled(template: &Source, budget: &Budget) -> Result<Self, SubstError> {
+    pub(crate) fn sampled(template: &Source, budget: &Budget) -> Result<Self, SubstError> {
         let parsed = envsubst::parse(template.text())?;
         let done = parsed.expand(samples(&parsed), budget)?;
         Ok(Substituted::new(template.clone(), &String::from_utf8_lossy(&done.bytes), done.map))
     }
 
     /// The text, under the name of the template.
-    pub fn text(&self) -> &Source {
+    pub(crate) fn text(&self) -> &Source {
         &self.text
     }
 
     /// What stands in the template at a place in the text.
-    pub fn written(&self, place: &Place) -> &str {
+    pub(crate) fn written(&self, place: &Place) -> &str {
         place.span.map_or("", |span| self.template.slice(self.map.to_template_range(span.start.offset..span.end.offset)))
     }
 
     /// Findings about the text, at their places in the template.
-    pub fn restore(&self, report: Report) -> Report {
+    pub(crate) fn restore(&self, report: Report) -> Report {
         report.into_findings().into_iter().map(|finding| self.restored(finding)).collect()
     }
 
     /// A finding with its places of this text in the template.
-    pub fn restored(&self, mut finding: Diagnostic) -> Diagnostic {
+    pub(crate) fn restored(&self, mut finding: Diagnostic) -> Diagnostic {
         self.move_place(&mut finding.place);
         finding.related.iter_mut().for_each(|related| self.move_place(&mut related.place));
         finding

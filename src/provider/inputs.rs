@@ -67,7 +67,7 @@ impl Inputs {
     }
 
     /// What the run may spend on the files.
-    pub fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
@@ -77,17 +77,17 @@ impl Inputs {
     }
 
     /// What stands behind a pattern; `None` when nobody looked.
-    pub fn matched(&self, pattern: &str) -> Option<&Matched> {
+    pub(crate) fn matched(&self, pattern: &str) -> Option<&Matched> {
         self.matched.get(pattern)
     }
 
     /// The files behind a pattern; none when it matches nothing.
-    pub fn files(&self, pattern: &str) -> &[Source] {
+    pub(crate) fn files(&self, pattern: &str) -> &[Source] {
         self.matched.get(pattern).map_or(&[], |matched| &matched.files)
     }
 
     /// The files of a list of patterns, each once, with the index of the first pattern that takes it; without those that the list excludes.
-    pub fn of_list<'a>(&'a self, patterns: &[String]) -> Vec<(usize, &'a Source)> {
+    pub(crate) fn of_list<'a>(&'a self, patterns: &[String]) -> Vec<(usize, &'a Source)> {
         let excluded = patterns.iter().filter(|pattern| pattern.starts_with(EXCLUDE)).flat_map(|pattern| self.files(pattern));
         let mut known: BTreeSet<&str> = excluded.map(|source| source.name().as_ref()).collect();
         let taken = patterns.iter().enumerate().filter(|(_, pattern)| !pattern.starts_with(EXCLUDE));
@@ -101,7 +101,7 @@ impl Inputs {
     }
 
     /// The kustomizations beside the files.
-    pub fn kustomizations(&self) -> &[Kustomization] {
+    pub(crate) fn kustomizations(&self) -> &[Kustomization] {
         &self.kustomizations
     }
 

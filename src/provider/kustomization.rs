@@ -34,16 +34,16 @@ pub struct Kustomization {
 
 /// Something that a kustomization changes.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub(crate) struct Change {
     /// Where the kustomization says so.
-    pub place: Place,
+    pub(crate) place: Place,
     /// What it does.
-    pub action: Action,
+    pub(crate) action: Action,
 }
 
 /// What a kustomization does to objects.
 #[derive(Debug, Clone)]
-pub enum Action {
+pub(crate) enum Action {
     /// Puts labels (`labels`) or annotations (`annotations`) on the objects of its files.
     Metadata(&'static str, BTreeMap<String, String>),
     /// Patches the objects that it is for.
@@ -56,19 +56,19 @@ pub enum Action {
 
 /// A patch.
 #[derive(Debug, Clone)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// Its file as the kustomization has it, if it is one.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// The objects that it is for.
-    pub target: Target,
+    pub(crate) target: Target,
     /// The operations of a JSON patch, or the fields of a merge patch.
-    pub content: Value,
+    pub(crate) content: Value,
 }
 
 /// The objects that a patch is for: expressions for the whole of a text, none for any text (`SelectorRegex` of kustomize's `api/types`). The
 /// namespace is not looked at, because that of the sources is another than that of the release.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub(crate) struct Target {
     group: Option<Regex>,
     version: Option<Regex>,
     kind: Option<Regex>,
@@ -77,7 +77,7 @@ pub struct Target {
 
 impl Target {
     /// Whether it is for an object of this group, version and kind, which has one of these names.
-    pub fn fits(&self, [group, version, kind]: [&str; 3], names: &[&str]) -> bool {
+    pub(crate) fn fits(&self, [group, version, kind]: [&str; 3], names: &[&str]) -> bool {
         let is_match = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
         is_match(&self.group, group)
             && is_match(&self.version, version)
@@ -136,7 +136,7 @@ impl Kustomization {
     }
 
     /// The file.
-    pub fn source(&self) -> &Source {
+    pub(crate) fn source(&self) -> &Source {
         &self.source
     }
 
@@ -151,7 +151,7 @@ impl Kustomization {
     }
 
     /// The patch files that were read.
-    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         std::iter::once(&self.source).chain(self.patches.values())
     }
 
@@ -163,7 +163,7 @@ impl Kustomization {
     }
 
     /// What it changes: labels and annotations, patches, and what is not followed.
-    pub fn changes(&self, budget: &Budget) -> Vec<Change> {
+    pub(crate) fn changes(&self, budget: &Budget) -> Vec<Change> {
         if let Some(fault) = self.report.findings().first().filter(|_| !self.is_readable()) {
             let broken = format!("{} cannot be read, so it is not known what it changes: {}", self.source.name(), fault.message);
             return vec![Change { place: fault.place.clone(), action: Action::Broken(broken) }];
@@ -206,7 +206,7 @@ impl Kustomization {
     }
 
     /// How findings call a patch.
-    pub fn title(&self, file: &Option<String>) -> String {
+    pub(crate) fn title(&self, file: &Option<String>) -> String {
         match file {
             Some(file) => format!("{file}, a patch of {},", self.source.name()),
             None => format!("a patch in {}", self.source.name()),

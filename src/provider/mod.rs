@@ -10,8 +10,10 @@ pub(crate) mod parse;
 
 pub use builtin::{builtin, template_files};
 pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
-pub use kustomization::{Action, Change, KUSTOMIZATION_FILES, Kustomization, Patch, Target};
-pub use parse::{BUILTIN_CRDS, Declared, json_schema, missing_files, parse};
+pub(crate) use kustomization::{Action, Patch};
+pub use kustomization::{KUSTOMIZATION_FILES, Kustomization};
+pub(crate) use parse::missing_files;
+pub use parse::{Declared, json_schema, parse};
 
 use std::collections::BTreeMap;
 
@@ -22,13 +24,13 @@ use serde_json::{Map, Value};
 use crate::contract::ProviderType;
 
 /// The `apiVersion` of `provider.yaml`.
-pub const PROVIDER_API_VERSION: &str = "windlass.dev/v1alpha1";
+pub(crate) const PROVIDER_API_VERSION: &str = "windlass.dev/v1alpha1";
 
 /// The `kind` of `provider.yaml`.
-pub const PROVIDER_KIND: &str = "Provider";
+pub(crate) const PROVIDER_KIND: &str = "Provider";
 
 /// A part of a Kubernetes object that is passed on as it is.
-pub type Object = Map<String, Value>;
+pub(crate) type Object = Map<String, Value>;
 
 /// One provider: a components file and what belongs to it. Several documents in one file make one release with several components files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -310,12 +312,12 @@ pub struct ManagerPorts {
 
 impl Manager {
     /// Whether it answers conversion requests.
-    pub fn has_conversion(&self) -> bool {
+    pub(crate) fn has_conversion(&self) -> bool {
         self.conversion || !self.converts.is_empty()
     }
 
     /// Whether the CRD of a kind converts through it.
-    pub fn converts(&self, kind: &str) -> bool {
+    pub(crate) fn converts(&self, kind: &str) -> bool {
         if self.converts.is_empty() { self.conversion } else { self.converts.iter().any(|named| named == kind) }
     }
 }
@@ -327,7 +329,7 @@ impl Provider {
     }
 
     /// What names of namespaced objects begin with.
-    pub fn name_prefix(&self) -> String {
+    pub(crate) fn name_prefix(&self) -> String {
         match &self.name_prefix {
             Some(prefix) => prefix.clone(),
             None => format!("{}-", self.namespace.strip_suffix("-system").unwrap_or(&self.namespace)),
@@ -335,17 +337,17 @@ impl Provider {
     }
 
     /// The metadata file, relative to `provider.yaml`.
-    pub fn metadata_file(&self) -> &str {
+    pub(crate) fn metadata_file(&self) -> &str {
         self.metadata.as_deref().unwrap_or(crate::contract::METADATA_FILE)
     }
 
     /// Whether the CRDs are this program's own.
-    pub fn has_builtin_crds(&self) -> bool {
+    pub(crate) fn has_builtin_crds(&self) -> bool {
         matches!(self.crds, Some(Crds::Builtin(_)))
     }
 
     /// The patterns of CRD files.
-    pub fn crd_files(&self) -> &[String] {
+    pub(crate) fn crd_files(&self) -> &[String] {
         match &self.crds {
             Some(Crds::Files(files)) => files,
             Some(Crds::Builtin(_)) | None => &[],

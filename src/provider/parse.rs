@@ -45,7 +45,7 @@ rules! {
 const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
 /// The group of the kinds that `crds: builtin` stands for.
-pub const BUILTIN_CRDS: &str = crate::api::names::GROUP;
+pub(crate) const BUILTIN_CRDS: &str = crate::api::names::GROUP;
 
 /// A provider with the places of its fields.
 #[derive(Debug, Clone)]
@@ -60,12 +60,12 @@ pub struct Declared {
 
 impl Declared {
     /// The place of a field, or of the nearest thing that is there.
-    pub fn place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn place(&self, path: &FieldPath) -> Place {
         place(&self.source, self.document, &self.root, path)
     }
 
     /// The name of the file.
-    pub fn source_name(&self) -> &str {
+    pub(crate) fn source_name(&self) -> &str {
         self.source.name()
     }
 
@@ -324,7 +324,7 @@ fn duplicated(providers: &[Declared]) -> Report {
 }
 
 /// The patterns of the file that match nothing, or are none.
-pub fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
+pub(crate) fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
     let mut report = Report::new();
     for (pattern, wanted) in declared.provider.wanted() {
         let Some(matched) = inputs.matched(pattern) else { continue };

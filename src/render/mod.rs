@@ -13,7 +13,7 @@
 pub mod input;
 pub mod machine;
 pub mod plan;
-pub mod prove;
+pub(crate) mod prove;
 pub mod write;
 
 pub use crate::objects::Pool;
@@ -24,7 +24,7 @@ pub use input::request::{Encoder, FeatureGates, Request};
 pub use input::role::Role;
 pub use input::stand_in::StandIn;
 pub use input::target::{Target, targets};
-pub use input::unresolved::unresolved;
+pub(crate) use input::unresolved::unresolved;
 pub use input::variables::Variables;
 pub use machine::{Outcome, render};
 pub use write::rendered::Rendered;

@@ -9,7 +9,7 @@ use super::text;
 use crate::diag::{self, Diagnostic, Place, Report};
 
 /// The version of the shape.
-pub const API_VERSION: &str = "report.windlass.dev/v1";
+pub(crate) const API_VERSION: &str = "report.windlass.dev/v1";
 
 /// The program that wrote a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct Tool {
 
 impl Tool {
     /// This build.
-    pub const THIS: Tool = Tool { name: "windlass", version: env!("CARGO_PKG_VERSION") };
+    pub(crate) const THIS: Tool = Tool { name: "windlass", version: env!("CARGO_PKG_VERSION") };
 }
 
 /// What every verb prints with `-o json`.

@@ -92,7 +92,7 @@ impl Sources {
     }
 
     /// The text of that name, if it may be shown.
-    pub fn get(&self, name: &str) -> Option<&Source> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Source> {
         self.text(name).filter(|text| text.is_shown).map(|text| &text.source)
     }
 

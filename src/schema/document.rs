@@ -16,17 +16,17 @@ use crate::text::yaml::Node;
 
 /// The rules under which the faults of one kind of document are reported.
 #[derive(Debug, Clone, Copy)]
-pub struct Wording {
+pub(crate) struct Wording {
     /// A field that the format does not have.
-    pub unknown: &'static Rule,
+    pub(crate) unknown: &'static Rule,
     /// A field that must be there.
-    pub missing: &'static Rule,
+    pub(crate) missing: &'static Rule,
     /// A value that the format does not take.
-    pub refused: &'static Rule,
+    pub(crate) refused: &'static Rule,
 }
 
 /// The schema of a type as a structural schema in JSON: inlined, without `null`.
-pub fn structural_json<T: JsonSchema>() -> Value {
+pub(crate) fn structural_json<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::openapi3().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -37,12 +37,12 @@ pub fn structural_json<T: JsonSchema>() -> Value {
 }
 
 /// The compiled schema of a type of ours.
-pub fn schema_of<T: JsonSchema>() -> Schema {
+pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     compiled(&structural_json::<T>())
 }
 
 /// Compiles a schema that we made ourselves.
-pub fn compiled(schema: &Value) -> Schema {
+pub(crate) fn compiled(schema: &Value) -> Schema {
     Schema::from_json(schema).expect("internal error: the schema of our own type does not compile")
 }
 
@@ -74,7 +74,7 @@ fn made_structural(schema: &mut Value) {
 
 /// What of a field a finding points at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Its key, where it has one.
     Key,
     /// Its value.
@@ -85,7 +85,7 @@ pub enum Part {
 /// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
 ///
 /// `root` is the document as it was read, `index` its number in the source.
-pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, source: &Source, index: usize) -> Report {
+pub(crate) fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, source: &Source, index: usize) -> Report {
     check_at(document, schema, wording, &|path, part| {
         let located = root.nearest(path);
         let span = if part == Part::Key { located.key.unwrap_or(located.span) } else { located.span };
@@ -95,7 +95,7 @@ pub fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, 
 
 /// As [`check`], for a document that is not what was read, but made of it: `at` says where a field was written,
 /// and under which path.
-pub fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
+pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
     let unknown = schema.unknown_fields(document);
     let meant: BTreeSet<FieldPath> = unknown.iter().filter_map(meant).collect();
     let violations = schema.validate(document).into_iter();

@@ -8,10 +8,10 @@
 
 mod cel;
 mod default;
-pub mod document;
+pub(crate) mod document;
 mod format;
 mod list_type;
-pub mod name;
+pub(crate) mod name;
 mod node;
 mod object_meta;
 mod pattern;
@@ -24,7 +24,7 @@ mod violation;
 use serde_json::Value;
 
 pub use cel::{NotEvaluable, Verdict};
-pub use object_meta::{validate_annotations, validate_labels, validate_metadata};
+pub(crate) use object_meta::{validate_annotations, validate_labels};
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 

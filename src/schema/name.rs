@@ -46,7 +46,7 @@ fn at_most(text: &str, limit: usize, unit: &str) -> Option<String> {
 }
 
 /// What is wrong with a name that must be a DNS subdomain of RFC 1123.
-pub fn subdomain_errors(text: &str) -> Vec<String> {
+pub(crate) fn subdomain_errors(text: &str) -> Vec<String> {
     subdomain_errors_in(text, "characters")
 }
 
@@ -58,7 +58,7 @@ fn subdomain_errors_in(text: &str, unit: &str) -> Vec<String> {
 }
 
 /// What is wrong with a name that must be a DNS label of RFC 1123, such as a namespace.
-pub fn label_errors(text: &str) -> Vec<String> {
+pub(crate) fn label_errors(text: &str) -> Vec<String> {
     const WHAT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end \
                         with an alphanumeric character";
     let form = match () {
@@ -70,7 +70,7 @@ pub fn label_errors(text: &str) -> Vec<String> {
 }
 
 /// What is wrong with a name that must be a DNS label of RFC 1035, such as a kind in lower case.
-pub fn label_1035_errors(text: &str) -> Vec<String> {
+pub(crate) fn label_1035_errors(text: &str) -> Vec<String> {
     const WHAT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
                         character, and end with an alphanumeric character";
     let form = (!is_label_1035(text)).then(|| expected(WHAT, LABEL_1035, &["my-name", "abc-123"]));
@@ -78,7 +78,7 @@ pub fn label_1035_errors(text: &str) -> Vec<String> {
 }
 
 /// What is wrong with the key of a label, an annotation (in lower case) or the name of a finalizer.
-pub fn label_key_errors(text: &str) -> Vec<String> {
+pub(crate) fn label_key_errors(text: &str) -> Vec<String> {
     const WHAT: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     let form = || expected(WHAT, KEY, &["MyName", "my.name", "123-abc"]);
     let parts: Vec<_> = text.split('/').collect();
@@ -108,7 +108,7 @@ pub fn label_key_errors(text: &str) -> Vec<String> {
 }
 
 /// What is wrong with the value of a label.
-pub fn label_value_errors(text: &str) -> Vec<String> {
+pub(crate) fn label_value_errors(text: &str) -> Vec<String> {
     const WHAT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start \
                         and end with an alphanumeric character";
     let good = text.is_empty() || is_key_name(text);

@@ -1,4 +1,4 @@
-//! `metadata`, of an object and of the resources embedded in it.
+//! `metadata` of the resources that are embedded in an object, and labels and annotations.
 //!
 //! Source: `k8s.io/apimachinery/pkg/api/validation` and the `objectmeta` package of apiextensions-apiserver, Kubernetes 0.36.
 
@@ -14,32 +14,8 @@ use crate::text::go;
 /// The largest sum of the annotations' keys and values, in bytes.
 const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
 
-/// How the name of an object is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NameRule {
-    /// A custom resource: DNS subdomain, required.
-    Subdomain,
-    /// An embedded resource: anything that fits into a path; may be absent.
-    PathSegment,
-}
-
-/// What the API server says about the `metadata` of a custom resource that is created.
-///
-/// A namespace is judged when there is one: a file may leave it to the command that applies it.
-pub fn validate_metadata(object: &Value) -> Vec<Violation> {
-    let path = FieldPath::root().field("metadata");
-    let empty = json!({});
-    match object.get("metadata").unwrap_or(&empty) {
-        Value::Null => check(&Map::new(), NameRule::Subdomain, &path),
-        metadata => match decode_error(metadata) {
-            Some(error) => vec![Violation::invalid(path, metadata, &error)],
-            None => metadata.as_object().map(|metadata| check(metadata, NameRule::Subdomain, &path)).unwrap_or_default(),
-        },
-    }
-}
-
 /// What is wrong with labels: keys and values, all reported at the map.
-pub fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
+pub(crate) fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (key, value) in labels {
         let value = value.as_str().unwrap_or_default();
@@ -50,7 +26,7 @@ pub fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Vio
 }
 
 /// What is wrong with annotations: keys, and their size together.
-pub fn validate_annotations(annotations: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
+pub(crate) fn validate_annotations(annotations: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut size = 0;
     for (key, value) in annotations {
@@ -71,21 +47,15 @@ fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn check(metadata: &Map<String, Value>, rule: NameRule, path: &FieldPath) -> Vec<Violation> {
-    let errors = |name: &str, prefix: bool| match rule {
-        NameRule::Subdomain if prefix && name.len() > 1 && name.ends_with('-') => name::subdomain_errors(&masked(name)),
-        NameRule::Subdomain => name::subdomain_errors(name),
-        NameRule::PathSegment => name::path_segment_errors(name, prefix),
-    };
+/// The name is anything that fits into a path, and may be absent.
+fn check(metadata: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
     let (name, generate_name, namespace) = (text(metadata, "name"), text(metadata, "generateName"), text(metadata, "namespace"));
     if !generate_name.is_empty() {
-        violations.extend(all_invalid(&path.field("generateName"), generate_name, errors(generate_name, true)));
+        violations.extend(all_invalid(&path.field("generateName"), generate_name, name::path_segment_errors(generate_name, true)));
     }
     if !name.is_empty() {
-        violations.extend(all_invalid(&path.field("name"), name, errors(name, false)));
-    } else if rule == NameRule::Subdomain && generate_name.is_empty() {
-        violations.push(Violation::required(path.field("name"), "name or generateName is required"));
+        violations.extend(all_invalid(&path.field("name"), name, name::path_segment_errors(name, false)));
     }
     if !namespace.is_empty() {
         violations.extend(all_invalid(&path.field("namespace"), namespace, name::label_errors(namespace)));
@@ -100,12 +70,6 @@ fn check(metadata: &Map<String, Value>, rule: NameRule, path: &FieldPath) -> Vec
     violations.extend(owners(list("ownerReferences"), &path.field("ownerReferences")));
     violations.extend(finalizers(list("finalizers"), &path.field("finalizers")));
     violations
-}
-
-/// A prefix whose last character may be a dash, because something follows it. Upstream takes off two characters, not one.
-fn masked(prefix: &str) -> String {
-    let end = prefix.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
-    format!("{}a", &prefix[..end])
 }
 
 /// An owner reference as Go writes it back: the four strings always, in the order of its struct.
@@ -269,7 +233,7 @@ fn embedded(resource: &Map<String, Value>, path: &FieldPath, violations: &mut Ve
     let at = path.field("metadata");
     match (decode_error(metadata), metadata) {
         (Some(error), _) => violations.push(Violation::invalid(at, metadata, &error)),
-        (None, Value::Object(metadata)) => violations.extend(check(metadata, NameRule::PathSegment, &at)),
+        (None, Value::Object(metadata)) => violations.extend(check(metadata, &at)),
         (None, _) => {}
     }
 }
@@ -287,26 +251,9 @@ fn type_errors(key: &str, text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn messages(object: &Value) -> Vec<String> {
-        validate_metadata(object).iter().map(Violation::to_string).collect()
-    }
-
-    #[test]
-    fn a_name_is_required_and_must_be_a_subdomain() {
-        assert_eq!(messages(&json!({})), ["metadata.name: Required value: name or generateName is required"]);
-        assert_eq!(messages(&json!({"metadata": {"generateName": "a-"}})), [""; 0]);
-        assert!(
-            messages(&json!({"metadata": {"name": "A"}}))[0]
-                .starts_with("metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain")
-        );
-    }
-
     #[test]
     fn values_of_a_wrong_type_are_told_in_go_words() {
-        let check = |metadata: Value, expected: &str| {
-            let value = crate::text::go::json(&metadata);
-            assert_eq!(messages(&json!({"metadata": metadata})), [format!("metadata: Invalid value: {value}: {expected}")]);
-        };
+        let check = |metadata: Value, expected: &str| assert_eq!(decode_error(&metadata).as_deref(), Some(expected));
         check(
             json!({"labels": {"a": 1}}),
             "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",

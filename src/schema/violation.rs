@@ -29,13 +29,11 @@ pub enum ViolationKind {
     TooLong,
     /// A list or map with too many entries.
     TooMany,
-    /// The API server itself fails.
-    Internal,
 }
 
 impl ViolationKind {
     /// The `reason` of a cause.
-    pub fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             ViolationKind::Required => "FieldValueRequired",
             ViolationKind::Invalid => "FieldValueInvalid",
@@ -45,7 +43,6 @@ impl ViolationKind {
             ViolationKind::Forbidden => "FieldValueForbidden",
             ViolationKind::TooLong => "FieldValueTooLong",
             ViolationKind::TooMany => "FieldValueTooMany",
-            ViolationKind::Internal => "InternalError",
         }
     }
 
@@ -59,12 +56,11 @@ impl ViolationKind {
             ViolationKind::Forbidden => "Forbidden",
             ViolationKind::TooLong => "Too long",
             ViolationKind::TooMany => "Too many",
-            ViolationKind::Internal => "Internal error",
         }
     }
 
     /// Whether the API server does not even look at the CEL rules of an object that has such an error.
-    pub fn blocks_rules(self) -> bool {
+    pub(crate) fn blocks_rules(self) -> bool {
         use ViolationKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
         matches!(self, NotSupported | Required | TooLong | TooMany | TypeInvalid)
     }
@@ -173,7 +169,7 @@ pub struct Violation {
 
 impl Violation {
     /// An error with everything spelt out. `value` is the printed value, `None` when the message shows none.
-    pub fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, fault: impl Into<Fault>) -> Self {
         let field = spelt(&path);
         Violation { path, field, kind, value: value.map(str::to_owned), fault: fault.into() }
     }
@@ -187,46 +183,41 @@ impl Violation {
 
     /// The same error under another spelling of its field.
     #[must_use]
-    pub fn spelt(mut self, field: impl Into<String>) -> Self {
+    pub(crate) fn spelt(mut self, field: impl Into<String>) -> Self {
         self.field = field.into();
         self
     }
 
     /// A value that breaks a rule.
-    pub fn invalid(path: FieldPath, value: &Value, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn invalid(path: FieldPath, value: &Value, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Invalid, path, Some(&shown(value)), fault)
     }
 
     /// A value that must be there is not.
-    pub fn required(path: FieldPath, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn required(path: FieldPath, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Required, path, None, fault)
     }
 
     /// A field that must not be set here.
-    pub fn forbidden(path: FieldPath, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn forbidden(path: FieldPath, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Forbidden, path, None, fault)
     }
 
-    /// A value that must be unique and is not.
-    pub fn duplicate(path: FieldPath, value: &Value) -> Self {
-        Self::new(ViolationKind::Duplicate, path, Some(&shown(value)), Fault::Plain)
-    }
-
     /// A value that is not one of an enumeration; `supported` as it is listed, unquoted.
-    pub fn not_supported(path: FieldPath, value: &Value, supported: &[String]) -> Self {
+    pub(crate) fn not_supported(path: FieldPath, value: &Value, supported: &[String]) -> Self {
         let fault = Fault::Enumeration { supported: supported.to_vec() };
         Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), fault)
     }
 
     /// A string of more than `limit` characters. The API server says bytes, whatever it counts.
-    pub fn too_long(path: FieldPath, limit: i64) -> Self {
+    pub(crate) fn too_long(path: FieldPath, limit: i64) -> Self {
         let unit = if limit == 1 { "byte" } else { "bytes" };
         let fault = if limit < 0 { "value is too long".to_owned() } else { format!("may not be more than {limit} {unit}") };
         Self::new(ViolationKind::TooLong, path, None, &fault)
     }
 
     /// A list or map of `count` entries where `limit` are allowed.
-    pub fn too_many(path: FieldPath, count: usize, limit: i64) -> Self {
+    pub(crate) fn too_many(path: FieldPath, count: usize, limit: i64) -> Self {
         let unit = if limit == 1 { "item" } else { "items" };
         let fault = if limit < 0 { "has too many items".to_owned() } else { format!("must have at most {limit} {unit}") };
         Self::new(ViolationKind::TooMany, path, Some(&count.to_string()), &fault)
@@ -281,7 +272,8 @@ mod tests {
         let check = |violation: Violation, expected: &str| assert_eq!(violation.to_string(), expected);
         check(Violation::required(at("x"), ""), "spec.x: Required value");
         check(Violation::invalid(at("x"), &json!("a"), "no"), "spec.x: Invalid value: \"a\": no");
-        check(Violation::duplicate(at("x").index(1), &json!({"name": "a"})), "spec.x[1]: Duplicate value: {\"name\":\"a\"}");
+        let duplicate = Violation::new(ViolationKind::Duplicate, at("x").index(1), Some("{\"name\":\"a\"}"), "");
+        check(duplicate, "spec.x[1]: Duplicate value: {\"name\":\"a\"}");
         check(Violation::too_long(at("x"), 1), "spec.x: Too long: may not be more than 1 byte");
         check(Violation::too_many(at("x"), 3, 2), "spec.x: Too many: 3: must have at most 2 items");
         let supported = ["a".to_owned(), "b".to_owned()];

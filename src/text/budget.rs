@@ -61,7 +61,7 @@ impl Exceeded {
     pub(crate) const STEPS: Exceeded = Exceeded { resource: Resource::Steps, most: Resource::Steps.most() };
 
     /// What ran out.
-    pub fn resource(self) -> Resource {
+    pub(crate) fn resource(self) -> Resource {
         self.resource
     }
 }
@@ -112,7 +112,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Exceeded`] when there is not so much; from then on nothing is left.
-    pub fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
+    pub(crate) fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
         let most = self.most[resource as usize];
         let amount = u64::try_from(amount).unwrap_or(u64::MAX);
         let before = self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Budget {
     }
 
     /// What somebody got, or will get at the next question.
-    pub fn exceeded(&self) -> Option<Exceeded> {
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
         let resource = Resource::ALL.into_iter().find(|resource| self.is_spent(*resource))?;
         Some(self.exceeding(resource))
     }

@@ -1,11 +1,10 @@
 //! Changes to a text at byte ranges. What is not changed stays as it was: comments, indentation, line ends.
 
-use std::fmt;
 use std::ops::Range;
 
 /// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was read.
 #[derive(Debug, Clone)]
-pub struct Edits<'t> {
+pub(crate) struct Edits<'t> {
     text: &'t str,
     changes: Vec<Change>,
 }
@@ -16,86 +15,51 @@ struct Change {
     with: String,
 }
 
-/// Why a text stays as it is.
+/// Two changes want these bytes, so that the text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// Two changes want these bytes.
-    Overlap(Range<usize>),
-    /// What is to be deleted shares a line with something else.
-    SharedLine(Range<usize>),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Overlap(at) => write!(f, "two changes overlap at bytes {} to {}", at.start, at.end),
-            Refusal::SharedLine(at) => write!(f, "bytes {} to {} share a line with other text", at.start, at.end),
-        }
-    }
-}
+pub(crate) struct Overlap(Range<usize>);
 
 impl<'t> Edits<'t> {
     /// No changes yet.
-    pub fn of(text: &'t str) -> Self {
+    pub(crate) fn of(text: &'t str) -> Self {
         Edits { text, changes: Vec::new() }
     }
 
     /// Puts `with` in the place of a node's text.
-    pub fn replace(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
+    pub(crate) fn replace(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
         self.changes.push(Change { range: node.into(), with: with.into() });
     }
 
     /// Puts `with` right behind a node, in its line: a further item of a list in brackets.
-    pub fn append(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
+    pub(crate) fn append(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
         let end = node.into().end;
         self.replace(end..end, with);
     }
 
     /// Adds lines below the last line of a node, and below the comment that stands in that line.
-    pub fn lines_after(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
+    pub(crate) fn lines_after(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
         self.lines_at(self.line_end(&node.into()), lines);
     }
 
-    /// Adds lines above the first line of a node.
-    pub fn lines_before(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
-        self.lines_at(self.line_start(node.into().start), lines);
-    }
-
     /// Adds lines at the end of a document whose root this is: below the comments that follow, above the next document.
-    pub fn lines_at_end(&mut self, root: impl Into<Range<usize>>, lines: &[String]) {
+    pub(crate) fn lines_at_end(&mut self, root: impl Into<Range<usize>>, lines: &[String]) {
         let end = self.line_end(&root.into());
         let is_last = self.text[end..].lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'));
         self.lines_at(if is_last { self.text.len() } else { end }, lines);
-    }
-
-    /// Deletes the lines of an entry, with the comment at its end. Comments above it stay.
-    ///
-    /// # Errors
-    /// The entry shares its first line with something else: its dash, its bracket, the entry before.
-    pub fn delete(&mut self, entry: impl Into<Range<usize>>) -> Result<(), Refusal> {
-        let entry = entry.into();
-        let (start, end) = (self.line_start(entry.start), self.line_end(&entry));
-        let tail = self.text[entry.end.min(end)..end].trim_start();
-        let is_alone = self.text[start..entry.start].trim_start().is_empty() && (tail.is_empty() || tail.starts_with('#'));
-        if !is_alone {
-            return Err(Refusal::SharedLine(entry));
-        }
-        self.replace(start..end, "");
-        Ok(())
     }
 
     /// The text with all changes. The same change made twice is made once; what is inserted at one place keeps the order of the calls.
     ///
     /// # Errors
     /// Two different changes want the same bytes.
-    pub fn apply(mut self) -> Result<String, Refusal> {
+    pub(crate) fn apply(mut self) -> Result<String, Overlap> {
         self.changes.sort_by_key(|change| (change.range.start, change.range.end));
         self.changes.dedup_by(|later, earlier| later == earlier && !later.range.is_empty());
         let mut text = String::with_capacity(self.text.len() + self.changes.iter().map(|change| change.with.len()).sum::<usize>());
         let mut done = 0;
         for Change { range, with } in &self.changes {
             if range.start < done {
-                return Err(Refusal::Overlap(range.clone()));
+                return Err(Overlap(range.clone()));
             }
             text.push_str(&self.text[done..range.start]);
             text.push_str(with);
@@ -113,10 +77,6 @@ impl<'t> Edits<'t> {
         self.replace(at..at, with);
     }
 
-    fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |before| before + 1)
-    }
-
     /// Behind the line in which a node ends.
     fn line_end(&self, node: &Range<usize>) -> usize {
         let last = node.start + self.text[node.clone()].trim_end().len();
@@ -125,7 +85,7 @@ impl<'t> Edits<'t> {
 }
 
 /// The spaces before what stands at a place and to the left of it, so that lines that begin with them are aligned with it.
-pub fn indentation(text: &str, at: usize) -> String {
+pub(crate) fn indentation(text: &str, at: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
     " ".repeat(text[start..at].chars().count())
 }
@@ -142,7 +102,7 @@ mod tests {
     }
 
     /// `text` after `change`, which gets the range of `part`.
-    fn edited(text: &str, part: &str, change: impl FnOnce(&mut Edits<'_>, Range<usize>)) -> Result<String, Refusal> {
+    fn edited(text: &str, part: &str, change: impl FnOnce(&mut Edits<'_>, Range<usize>)) -> Result<String, Overlap> {
         let mut edits = Edits::of(text);
         change(&mut edits, range(text, part));
         edits.apply()
@@ -160,10 +120,6 @@ mod tests {
         assert_eq!(added, Ok(TEXT.replace("{c: 2}", "{c: 2, d: 3}")));
         let after = edited(TEXT, "x", |edits, at| edits.lines_after(at, &lines(&["  - new"])));
         assert_eq!(after, Ok(TEXT.replace("# first\n", "# first\n  - new\n")));
-        let before = edited(TEXT, "- y", |edits, at| edits.lines_before(at, &lines(&["  - new", "  - newer"])));
-        assert_eq!(before, Ok(TEXT.replace("  - y", "  - new\n  - newer\n  - y")));
-        let deleted = edited(TEXT, "- x", |edits, at| edits.delete(at).expect("it has its line"));
-        assert_eq!(deleted, Ok(TEXT.replace("  - x # first\n", "")));
     }
 
     #[test]
@@ -196,26 +152,18 @@ mod tests {
             edits.replace(at.start + 1..at.end - 1, "d: 3");
             edits.replace(at, "4");
         });
-        assert!(matches!(overlap, Err(Refusal::Overlap(_))), "{overlap:?}");
+        assert!(matches!(overlap, Err(Overlap(_))), "{overlap:?}");
         let inside = edited(TEXT, "{c: 2}", |edits, at| {
             edits.append(at.start + 1..at.start + 2, "x");
             edits.replace(at, "4");
         });
-        assert!(matches!(inside, Err(Refusal::Overlap(_))), "{inside:?}");
+        assert!(matches!(inside, Err(Overlap(_))), "{inside:?}");
         let twice = edited(TEXT, "{c: 2}", |edits, at| {
             edits.replace(at.clone(), "4");
             edits.replace(at.clone(), "4");
             edits.append(at, " # beside");
         });
         assert_eq!(twice, Ok(TEXT.replace("{c: 2}", "4 # beside")));
-    }
-
-    #[test]
-    fn an_entry_that_shares_its_line_is_not_deleted() {
-        for shared in ["x", "c: 2", "{c: 2"] {
-            let mut edits = Edits::of(TEXT);
-            assert_eq!(edits.delete(range(TEXT, shared)), Err(Refusal::SharedLine(range(TEXT, shared))), "{shared}");
-        }
     }
 
     #[test]

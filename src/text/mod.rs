@@ -2,15 +2,15 @@
 //! Knows nothing of Kubernetes or of us, and never touches a file.
 
 pub mod budget;
-pub mod edit;
+pub(crate) mod edit;
 pub mod envsubst;
 pub mod go;
 pub mod goyaml;
 pub(crate) mod libyaml;
 pub mod nearest;
-pub mod pyyaml;
-pub mod quantity;
+pub(crate) mod pyyaml;
+pub(crate) mod quantity;
 pub mod source;
 pub mod tree;
 pub mod yaml;
-pub mod yaml_v3;
+pub(crate) mod yaml_v3;

@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// What a plain scalar is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scalar {
+pub(crate) enum Scalar {
     /// The text itself.
     Text,
     /// A number, a boolean, null or a time, as Python prints it; for floats and times the digits may differ.
@@ -31,7 +31,7 @@ patterns! {
 }
 
 /// What a plain scalar on one line is read as.
-pub fn scalar(text: &str) -> Scalar {
+pub(crate) fn scalar(text: &str) -> Scalar {
     let value = |text: &str| Scalar::Value(text.to_owned());
     match text {
         "" | "~" | "null" | "Null" | "NULL" => value("None"),

@@ -37,12 +37,12 @@ impl Source {
     }
 
     /// The text of a stretch; `""` when it does not lie within the text.
-    pub fn slice(&self, range: impl Into<Range<usize>>) -> &str {
+    pub(crate) fn slice(&self, range: impl Into<Range<usize>>) -> &str {
         self.text.get(range.into()).unwrap_or_default()
     }
 
     /// The file as a place.
-    pub fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         Place::file(self.name.clone())
     }
 
@@ -52,23 +52,23 @@ impl Source {
     }
 
     /// Line and column of a byte offset. An offset beyond the end, or inside a character, is moved back to the nearest boundary.
-    pub fn position(&self, offset: usize) -> Position {
+    pub(crate) fn position(&self, offset: usize) -> Position {
         self.lines().position(&self.text, offset)
     }
 
     /// The lines and columns of a stretch.
-    pub fn span(&self, range: impl Into<Range<usize>>) -> Span {
+    pub(crate) fn span(&self, range: impl Into<Range<usize>>) -> Span {
         let Range { start, end } = range.into();
         Span { start: self.position(start), end: self.position(end) }
     }
 
     /// The text of a line (from 1) without its end; `None` beyond the last line.
-    pub fn line(&self, line: u32) -> Option<&str> {
+    pub(crate) fn line(&self, line: u32) -> Option<&str> {
         self.line_range(line).map(|range| &self.text[range])
     }
 
     /// Where a line (from 1) stands, without its end; `None` beyond the last line.
-    pub fn line_range(&self, line: u32) -> Option<Range<usize>> {
+    pub(crate) fn line_range(&self, line: u32) -> Option<Range<usize>> {
         let index = (line as usize).checked_sub(1)?;
         let starts = &self.lines().starts;
         let start = *starts.get(index)?;
@@ -105,7 +105,7 @@ pub struct TextRange {
 
 impl TextRange {
     /// A stretch; offsets beyond 4 GiB are moved there.
-    pub fn new(start: usize, end: usize) -> Self {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
         TextRange { start: saturating(start), end: saturating(end) }
     }
 

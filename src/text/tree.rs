@@ -11,7 +11,7 @@ pub struct Tree {
 
 /// How one file differs between two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// Only the new tree has it.
     Added,
     /// Only the old tree has it.
@@ -67,7 +67,7 @@ impl Tree {
     }
 
     /// What changes from `self` to `new`, in order of the paths; empty when both hold the same bytes.
-    pub fn diff<'a>(&'a self, new: &'a Tree) -> Vec<(&'a str, Change)> {
+    pub(crate) fn diff<'a>(&'a self, new: &'a Tree) -> Vec<(&'a str, Change)> {
         let mut changes: Vec<_> = self
             .files
             .iter()

@@ -29,6 +29,7 @@ mod network;
 mod no_cluster;
 mod one_judge;
 mod own_objects;
+mod public_api;
 mod release;
 mod release_diff;
 mod render;

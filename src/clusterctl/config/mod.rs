@@ -64,7 +64,7 @@ impl<'w> Config<'w> {
     }
 
     /// The value of a variable of the environment, of which alone urls are made.
-    pub fn environment(&self, name: &str) -> Option<String> {
+    pub(crate) fn environment(&self, name: &str) -> Option<String> {
         self.world.variable(name)
     }
 

@@ -42,7 +42,7 @@ impl Config<'_> {
     ///
     /// # Errors
     /// When `providers` is no list of entries.
-    pub fn configured(&self) -> Result<Vec<Result<Provider, Refusal>>, Refusal> {
+    pub(crate) fn configured(&self) -> Result<Vec<Result<Provider, Refusal>>, Refusal> {
         Ok(self.entries()?.iter().map(|entry| self.provider(entry)).collect())
     }
 

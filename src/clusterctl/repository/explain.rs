@@ -12,24 +12,24 @@ use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
 
 /// A provider's local repository as clusterctl sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub(crate) struct Explanation {
     /// The provider as the configuration has it.
-    pub provider: Provider,
+    pub(crate) provider: Provider,
     /// Its folder; `None` when the URL does not lead to one.
-    pub folder: Option<String>,
+    pub(crate) folder: Option<String>,
     /// The versions among which clusterctl chooses, as their folders are called.
-    pub found: Vec<String>,
+    pub(crate) found: Vec<String>,
     /// What else is in the folder, and why clusterctl passes it over.
-    pub skipped: Vec<(String, Skipped)>,
+    pub(crate) skipped: Vec<(String, Skipped)>,
     /// The version that is taken when none is named, and why; or what clusterctl says instead.
-    pub picked: Result<(String, Reason), Refusal>,
+    pub(crate) picked: Result<(String, Reason), Refusal>,
     /// The files of that version: metadata, components, then templates and ClusterClasses.
-    pub files: Vec<LayeredFile>,
+    pub(crate) files: Vec<LayeredFile>,
 }
 
 /// Why an entry of a provider's folder is no version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skipped {
+pub(crate) enum Skipped {
     /// Its name is no semantic version.
     NoVersion,
     /// It is a link; clusterctl looks at the type of the entry itself.
@@ -40,19 +40,19 @@ pub enum Skipped {
 
 /// A file of a version, from the layer from which clusterctl takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LayeredFile {
+pub(crate) struct LayeredFile {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it is.
-    pub path: String,
+    pub(crate) path: String,
     /// Whether it lies in the overrides layer.
-    pub is_override: bool,
+    pub(crate) is_override: bool,
     /// Its bytes, or why they cannot be read.
-    pub content: Result<Vec<u8>, FileFault>,
+    pub(crate) content: Result<Vec<u8>, FileFault>,
 }
 
 /// Explains a provider's repository. Nothing on the network is looked at: such a provider has a refusal and no files.
-pub fn explain(config: &Config<'_>, provider: Provider) -> Explanation {
+pub(crate) fn explain(config: &Config<'_>, provider: Provider) -> Explanation {
     let mut explained =
         Explanation { provider, folder: None, found: Vec::new(), skipped: Vec::new(), picked: Err(Refusal::new("")), files: Vec::new() };
     let located = url_of(&explained.provider).and_then(|url| match url.scheme == HTTPS {

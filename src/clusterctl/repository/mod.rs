@@ -14,10 +14,10 @@ use super::{Log, Refusal};
 use crate::text::go;
 use crate::text::go::url::Url;
 
-pub use explain::{Explanation, LayeredFile, Skipped, explain};
+pub(crate) use explain::{Explanation, LayeredFile, Skipped, explain};
 use local::LocalRepository;
 use remote::RemoteRepository;
-pub use versions::Reason;
+pub(crate) use versions::Reason;
 use versions::{FileRefusal, Releases};
 
 /// The scheme of repositories on the network.
@@ -108,18 +108,18 @@ impl<'c, 'w> Repository<'c, 'w> {
 
 /// What `clusterctl init` reads of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
+pub(crate) struct Fetched {
     /// The version.
-    pub version: String,
+    pub(crate) version: String,
     /// The files by their names.
-    pub files: Vec<(String, Vec<u8>)>,
+    pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 /// The files of the release that clusterctl picks when nobody names a version: components and metadata.
 ///
 /// # Errors
 /// In clusterctl's words.
-pub fn fetch(config: &Config<'_>, provider: Provider) -> Result<Fetched, Refusal> {
+pub(crate) fn fetch(config: &Config<'_>, provider: Provider) -> Result<Fetched, Refusal> {
     let mut log = Log::default();
     let repository = Repository::open(config, provider)?;
     let version = repository.default_version().to_owned();

@@ -57,7 +57,7 @@ pub(super) struct Choice {
 
 /// Why clusterctl takes a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub(crate) enum Reason {
     /// The URL in the configuration names it.
     Pinned,
     /// It is the newest release.

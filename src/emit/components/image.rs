@@ -18,11 +18,11 @@ const PLACEHOLDERS: &[&str] = &["dev", "latest", "main", "master"];
 
 /// Which image the manager of one provider gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManagerImage {
+pub(crate) struct ManagerImage {
     /// The image that the caller names, with tag or digest.
-    pub given: Option<String>,
+    pub(crate) given: Option<String>,
     /// The tag of the release: the version with `v`.
-    pub tag: String,
+    pub(crate) tag: String,
 }
 
 impl ManagerImage {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-pub use self::image::ManagerImage;
+pub(crate) use self::image::ManagerImage;
 use super::definitions;
 use super::names::Names;
 use super::rbac::{self, Kind};
@@ -49,15 +49,15 @@ const ORDER: &[&str] = &[
 
 /// The objects of one provider, in the order in which they are written.
 #[derive(Debug, Clone, Default)]
-pub struct Components {
+pub(crate) struct Components {
     /// The objects.
-    pub objects: Vec<Object>,
+    pub(crate) objects: Vec<Object>,
     /// What is wrong with them.
-    pub report: Report,
+    pub(crate) report: Report,
 }
 
 /// Puts the components of a provider together.
-pub fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
+pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
     let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), report: Report::new() };
     let mut objects = match &declared.provider.components {
         Some(pattern) => assembly.built(pattern, image),

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-pub use words::Words;
+pub(crate) use words::Words;
 
 /// What stands for a secret.
-pub const REDACTED: &str = "<redacted>";
+pub(crate) const REDACTED: &str = "<redacted>";
 
 /// Fields whose value is secret, whatever it is.
 const SECRET: [&str; 9] =
@@ -49,7 +49,7 @@ fn compiled(pattern: &str) -> Regex {
 }
 
 /// The stretches of a text that are secret, in their order; none touches another.
-pub fn spans(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -62,7 +62,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The text without its secrets.
-pub fn masked(text: &str) -> Cow<'_, str> {
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     let spans = spans(text);
     if spans.is_empty() {
         return Cow::Borrowed(text);
@@ -79,7 +79,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 }
 
 /// The words of a text's secrets, the shortest included.
-pub fn words(text: &str) -> Words {
+pub(crate) fn words(text: &str) -> Words {
     Words::new(spans(text).into_iter().map(|span| &text[span]), 1)
 }
 

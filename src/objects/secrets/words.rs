@@ -24,11 +24,11 @@ const MOST: usize = 4 << 20;
 
 /// Words that no message may hold.
 #[derive(Debug)]
-pub struct Words(Option<AhoCorasick>);
+pub(crate) struct Words(Option<AhoCorasick>);
 
 impl Words {
     /// The words of these secrets that are long enough.
-    pub fn new<'t>(secrets: impl Iterator<Item = &'t str>, shortest: usize) -> Self {
+    pub(crate) fn new<'t>(secrets: impl Iterator<Item = &'t str>, shortest: usize) -> Self {
         let mut words = BTreeSet::new();
         let mut left = MOST;
         for word in secrets.flat_map(words_of).filter(|word| word.chars().count() >= shortest) {
@@ -48,7 +48,7 @@ impl Words {
     }
 
     /// Puts `<redacted>` in place of each.
-    pub fn remove_from(&self, text: &mut String) {
+    pub(crate) fn remove_from(&self, text: &mut String) {
         let Some(words) = &self.0 else { return };
         let alone = |range: &Range<usize>| {
             let joined = |a: Option<char>, b: Option<char>| a.zip(b).is_some_and(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric());

@@ -52,7 +52,7 @@ pub enum Change {
 
 impl Change {
     /// The word for people and for JSON.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Change::Added => "added",
             Change::Removed => "removed",
@@ -126,7 +126,7 @@ impl Difference {
     }
 
     /// How many objects became this.
-    pub fn count(&self, change: Change) -> usize {
+    pub(crate) fn count(&self, change: Change) -> usize {
         self.objects.iter().filter(|object| object.change == change).count()
     }
 }
@@ -224,7 +224,7 @@ fn files(old: &Tree, new: &Tree) -> Vec<FileChange> {
 
 impl ObjectChange {
     /// `cluster-template.yaml: Deployment/manager in windlass-system`.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let file = self.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
         let name = if self.name.is_empty() { String::new() } else { format!("/{}", self.name) };
         let namespace = self.namespace.as_ref().map(|namespace| format!(" in {namespace}")).unwrap_or_default();

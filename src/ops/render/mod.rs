@@ -17,13 +17,13 @@ use crate::text::tree::Tree;
 
 rules! {
     /// the input contains nothing to render
-    pub NO_CONFIG = error("render-config-missing");
+    pub(crate) NO_CONFIG = error("render-config-missing");
     /// the input contains several machines and none is selected
-    pub AMBIGUOUS = error("render-machine-ambiguous");
+    pub(crate) AMBIGUOUS = error("render-machine-ambiguous");
     /// no machine in the input has the requested name
-    pub NOT_FOUND = error("render-machine-not-found");
+    pub(crate) NOT_FOUND = error("render-machine-not-found");
     /// two machines would be written to one file
-    pub FILE_TWICE = error("render-file-twice");
+    pub(crate) FILE_TWICE = error("render-file-twice");
 }
 
 /// The kinds that can be rendered, for messages.

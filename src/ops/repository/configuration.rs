@@ -41,7 +41,7 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a release in a repository whose urls begin with `base`.
-    pub fn of(assets: &Assets, base: &str) -> Self {
+    pub(crate) fn of(assets: &Assets, base: &str) -> Self {
         let url = format!("{}/{}/latest/{}", base.trim_end_matches('/'), assets.label, assets.components);
         Entry { name: assets.name.clone(), provider_type: assets.provider_type, url }
     }

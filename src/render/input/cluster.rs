@@ -26,45 +26,45 @@ impl fmt::Display for Endpoint {
 
 /// The fields of a Cluster that reach the node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClusterFacts {
+pub(crate) struct ClusterFacts {
     /// `metadata.name`.
-    pub name: String,
+    pub(crate) name: String,
     /// `spec.controlPlaneEndpoint`, when it has a host and a port.
-    pub endpoint: Option<Endpoint>,
+    pub(crate) endpoint: Option<Endpoint>,
     /// `spec.clusterNetwork.serviceDomain`.
-    pub service_domain: String,
+    pub(crate) service_domain: String,
     /// `spec.clusterNetwork.services.cidrBlocks`, all of them, with commas between.
-    pub services: String,
+    pub(crate) services: String,
     /// `spec.clusterNetwork.pods.cidrBlocks`, all of them, with commas between.
-    pub pods: String,
+    pub(crate) pods: String,
     /// `spec.topology.version`.
-    pub topology_version: String,
+    pub(crate) topology_version: String,
     /// `spec.controlPlaneRef`.
-    pub control_plane: Option<Reference>,
+    pub(crate) control_plane: Option<Reference>,
     /// Whether the infrastructure is there: `status.initialization.infrastructureProvisioned`, before v1beta2 `status.infrastructureReady`.
-    pub infrastructure_provisioned: bool,
+    pub(crate) infrastructure_provisioned: bool,
     /// Whether the first control-plane machine is up: the condition `ControlPlaneInitialized`.
-    pub control_plane_initialized: bool,
+    pub(crate) control_plane_initialized: bool,
     /// `spec.paused`.
-    pub paused: bool,
+    pub(crate) paused: bool,
     /// Whether the Cluster itself is there.
-    pub is_read: bool,
+    pub(crate) is_read: bool,
 }
 
 /// A reference to an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// API group.
-    pub group: String,
+    pub(crate) group: String,
     /// Kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 impl Reference {
     /// A reference of core v1beta1 (`apiVersion`) or v1beta2 (`apiGroup`).
-    pub fn read(value: &Value) -> Option<Self> {
+    pub(crate) fn read(value: &Value) -> Option<Self> {
         let text = |name: &str| text_at(value, &[name]);
         let group = value
             .get("apiGroup")
@@ -77,7 +77,7 @@ impl Reference {
 
 impl ClusterFacts {
     /// Reads a Cluster. `legacy`: CAPI v1.10 looks at the conditions of v1beta1 alone.
-    pub fn read(cluster: &Object, legacy: bool) -> Self {
+    pub(crate) fn read(cluster: &Object, legacy: bool) -> Self {
         let spec = &cluster.value()["spec"];
         let status = &cluster.value()["status"];
         let network = &spec["clusterNetwork"];

@@ -11,7 +11,7 @@ use crate::objects::{Object, Pool};
 
 rules! {
     /// a ClusterClass patch is not applied to a template
-    pub PATCH_NOT_APPLIED = warning("clusterclass-patch-not-applied");
+    pub(crate) PATCH_NOT_APPLIED = warning("clusterclass-patch-not-applied");
 }
 
 /// What a template is in a ClusterClass.

@@ -45,14 +45,14 @@ impl Origins {
     }
 
     /// Whether no text was a template.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.templates.is_empty()
     }
 
     /// The report with its places in the templates, and without what is wrong with markers: a variable behind a finding, in a document that could
     /// not be rendered for one, or whose marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are the values
     /// of clusterctl's own variables that nobody gave.
-    pub fn settle<'o>(
+    pub(crate) fn settle<'o>(
         &self,
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,

@@ -18,20 +18,20 @@ pub struct Notes {
 
 impl Notes {
     /// Adds a finding; `None`, for a caller that goes no further.
-    pub fn refuse<T>(&mut self, finding: Diagnostic) -> Option<T> {
+    pub(crate) fn refuse<T>(&mut self, finding: Diagnostic) -> Option<T> {
         self.report.push(finding);
         None
     }
 
     /// Adds what another rendering collected.
-    pub fn extend(&mut self, other: Notes) {
+    pub(crate) fn extend(&mut self, other: Notes) {
         self.report.extend(other.report);
         other.stand_ins.into_iter().for_each(|stand_in| drop(self.stand_in(stand_in)));
         self.secrets.extend(other.secrets);
     }
 
     /// Adds a stand-in, unless it is known.
-    pub fn stand_in(&mut self, stand_in: StandIn) -> String {
+    pub(crate) fn stand_in(&mut self, stand_in: StandIn) -> String {
         let value = stand_in.value.clone();
         if !self.stand_ins.contains(&stand_in) {
             self.stand_ins.push(stand_in);

@@ -101,7 +101,7 @@ const V1_10: Profile = Profile {
 };
 
 /// All profiles, older first, each at the newest patch version that is known.
-pub const PROFILES: [Profile; 6] = [V1_10, V1_11, V1_12, V1_13, V1_14, MAIN];
+pub(crate) const PROFILES: [Profile; 6] = [V1_10, V1_11, V1_12, V1_13, V1_14, MAIN];
 
 /// Why a text names no profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Profile {
     }
 
     /// The newest release that is known.
-    pub const NEWEST: Profile = V1_14;
+    pub(crate) const NEWEST: Profile = V1_14;
 
     /// The profile of a release: `v1.14`, `v1.14.0` or `main`; the `v` may be missing.
     ///
@@ -164,12 +164,12 @@ impl Profile {
     }
 
     /// Whether the provider works on v1beta1 itself, with the defaults of its webhook.
-    pub fn is_legacy(&self) -> bool {
+    pub(crate) fn is_legacy(&self) -> bool {
         self.storage == ApiVersion::V1Beta1
     }
 
     /// Whether the systemd unit of Ignition calls the script with `/bin/bash`.
-    pub fn ignition_calls_bash(&self) -> bool {
+    pub(crate) fn ignition_calls_bash(&self) -> bool {
         self.is_from(self.ignition_calls_bash_from)
     }
 
@@ -179,7 +179,7 @@ impl Profile {
     }
 
     /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that version of Kubernetes.
-    pub fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
+    pub(crate) fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
         let minor = if kubernetes.major == 1 { kubernetes.minor } else { u64::MAX };
         let bounded = self.is_from(self.local_mode_bounded_from);
         minor >= 31 && (minor < 36 || !bounded)

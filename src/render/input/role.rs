@@ -17,10 +17,10 @@ pub enum Role {
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 4] = [Role::Init, Role::ControlPlaneJoin, Role::WorkerJoin, Role::MachinePool];
+    pub(crate) const ALL: [Role; 4] = [Role::Init, Role::ControlPlaneJoin, Role::WorkerJoin, Role::MachinePool];
 
     /// The word of flags and reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Role::Init => "init",
             Role::ControlPlaneJoin => "control-plane-join",

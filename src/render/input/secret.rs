@@ -7,7 +7,7 @@ use crate::text::go::base64;
 
 rules! {
     /// the data of a Secret or ConfigMap is not valid base64
-    pub DATA_NOT_BASE64 = error("secret-data-not-base64");
+    pub(crate) DATA_NOT_BASE64 = error("secret-data-not-base64");
 }
 
 /// An object that holds values by key.
@@ -43,11 +43,11 @@ impl<'a> Holder<'a> {
 
 /// A Secret of the input.
 #[derive(Debug, Clone, Copy)]
-pub struct Secret<'a>(Holder<'a>);
+pub(crate) struct Secret<'a>(Holder<'a>);
 
 impl<'a> Secret<'a> {
     /// The Secret of that name.
-    pub fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
+    pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "Secret", namespace, name)?;
         Some(Secret(Holder { object, plain: "stringData", encoded: "data" }))
     }
@@ -57,7 +57,7 @@ impl<'a> Secret<'a> {
     /// # Errors
     ///
     /// The value is no base64.
-    pub fn get(&self, key: &str) -> Result<Option<Sensitive<Vec<u8>>>, Box<Diagnostic>> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Sensitive<Vec<u8>>>, Box<Diagnostic>> {
         match self.0.text(key) {
             Some(text) => Ok(Some(Sensitive::new(text.as_bytes().to_vec()))),
             None => Ok(self.0.decoded(key)?.map(Sensitive::new)),
@@ -65,18 +65,18 @@ impl<'a> Secret<'a> {
     }
 
     /// The object.
-    pub fn object(&self) -> &'a Object {
+    pub(crate) fn object(&self) -> &'a Object {
         self.0.object
     }
 }
 
 /// A ConfigMap of the input.
 #[derive(Debug, Clone, Copy)]
-pub struct ConfigMap<'a>(Holder<'a>);
+pub(crate) struct ConfigMap<'a>(Holder<'a>);
 
 impl<'a> ConfigMap<'a> {
     /// The ConfigMap of that name.
-    pub fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
+    pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "ConfigMap", namespace, name)?;
         Some(ConfigMap(Holder { object, plain: "data", encoded: "binaryData" }))
     }
@@ -86,7 +86,7 @@ impl<'a> ConfigMap<'a> {
     /// # Errors
     ///
     /// The value is no base64.
-    pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
         match self.0.text(key) {
             Some(text) => Ok(Some(text.as_bytes().to_vec())),
             None => self.0.decoded(key),

@@ -18,7 +18,7 @@ pub struct StandIn {
 
 impl StandIn {
     /// Where it comes in a list: what decides most comes first.
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         const ORDER: [Setting; 6] =
             [Setting::Role, Setting::KubernetesVersion, Setting::ClusterName, Setting::Endpoint, Setting::Token, Setting::CaCertHash];
         ORDER.iter().position(|setting| Some(*setting) == self.setting).unwrap_or(ORDER.len())
@@ -41,54 +41,54 @@ fn shortened(value: &str) -> String {
 }
 
 /// The name of the cluster.
-pub fn cluster_name() -> StandIn {
+pub(crate) fn cluster_name() -> StandIn {
     StandIn { name: "cluster name", value: "example".to_owned(), setting: Some(Setting::ClusterName) }
 }
 
 /// The endpoint of the API server: a name that never resolves (RFC 6761).
-pub fn endpoint() -> (Endpoint, StandIn) {
+pub(crate) fn endpoint() -> (Endpoint, StandIn) {
     let endpoint = Endpoint { host: "example.invalid".to_owned(), port: 6443 };
     let stand_in = StandIn { name: "endpoint", value: endpoint.to_string(), setting: Some(Setting::Endpoint) };
     (endpoint, stand_in)
 }
 
 /// The version of Kubernetes: the newest that the newest profile was run with.
-pub fn kubernetes_version() -> StandIn {
+pub(crate) fn kubernetes_version() -> StandIn {
     StandIn { name: "kubernetes version", value: "v1.36.0".to_owned(), setting: Some(Setting::KubernetesVersion) }
 }
 
 /// The token that the provider would make: of the form that kubeadm demands, known to everybody.
-pub fn token() -> StandIn {
+pub(crate) fn token() -> StandIn {
     StandIn { name: "token", value: "abcdef.0123456789abcdef".to_owned(), setting: Some(Setting::Token) }
 }
 
 /// The hash of the key of the CA.
-pub fn ca_cert_hash() -> StandIn {
+pub(crate) fn ca_cert_hash() -> StandIn {
     StandIn { name: "ca cert hash", value: format!("sha256:{:064}", 0), setting: Some(Setting::CaCertHash) }
 }
 
 /// That certificates are dummies.
-pub fn certificates() -> StandIn {
+pub(crate) fn certificates() -> StandIn {
     StandIn { name: "certificates", value: "dummies of real length".to_owned(), setting: Some(Setting::CertsDir) }
 }
 
 /// The content that a key of a Secret or ConfigMap gives.
-pub fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
+pub(crate) fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
     StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), setting: None }
 }
 
 /// Variables of a template without a value, which nothing that is rendered needs.
-pub fn variables(names: &str) -> StandIn {
+pub(crate) fn variables(names: &str) -> StandIn {
     StandIn { name: "variables that nothing here needs:", value: names.to_owned(), setting: Some(Setting::Var) }
 }
 
 /// A role that nothing in the input says.
-pub fn role(role: super::role::Role) -> StandIn {
+pub(crate) fn role(role: super::role::Role) -> StandIn {
     StandIn { name: "role", value: role.to_string(), setting: Some(Setting::Role) }
 }
 
 /// A PEM block that looks like one and is none: `bytes` long, each line says so.
-pub fn pem(label: &str, bytes: usize) -> String {
+pub(crate) fn pem(label: &str, bytes: usize) -> String {
     const LINE: &str = "STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/";
     let (begin, end) = (format!("-----BEGIN {label}-----\n"), format!("-----END {label}-----\n"));
     let mut text = begin;

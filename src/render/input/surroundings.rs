@@ -14,33 +14,33 @@ use crate::objects::{Object, Pool, Spot};
 
 rules! {
     /// the config has no Machine that owns it
-    pub OWNER_MISSING = error("config-owner-missing"), waits();
+    pub(crate) OWNER_MISSING = error("config-owner-missing"), waits();
     /// the Cluster of a machine does not exist
-    pub CLUSTER_MISSING = error("cluster-missing"), waits();
+    pub(crate) CLUSTER_MISSING = error("cluster-missing"), waits();
     /// the Cluster is not ready for bootstrap data
-    pub CLUSTER_NOT_READY = error("cluster-not-ready"), waits();
+    pub(crate) CLUSTER_NOT_READY = error("cluster-not-ready"), waits();
     /// the Cluster or the config is paused
-    pub PAUSED = error("cluster-paused"), waits();
+    pub(crate) PAUSED = error("cluster-paused"), waits();
 }
 
 /// What rendering needs to know beside the config.
 #[derive(Debug, Clone)]
-pub struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a> {
     /// The role.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The cluster.
-    pub cluster: ClusterFacts,
+    pub(crate) cluster: ClusterFacts,
     /// The version of Kubernetes as it is rendered; may be empty or no version.
-    pub kubernetes_version: String,
+    pub(crate) kubernetes_version: String,
     /// Where findings about the version stand.
-    pub version_spot: Spot<'a>,
+    pub(crate) version_spot: Spot<'a>,
     /// Where findings about the cluster stand.
-    pub cluster_spot: Spot<'a>,
+    pub(crate) cluster_spot: Spot<'a>,
 }
 
 impl<'a> Surroundings<'a> {
     /// Looks around a config. What is missing is a finding, or a stand-in.
-    pub fn of(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Self> {
+    pub(crate) fn of(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Self> {
         let owner = owner(pool, target, request, notes)?;
         let (cluster, cluster_spot) = cluster(pool, target, owner, request, notes)?;
         let role = role(pool, target, owner, &cluster, request, notes)?;

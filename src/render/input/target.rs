@@ -24,7 +24,7 @@ pub enum ConfigKind {
 
 impl ConfigKind {
     /// The kind of an object, if it is one of these.
-    pub fn of(object: &Object) -> Option<Self> {
+    pub(crate) fn of(object: &Object) -> Option<Self> {
         let (group, kind) = (object.group(), object.kind());
         match group {
             KUBEADM_GROUP => Kind::ALL.into_iter().find(|known| known.kubeadm() == kind).map(ConfigKind::Kubeadm),
@@ -36,7 +36,7 @@ impl ConfigKind {
     }
 
     /// Where the spec of the config is.
-    pub fn spec_path(self) -> &'static [&'static str] {
+    pub(crate) fn spec_path(self) -> &'static [&'static str] {
         match self {
             ConfigKind::Kubeadm(Kind::Config) | ConfigKind::Windlass(Kind::Config) => &["spec"],
             ConfigKind::Kubeadm(Kind::Template) | ConfigKind::Windlass(Kind::Template) => &["spec", "template", "spec"],
@@ -78,27 +78,27 @@ pub fn targets(pool: &Pool) -> Vec<Target<'_>> {
 
 impl<'a> Target<'a> {
     /// Where the spec of the config is.
-    pub fn spec_path(&self) -> FieldPath {
+    pub(crate) fn spec_path(&self) -> FieldPath {
         self.kind.spec_path().iter().fold(FieldPath::root(), |path, step| path.field(*step))
     }
 
     /// The spec of the config as it is written; `None` when there is none.
-    pub fn spec(&self) -> Option<&serde_json::Value> {
+    pub(crate) fn spec(&self) -> Option<&serde_json::Value> {
         self.kind.spec_path().iter().try_fold(self.config.value(), |value, step| value.get(step))
     }
 
     /// The object whose machine it is: the one that makes it of a template that others share, else the config.
-    pub fn named(&self) -> &'a Object {
+    pub(crate) fn named(&self) -> &'a Object {
         self.set.unwrap_or(self.config)
     }
 
     /// The version of the API; `None` when it is not known.
-    pub fn version(&self) -> Option<Version> {
+    pub(crate) fn version(&self) -> Option<Version> {
         Version::parse(self.config.version())
     }
 
     /// Whether machines are made of it by copying.
-    pub fn is_template(&self) -> bool {
+    pub(crate) fn is_template(&self) -> bool {
         matches!(
             self.kind,
             ConfigKind::Kubeadm(Kind::Template) | ConfigKind::Windlass(Kind::Template) | ConfigKind::ControlPlane { template: true }
@@ -106,12 +106,12 @@ impl<'a> Target<'a> {
     }
 
     /// Whether it is the control plane itself.
-    pub fn is_control_plane_object(&self) -> bool {
+    pub(crate) fn is_control_plane_object(&self) -> bool {
         matches!(self.kind, ConfigKind::ControlPlane { .. })
     }
 
     /// The role that the config was most likely written for.
-    pub fn likely_role(&self) -> Role {
+    pub(crate) fn likely_role(&self) -> Role {
         let has = |field: &str| self.spec().is_some_and(|spec| spec.get(field).is_some());
         let joins_control_plane = self.spec().is_some_and(|spec| spec["joinConfiguration"].get("controlPlane").is_some());
         let is_labelled = self.config.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
@@ -123,7 +123,7 @@ impl<'a> Target<'a> {
     }
 
     /// The role that the config of a control-plane machine was most likely written for.
-    pub fn likely_control_plane_role(&self) -> Role {
+    pub(crate) fn likely_control_plane_role(&self) -> Role {
         let has = |field: &str| self.spec().is_some_and(|spec| spec.get(field).is_some());
         if has("joinConfiguration") && !has("initConfiguration") && !has("clusterConfiguration") {
             Role::ControlPlaneJoin

@@ -10,9 +10,9 @@ use crate::text::nearest::{misspelt, nearest};
 
 rules! {
     /// a machine refers to a config that the input does not contain
-    pub REFERENCE_DANGLING = error("render-reference-dangling");
+    pub(crate) REFERENCE_DANGLING = error("render-reference-dangling");
     /// the kind of an object is misspelt, or of another API group
-    pub KIND_UNKNOWN = error("render-kind-unknown");
+    pub(crate) KIND_UNKNOWN = error("render-kind-unknown");
 }
 
 /// The API group of KubeadmControlPlane.
@@ -30,7 +30,7 @@ const KINDS: &[(&str, &[&str])] = &[
 ];
 
 /// The finding for each kind that is misspelt and each reference that leads nowhere.
-pub fn unresolved(pool: &Pool) -> Report {
+pub(crate) fn unresolved(pool: &Pool) -> Report {
     pool.objects().iter().flat_map(|object| unknown_kind(object).into_iter().chain(dangling(pool, object))).collect()
 }
 

@@ -13,9 +13,9 @@ use crate::text::source::Source;
 
 rules! {
     /// a template cannot be parsed, or a variable has no value
-    pub TEMPLATE_REFUSED = error("template-not-substituted");
+    pub(crate) TEMPLATE_REFUSED = error("template-not-substituted");
     /// the input is a template, and its variables are not replaced
-    pub TEMPLATE_UNDECLARED = error("template-not-declared");
+    pub(crate) TEMPLATE_UNDECLARED = error("template-not-declared");
 }
 
 /// What clusterctl sets when nothing else says it: one machine of the control plane, no worker, and the namespace of people who name none.

@@ -13,7 +13,7 @@ use crate::render::input::stand_in;
 
 rules! {
     /// a required certificate Secret does not exist
-    pub MISSING = error("certificate-missing"), waits();
+    pub(crate) MISSING = error("certificate-missing"), waits();
 }
 
 /// The folder of certificates when `certificatesDir` is not set.
@@ -25,7 +25,7 @@ const PRIVATE_KEY: &str = "tls.key";
 
 /// What a certificate is for; also the end of the name of its Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// The CA of the cluster.
     ClusterCa,
     /// The CA of etcd.
@@ -40,7 +40,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// The end of the name of the Secret.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Purpose::ClusterCa => "ca",
             Purpose::EtcdCa => "etcd",
@@ -64,9 +64,9 @@ impl Purpose {
 
 /// A certificate that a node needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Certificate {
+pub(crate) struct Certificate {
     /// What for.
-    pub purpose: Purpose,
+    pub(crate) purpose: Purpose,
     /// Paths of certificate and key on the node; the key of an external CA has none.
     paths: [String; 2],
     /// Whether the user must provide it.
@@ -75,17 +75,17 @@ pub struct Certificate {
 
 /// The key pair of a certificate, as far as it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyPair {
+pub(crate) struct KeyPair {
     /// The certificate, PEM.
-    pub certificate: Sensitive<Vec<u8>>,
+    pub(crate) certificate: Sensitive<Vec<u8>>,
     /// The private key, PEM; may be empty.
-    pub key: Sensitive<Vec<u8>>,
+    pub(crate) key: Sensitive<Vec<u8>>,
     /// Whether it is a dummy.
-    pub is_stand_in: bool,
+    pub(crate) is_stand_in: bool,
 }
 
 /// The certificates of a control-plane node, in the order in which the provider looks them up.
-pub fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Certificate> {
+pub(crate) fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Certificate> {
     let folder = config.and_then(|config| config.certificates_dir.as_deref()).filter(|folder| !folder.is_empty());
     let folder = folder.unwrap_or(DEFAULT_FOLDER);
     let inside = |purpose: Purpose| Certificate { purpose, paths: purpose.file_names().map(|name| joined(folder, name)), external: false };
@@ -102,30 +102,30 @@ pub fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Certificat
 }
 
 /// The only certificate that a worker needs, and does not get.
-pub fn of_worker() -> Vec<Certificate> {
+pub(crate) fn of_worker() -> Vec<Certificate> {
     vec![Certificate { purpose: Purpose::ClusterCa, paths: Default::default(), external: false }]
 }
 
 /// What the lookup needs to know.
 #[derive(Debug, Clone, Copy)]
-pub struct Lookup<'a> {
+pub(crate) struct Lookup<'a> {
     /// The objects.
-    pub pool: &'a Pool,
+    pub(crate) pool: &'a Pool,
     /// The options.
-    pub request: &'a Request,
+    pub(crate) request: &'a Request,
     /// The namespace of the Secrets.
-    pub namespace: &'a str,
+    pub(crate) namespace: &'a str,
     /// The cluster.
-    pub cluster: &'a ClusterFacts,
+    pub(crate) cluster: &'a ClusterFacts,
     /// Where findings about what is not there stand.
-    pub spot: &'a Spot<'a>,
+    pub(crate) spot: &'a Spot<'a>,
     /// Whether all of them must exist (on a join), or may be missing because the control plane makes them.
-    pub all_must_exist: bool,
+    pub(crate) all_must_exist: bool,
 }
 
 impl Lookup<'_> {
     /// The key pairs of the certificates; what is missing is reported or filled in.
-    pub fn key_pairs(&self, certificates: &[Certificate], notes: &mut Notes) -> Option<Vec<(Purpose, KeyPair, [String; 2])>> {
+    pub(crate) fn key_pairs(&self, certificates: &[Certificate], notes: &mut Notes) -> Option<Vec<(Purpose, KeyPair, [String; 2])>> {
         let mut found = Vec::new();
         let mut complete = true;
         for certificate in certificates {
@@ -211,7 +211,7 @@ fn data_path() -> crate::diag::FieldPath {
 }
 
 /// The files of the key pairs, in the order in which they are written.
-pub fn files(mut pairs: Vec<(Purpose, KeyPair, [String; 2])>) -> Vec<PlannedFile> {
+pub(crate) fn files(mut pairs: Vec<(Purpose, KeyPair, [String; 2])>) -> Vec<PlannedFile> {
     pairs.sort_by_key(|(purpose, ..)| *purpose);
     let file = |path: String, permissions: &str, content: Sensitive<Vec<u8>>| {
         let (owner, permissions) = ("root:root".to_owned(), permissions.to_owned());

@@ -18,21 +18,21 @@ use crate::text::go::value::Value;
 
 rules! {
     /// a Secret that the config refers to does not exist
-    pub SECRET_MISSING = error("config-secret-missing"), waits();
+    pub(crate) SECRET_MISSING = error("config-secret-missing"), waits();
     /// a Secret that the config refers to lacks the key
-    pub SECRET_KEY_MISSING = error("config-secret-key-missing"), waits();
+    pub(crate) SECRET_KEY_MISSING = error("config-secret-key-missing"), waits();
     /// a ConfigMap that the config refers to does not exist
-    pub CONFIG_MAP_MISSING = error("config-configmap-missing"), waits();
+    pub(crate) CONFIG_MAP_MISSING = error("config-configmap-missing"), waits();
     /// a ConfigMap that the config refers to lacks the key
-    pub CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
+    pub(crate) CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
     /// content declared as a template does not parse or fails
-    pub TEMPLATE_REFUSED = error("config-template-refused");
+    pub(crate) TEMPLATE_REFUSED = error("config-template-refused");
     /// content declared as a template is not supported by the renderer
-    pub NOT_RENDERED = error("config-field-not-rendered");
+    pub(crate) NOT_RENDERED = error("config-field-not-rendered");
     /// the bootstrap data exceeds its size limit
-    pub TOO_LARGE = error("bootstrap-data-too-large");
+    pub(crate) TOO_LARGE = error("bootstrap-data-too-large");
     /// a password has a form that the software on the node does not accept
-    pub PASSWORD_UNFIT = error("config-password-unfit");
+    pub(crate) PASSWORD_UNFIT = error("config-password-unfit");
 }
 
 /// The most bytes of all files of a machine, before anything is made of them. What a Secret holds is a thirtieth of it.
@@ -43,25 +43,25 @@ const LONGEST_WINDOWS_PASSWORD: usize = 20;
 
 /// Where contents come from.
 #[derive(Debug, Clone, Copy)]
-pub struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     /// The objects.
-    pub pool: &'a Pool,
+    pub(crate) pool: &'a Pool,
     /// The config, in whose namespace the Secrets are.
-    pub config: &'a Object,
+    pub(crate) config: &'a Object,
     /// Where its spec is.
-    pub spec_path: &'a FieldPath,
+    pub(crate) spec_path: &'a FieldPath,
     /// The CAPI release.
-    pub profile: &'a Profile,
+    pub(crate) profile: &'a Profile,
     /// What the run may spend on templates.
-    pub budget: &'a Budget,
+    pub(crate) budget: &'a Budget,
     /// Whether findings may quote what is in a Secret.
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
     /// What templates see.
-    pub template_data: &'a Value,
+    pub(crate) template_data: &'a Value,
     /// Whether what no file holds is filled in.
-    pub stand_ins: bool,
+    pub(crate) stand_ins: bool,
     /// Owner and permissions of files that name none.
-    pub defaults: &'a FileDefaults,
+    pub(crate) defaults: &'a FileDefaults,
 }
 
 /// A content, and whether a Secret holds it.
@@ -72,7 +72,7 @@ struct Content {
 
 impl Contents<'_> {
     /// The files with their contents. All that is missing is reported.
-    pub fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
+    pub(crate) fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
         let (mut planned, mut total, mut is_whole) = (Vec::with_capacity(files.len()), 0_usize, true);
         for (index, file) in files.into_iter().enumerate() {
             let file = self.file(index, file, notes);
@@ -162,7 +162,7 @@ impl Contents<'_> {
     }
 
     /// The users with their passwords. All that is missing is reported.
-    pub fn users(&self, users: Vec<User>, platform: Option<Platform>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
+    pub(crate) fn users(&self, users: Vec<User>, platform: Option<Platform>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
         let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, platform, notes)).collect();
         users.into_iter().collect()
     }

@@ -16,37 +16,37 @@ use crate::text::goyaml;
 
 rules! {
     /// the CA certificate cannot be parsed
-    pub CA_UNREADABLE = error("certificate-unreadable");
+    pub(crate) CA_UNREADABLE = error("certificate-unreadable");
     /// the Cluster has no control plane endpoint
-    pub ENDPOINT_MISSING = error("cluster-endpoint-missing"), waits();
+    pub(crate) ENDPOINT_MISSING = error("cluster-endpoint-missing"), waits();
     /// the bootstrap token, which only a cluster can create, is missing
-    pub TOKEN_MISSING = error("discovery-token-missing"), waits();
+    pub(crate) TOKEN_MISSING = error("discovery-token-missing"), waits();
     /// the discovery kubeconfig contains text that YAML cannot represent
-    pub KUBECONFIG_UNWRITABLE = error("discovery-kubeconfig-unwritable");
+    pub(crate) KUBECONFIG_UNWRITABLE = error("discovery-kubeconfig-unwritable");
 }
 
 /// What discovery is filled in from.
 #[derive(Debug, Clone, Copy)]
-pub struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     /// The options.
-    pub request: &'a Request,
+    pub(crate) request: &'a Request,
     /// The endpoint of the cluster.
-    pub endpoint: Option<&'a Endpoint>,
+    pub(crate) endpoint: Option<&'a Endpoint>,
     /// The CA of the cluster; `None` when it is a stand-in.
-    pub ca: Option<&'a KeyPair>,
+    pub(crate) ca: Option<&'a KeyPair>,
     /// Where findings stand.
-    pub spot: &'a Spot<'a>,
+    pub(crate) spot: &'a Spot<'a>,
 }
 
 /// The CA among key pairs, unless it is a dummy.
-pub fn cluster_ca(pairs: &[(Purpose, KeyPair, [String; 2])]) -> Option<&KeyPair> {
+pub(crate) fn cluster_ca(pairs: &[(Purpose, KeyPair, [String; 2])]) -> Option<&KeyPair> {
     let ca = pairs.iter().find(|(purpose, ..)| *purpose == Purpose::ClusterCa);
     ca.map(|(_, pair, _)| pair).filter(|pair| !pair.is_stand_in)
 }
 
 impl Sources<'_> {
     /// Fills in what the user left open; `None` when something cannot be known.
-    pub fn complete(&self, discovery: &mut Discovery, notes: &mut Notes) -> Option<()> {
+    pub(crate) fn complete(&self, discovery: &mut Discovery, notes: &mut Notes) -> Option<()> {
         match &mut discovery.file {
             Some(file) => file.kube_config.as_mut().map_or(Some(()), |config| self.complete_kubeconfig(config, notes)),
             None => self.complete_token(discovery.bootstrap_token.get_or_insert_default(), notes),
@@ -127,7 +127,7 @@ impl Sources<'_> {
 }
 
 /// The file of the discovery kubeconfig, when the config holds one.
-pub fn kubeconfig_file(
+pub(crate) fn kubeconfig_file(
     discovery: Option<&Discovery>,
     request: &Request,
     config: &Object,

@@ -14,11 +14,11 @@ use crate::render::input::surroundings::Surroundings;
 
 rules! {
     /// the config of a worker has control plane settings
-    pub WORKER_WITH_CONTROL_PLANE = error("config-worker-control-plane");
+    pub(crate) WORKER_WITH_CONTROL_PLANE = error("config-worker-control-plane");
     /// the config of the first control plane machine has no init or cluster configuration
-    pub INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
+    pub(crate) INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
     /// a text contains a character that kubeadm's documents cannot represent
-    pub CHARACTER_REFUSED = error("kubeadm-character-refused");
+    pub(crate) CHARACTER_REFUSED = error("kubeadm-character-refused");
 }
 
 /// The taint of a worker until its Node is initialized (book: "Machine controller").

@@ -8,24 +8,24 @@ use crate::objects::fields::text as text_at;
 
 /// Values of v1beta1 that have no place in v1beta2, or not the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Legacy {
+pub(crate) struct Legacy {
     /// Values of `clusterConfiguration` that win over those of Cluster and Machine; empty: not given.
-    pub values: ClusterValues,
+    pub(crate) values: ClusterValues,
     /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for both ways into the cluster.
     api_server_timeout: Option<GoDuration>,
     /// `joinConfiguration.discovery.timeout`.
     discovery_timeout: Option<GoDuration>,
     /// `initConfiguration.bootstrapTokens[].ttl`.
-    pub token_lifetimes: Vec<Option<GoDuration>>,
+    pub(crate) token_lifetimes: Vec<Option<GoDuration>>,
     /// `useExperimentalRetryJoin`.
-    pub retry_join: bool,
+    pub(crate) retry_join: bool,
     /// Whether `clusterConfiguration` or `initConfiguration` is there; without both the first machine waits.
-    pub can_init: bool,
+    pub(crate) can_init: bool,
 }
 
 impl Legacy {
     /// Reads a spec of v1beta1.
-    pub fn read(spec: &Value) -> Self {
+    pub(crate) fn read(spec: &Value) -> Self {
         let cluster = &spec["clusterConfiguration"];
         let text = |path: &[&str]| text_at(cluster, path).to_owned();
         let duration = |value: &Value| value.as_str().and_then(|text| GoDuration::parse(text).ok());
@@ -48,12 +48,12 @@ impl Legacy {
     }
 
     /// The timeouts of `kubeadm init`.
-    pub fn init_timeouts(&self) -> Durations {
+    pub(crate) fn init_timeouts(&self) -> Durations {
         Durations { control_plane_component_health_check: self.api_server_timeout, ..Durations::default() }
     }
 
     /// The timeouts of `kubeadm join`.
-    pub fn join_timeouts(&self) -> Durations {
+    pub(crate) fn join_timeouts(&self) -> Durations {
         Durations { tls_bootstrap: self.discovery_timeout, ..self.init_timeouts() }
     }
 }

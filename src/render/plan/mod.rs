@@ -1,11 +1,11 @@
 //! What the node gets, whatever the format: contents, certificates, discovery, kubeadm's documents.
 
-pub mod certificate;
-pub mod content;
-pub mod discovery;
+pub(crate) mod certificate;
+pub(crate) mod content;
+pub(crate) mod discovery;
 mod key_hash;
-pub mod kubeadm;
-pub mod kubeadm_run;
-pub mod legacy;
+pub(crate) mod kubeadm;
+pub(crate) mod kubeadm_run;
+pub(crate) mod legacy;
 pub mod node_plan;
-pub mod planner;
+pub(crate) mod planner;

@@ -23,11 +23,11 @@ use crate::text::go::value::Value;
 
 rules! {
     /// the Kubernetes version is malformed or not supported
-    pub VERSION_UNSUPPORTED = error("kubernetes-version-unsupported");
+    pub(crate) VERSION_UNSUPPORTED = error("kubernetes-version-unsupported");
     /// the control plane object whose version a template needs does not exist
-    pub CONTROL_PLANE_MISSING = error("control-plane-missing"), waits();
+    pub(crate) CONTROL_PLANE_MISSING = error("control-plane-missing"), waits();
     /// a field does not exist in kubeadm's API for the Kubernetes version
-    pub FIELD_DROPPED = warning("kubeadm-field-dropped");
+    pub(crate) FIELD_DROPPED = warning("kubeadm-field-dropped");
 }
 
 /// Everything that a plan is made from.

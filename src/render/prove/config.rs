@@ -25,21 +25,21 @@ use crate::text::go;
 
 rules! {
     /// the config has an API version that the release does not serve
-    pub VERSION_UNKNOWN = error("config-version-unknown");
+    pub(crate) VERSION_UNKNOWN = error("config-version-unknown");
     /// a value violates a validation rule of the API
-    pub RULE_BROKEN = error("config-rule-broken");
+    pub(crate) RULE_BROKEN = error("config-rule-broken");
     /// the validating webhook rejects a value
-    pub ADMISSION_REFUSED = error("config-admission-refused");
+    pub(crate) ADMISSION_REFUSED = error("config-admission-refused");
     /// a field has no effect, or not the intended one
-    pub ADMISSION_WARNED = warning("config-field-without-effect");
+    pub(crate) ADMISSION_WARNED = warning("config-field-without-effect");
     /// a validation rule of the API cannot be evaluated here
-    pub RULE_NOT_JUDGED = warning("config-rule-not-judged");
+    pub(crate) RULE_NOT_JUDGED = warning("config-rule-not-judged");
     /// a value cannot be converted to the hub version
-    pub NOT_CONVERTIBLE = error("config-value-not-convertible");
+    pub(crate) NOT_CONVERTIBLE = error("config-value-not-convertible");
     /// a field of v1beta1 is dropped when Cluster API converts the config
-    pub FIELD_DROPPED = warning("config-field-dropped");
+    pub(crate) FIELD_DROPPED = warning("config-field-dropped");
     /// a bootstrap token is malformed
-    pub TOKEN_MALFORMED = error("config-token-malformed");
+    pub(crate) TOKEN_MALFORMED = error("config-token-malformed");
     /// the config has an unknown field
     FIELD_UNKNOWN = error("config-field-unknown");
     /// the config lacks a required field
@@ -53,15 +53,15 @@ pub(super) const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: 
 
 /// A config that is right as far as its API can tell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub(crate) struct Config {
     /// The spec, in v1beta2.
-    pub spec: WindlassConfigSpec,
+    pub(crate) spec: WindlassConfigSpec,
     /// The spec in v1beta1, which CAPI v1.10 reads.
-    pub v1beta1: Option<Sensitive<Value>>,
+    pub(crate) v1beta1: Option<Sensitive<Value>>,
 }
 
 /// Proves a config. All that is wrong is reported; findings stand where the user wrote.
-pub fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Config> {
+pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Config> {
     let version = known_version(target, &request.profile, notes)?;
     let group = if matches!(target.kind, ConfigKind::Windlass(_)) { GROUP } else { KUBEADM_GROUP };
     let mut object = as_config(target, group, version);
@@ -342,7 +342,7 @@ fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<Str
 }
 
 /// A path of the config as a path of the user's object.
-pub fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
+pub(crate) fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
     match path.segments().split_first() {
         Some((Segment::Field(first), rest)) if first == "spec" => target.spec_path().join(&rest.iter().cloned().collect()),
         _ => path.clone(),

@@ -13,7 +13,7 @@ const MEANINGFUL_WHEN_EMPTY: [&[&str]; 6] = [
 ];
 
 /// The defaults of v1.10's webhook: in each configuration that is there. It writes the object anew, so that an empty map of parameters goes.
-pub fn apply_defaults(spec: &mut Value) {
+pub(crate) fn apply_defaults(spec: &mut Value) {
     let provider = spec.pointer_mut("/joinConfiguration/discovery/file/kubeConfig/user/authProvider").and_then(Value::as_object_mut);
     if let Some(provider) = provider.filter(|provider| provider.get("config").and_then(Value::as_object).is_some_and(Map::is_empty)) {
         provider.remove("config");
@@ -28,7 +28,7 @@ pub fn apply_defaults(spec: &mut Value) {
 }
 
 /// Puts back what conversion to v1beta2 drops because it is empty, and v1.10 renders.
-pub fn keep_empty_objects(old: &Value, new: &mut Value) {
+pub(crate) fn keep_empty_objects(old: &Value, new: &mut Value) {
     for path in MEANINGFUL_WHEN_EMPTY {
         let is_there = path.iter().try_fold(old, |value, step| value.get(step)).is_some_and(Value::is_object);
         if is_there {

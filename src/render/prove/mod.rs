@@ -1,8 +1,8 @@
 //! What is judged: a config, before anything is made of it.
 
-pub mod config;
+pub(crate) mod config;
 mod control_plane;
-pub mod legacy;
+pub(crate) mod legacy;
 mod renamed;
-pub mod whole;
-pub mod windows;
+pub(crate) mod whole;
+pub(crate) mod windows;

@@ -9,7 +9,7 @@ use crate::render::input::target::Target;
 
 rules! {
     /// a control plane machine has a config for Windows
-    pub WINDOWS_CONTROL_PLANE = error("config-windows-control-plane");
+    pub(crate) WINDOWS_CONTROL_PLANE = error("config-windows-control-plane");
 }
 
 /// Nodes with Windows are workers.

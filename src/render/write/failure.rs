@@ -5,9 +5,6 @@
 
 use crate::api::boot::OnFailure;
 
-/// The file on the node that says which step failed, with which exit code.
-pub const REPORT_FILE: &str = "/run/windlass/bootstrap-failure";
-
 /// What comes before the first step: functions, and the trap that reports.
 const PROLOGUE: &str = r#"windlass_at=start windlass_code=0
 windlass_say() { echo "windlass: $1"; { echo "windlass: $1"; } 2>/dev/null >/dev/console || :; }
@@ -23,7 +20,7 @@ trap windlass_exit EXIT
 "#;
 
 /// The lines before the first step, each with a line break at its end; none for [`OnFailure::Continue`].
-pub fn prologue(on_failure: OnFailure) -> Option<String> {
+pub(crate) fn prologue(on_failure: OnFailure) -> Option<String> {
     match on_failure {
         OnFailure::Continue => None,
         OnFailure::Report => Some(PROLOGUE.to_owned()),
@@ -32,16 +29,16 @@ pub fn prologue(on_failure: OnFailure) -> Option<String> {
 }
 
 /// The line that announces a step: a field of the spec, or kubeadm's verb.
-pub fn step(name: &str) -> String {
+pub(crate) fn step(name: &str) -> String {
     format!("windlass_step '{name}'")
 }
 
 /// The line after a command of the user whose failure is noted and no more.
-pub const DONE: &str = "windlass_done $?";
+pub(crate) const DONE: &str = "windlass_done $?";
 
 /// The command of kubeadm, which ends the script or is reported when it fails. `set -e` ignores a failing left side of `&&`, and a user's
 /// `set +e` must not lead past a failed kubeadm.
-pub fn guarded(on_failure: OnFailure, command: &str) -> String {
+pub(crate) fn guarded(on_failure: OnFailure, command: &str) -> String {
     match on_failure {
         OnFailure::Continue => command.to_owned(),
         OnFailure::Report => format!("{command} || {{ windlass_code=$?; windlass_fail \"$windlass_code\"; }}"),
@@ -50,7 +47,7 @@ pub fn guarded(on_failure: OnFailure, command: &str) -> String {
 }
 
 /// The last line, with which the script ends as kubeadm did.
-pub fn epilogue(on_failure: OnFailure) -> Option<&'static str> {
+pub(crate) fn epilogue(on_failure: OnFailure) -> Option<&'static str> {
     match on_failure {
         OnFailure::Continue => None,
         OnFailure::Report => Some("windlass_at=end; exit \"$windlass_code\""),
@@ -68,6 +65,5 @@ mod tests {
             let all = [prologue(on_failure).unwrap(), guarded(on_failure, "k"), epilogue(on_failure).unwrap().to_owned()].concat();
             assert!(!["{{", "{%", "{#"].iter().any(|mark| all.contains(mark)), "{all}");
         }
-        assert!(PROLOGUE.contains(REPORT_FILE));
     }
 }

@@ -1,10 +1,10 @@
 //! What the plan becomes: cloud-config or Ignition, and what that form loses or cannot hold.
 
 pub mod cloud_config;
-pub mod failure;
+pub(crate) mod failure;
 pub mod gzip;
 pub mod ignition;
 mod jinja;
-pub mod quirks;
-pub mod rendered;
-pub mod size;
+pub(crate) mod quirks;
+pub(crate) mod rendered;
+pub(crate) mod size;

@@ -21,15 +21,15 @@ use crate::text::yaml::{self, Value};
 
 rules! {
     /// an unquoted text reaches cloud-init as a different value
-    pub VALUE_CUT = warning("cloud-config-value-cut");
+    pub(crate) VALUE_CUT = warning("cloud-config-value-cut");
     /// an unquoted text breaks the cloud-config document
-    pub DOCUMENT_BROKEN = warning("cloud-config-document-broken");
+    pub(crate) DOCUMENT_BROKEN = warning("cloud-config-document-broken");
     /// the content starts with a blank, which YAML reads as indentation
-    pub INDENTATION_LOST = warning("cloud-config-indentation-lost");
+    pub(crate) INDENTATION_LOST = warning("cloud-config-indentation-lost");
     /// cloud-init evaluates a text as a jinja template
-    pub JINJA = warning("cloud-config-jinja");
+    pub(crate) JINJA = warning("cloud-config-jinja");
     /// two entries for one device, of which cloud-init keeps the last
-    pub DEVICE_REPEATED = warning("cloud-config-device-repeated");
+    pub(crate) DEVICE_REPEATED = warning("cloud-config-device-repeated");
 }
 
 /// A text of the plan and where it was written.

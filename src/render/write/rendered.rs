@@ -34,7 +34,7 @@ pub struct Rendered {
 
 impl Rendered {
     /// The files that the node gets, in the order in which they are written.
-    pub fn node_files(&self) -> Vec<NodeFile<'_>> {
+    pub(crate) fn node_files(&self) -> Vec<NodeFile<'_>> {
         match self.format {
             Format::CloudConfig => cloud_config::node_files(&self.plan, self.encoder),
             Format::Ignition => ignition::node_files(self.data.expose(), &self.plan),
@@ -42,7 +42,7 @@ impl Rendered {
     }
 
     /// What the node runs, in this order.
-    pub fn run_items(&self) -> Vec<RunItem<'_>> {
+    pub(crate) fn run_items(&self) -> Vec<RunItem<'_>> {
         match self.format {
             Format::CloudConfig => cloud_config::run_items(&self.plan),
             Format::Ignition => ignition::run_items(&self.plan),

@@ -5,8 +5,9 @@ mod table;
 mod visible;
 
 use excerpt::Excerpt;
-pub use table::table;
-pub use visible::{is_unsafe, visible, visible_lines};
+pub(crate) use table::table;
+pub(crate) use visible::is_unsafe;
+pub use visible::{visible, visible_lines};
 
 use super::Sources;
 use crate::diag::{Diagnostic, Place, Related, Report, Severity, Summary};
@@ -30,7 +31,7 @@ impl Default for Style {
 
 /// What a stretch of text is, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
+pub(crate) enum Paint {
     /// The word and the carets of a severity.
     Severity(Severity),
     /// Paths and ids.
@@ -43,7 +44,7 @@ pub enum Paint {
 
 impl Style {
     /// The text in its colour, if this style has colours.
-    pub fn paint(&self, paint: Paint, text: &str) -> String {
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();
         }
@@ -78,7 +79,7 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
 }
 
 /// `2 errors, 1 warning`; `None` when nothing was found.
-pub fn counts(summary: Summary) -> Option<String> {
+pub(crate) fn counts(summary: Summary) -> Option<String> {
     let parts = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info")];
     let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))

@@ -3,7 +3,7 @@
 use super::visible;
 
 /// The rows, each column as wide as its widest cell; the last one ends where its text does.
-pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| visible(cell).into_owned())).collect();
     let mut widths = [0; N];
     for row in &rows {

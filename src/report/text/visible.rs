@@ -38,7 +38,7 @@ fn defused(before: &str, rest: &str) -> Option<char> {
 }
 
 /// Whether a character is one that [`visible`] replaces.
-pub fn is_unsafe(c: char) -> bool {
+pub(crate) fn is_unsafe(c: char) -> bool {
     picture(c) != c
 }
 

@@ -81,7 +81,7 @@ impl Schema {
 
     /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are skipped where there is no old value,
     /// unless they say `optionalOldSelf`. Once the run has no steps left, no rule is judged; the one that took the last says so.
-    pub fn evaluate_rules(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
+    pub(crate) fn evaluate_rules(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
         let meter = Meter::within(budget);
         let verdict = self.evaluate_metered(object, old, &meter);
         meter.settle(budget);

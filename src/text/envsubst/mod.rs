@@ -89,7 +89,7 @@ impl Substituted {
 }
 
 /// How many bytes one substitution may produce, intermediate results included.
-pub const MAX_OUTPUT: usize = 256 << 20;
+pub(crate) const MAX_OUTPUT: usize = 256 << 20;
 
 /// Why a template cannot be parsed or substituted. `Display` gives the reference's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,7 @@ pub fn parse(template: impl AsRef<[u8]>) -> Result<Template, SubstError> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_exact(text: impl AsRef<[u8]>) -> Result<Template, SubstError> {
+pub(crate) fn parse_exact(text: impl AsRef<[u8]>) -> Result<Template, SubstError> {
     parser::parse(Squeezed::without_gaps(text.as_ref()))
 }
 

@@ -14,7 +14,7 @@ const GO: GeneralPurpose = GeneralPurpose::new(
 ///
 /// # Errors
 /// The offset of the byte that Go names ("illegal base64 data at input byte 3").
-pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
+pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let decoded = if text.contains(['\n', '\r']) { GO.decode(text.replace(['\n', '\r'], "")) } else { GO.decode(text) };
     decoded.map_err(|_| fault(text))
 }
@@ -23,7 +23,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
 ///
 /// # Errors
 /// As [`decode`].
-pub fn decode_url(text: &str) -> Result<Vec<u8>, usize> {
+pub(crate) fn decode_url(text: &str) -> Result<Vec<u8>, usize> {
     let swapped = |c: char| match c {
         '-' => '+',
         '_' => '/',
@@ -34,7 +34,7 @@ pub fn decode_url(text: &str) -> Result<Vec<u8>, usize> {
 }
 
 /// Encodes base64 with padding.
-pub fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     GO.encode(bytes)
 }
 

@@ -12,7 +12,7 @@ const HOUR: u64 = 60 * MINUTE;
 ///
 /// # Errors
 /// In Go's words.
-pub fn parse(text: &str) -> Result<i64, String> {
+pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     if unsigned == "0" {
@@ -83,7 +83,7 @@ fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
 }
 
 /// `Duration.String()`: `1h0m0s`, `1.5s`, `300ms`, `0s`.
-pub fn text(nanoseconds: i64) -> String {
+pub(crate) fn text(nanoseconds: i64) -> String {
     let length = nanoseconds.unsigned_abs();
     let sign = if nanoseconds < 0 { "-" } else { "" };
     match length {

@@ -2,7 +2,7 @@
 
 /// `strconv.FormatFloat(value, format, precision, 64)` for the formats `e E f g G x X b`. No precision means the shortest digits that read
 /// back as the value.
-pub fn format_float(value: f64, format: char, precision: Option<usize>) -> String {
+pub(crate) fn format_float(value: f64, format: char, precision: Option<usize>) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -24,17 +24,17 @@ pub fn format_float(value: f64, format: char, precision: Option<usize>) -> Strin
 }
 
 /// As `%v` writes it: the shortest digits; an exponent below -4 or from 6 on switches to `1e+06`.
-pub fn float(value: f64) -> String {
+pub(crate) fn float(value: f64) -> String {
     format_float(value, 'g', None)
 }
 
 /// Never with an exponent: `strconv.FormatFloat(value, 'f', -1, 64)`.
-pub fn plain_float(value: f64) -> String {
+pub(crate) fn plain_float(value: f64) -> String {
     format_float(value, 'f', None)
 }
 
 /// As `encoding/json` writes it: plain from 1e-6 up to 1e21, and exponents of one digit stay so.
-pub fn json_float(value: f64) -> String {
+pub(crate) fn json_float(value: f64) -> String {
     if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
         return format_float(value, 'f', None);
     }

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 use super::float::{float, json_float};
 
 /// What `encoding/json` calls the type of a value, in its errors.
-pub fn json_kind(value: &Value) -> &'static str {
+pub(crate) fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -17,14 +17,14 @@ pub fn json_kind(value: &Value) -> &'static str {
 }
 
 /// A JSON value as `json.Marshal` writes it: compact, keys sorted, `<`, `>`, `&` escaped.
-pub fn json(value: &Value) -> String {
+pub(crate) fn json(value: &Value) -> String {
     let mut out = String::new();
     push_json(&mut out, value);
     out
 }
 
 /// Appends what [`json`] gives.
-pub fn push_json(out: &mut String, value: &Value) {
+pub(crate) fn push_json(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
@@ -52,7 +52,7 @@ pub fn push_json(out: &mut String, value: &Value) {
 }
 
 /// Appends a string as `json.Marshal` writes it, with its quotes.
-pub fn push_json_string(out: &mut String, text: &str) {
+pub(crate) fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -71,12 +71,12 @@ pub fn push_json_string(out: &mut String, text: &str) {
 }
 
 /// Appends a string as JSON without Go's escaping of `<`, `>` and `&`.
-pub fn push_plain_json_string(out: &mut String, text: &str) {
+pub(crate) fn push_plain_json_string(out: &mut String, text: &str) {
     out.push_str(&Value::from(text).to_string());
 }
 
 /// A JSON number as `%v` writes the int64 or float64 that Go's decoder makes of it.
-pub fn number(number: &Number) -> String {
+pub(crate) fn number(number: &Number) -> String {
     number_text(number, float)
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a text is no number, in Go's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NumberFault {
+pub(crate) enum NumberFault {
     /// It is not written as one.
     Syntax,
     /// It does not fit.
@@ -24,7 +24,7 @@ impl fmt::Display for NumberFault {
 ///
 /// # Errors
 /// See [`NumberFault`].
-pub fn parse_int(text: &str, base: u32) -> Result<i64, NumberFault> {
+pub(crate) fn parse_int(text: &str, base: u32) -> Result<i64, NumberFault> {
     let (negative, digits) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -39,7 +39,7 @@ pub fn parse_int(text: &str, base: u32) -> Result<i64, NumberFault> {
 ///
 /// # Errors
 /// See [`NumberFault`].
-pub fn parse_uint(text: &str, base: u32) -> Result<u64, NumberFault> {
+pub(crate) fn parse_uint(text: &str, base: u32) -> Result<u64, NumberFault> {
     let (radix, digits) = match (base, text.as_bytes()) {
         (0, [b'0', b'x' | b'X', _, ..]) => (16, &text[2..]),
         (0, [b'0', b'o' | b'O', _, ..]) => (8, &text[2..]),
@@ -70,7 +70,7 @@ pub fn parse_uint(text: &str, base: u32) -> Result<u64, NumberFault> {
 ///
 /// # Errors
 /// See [`NumberFault`].
-pub fn atoi(text: &str) -> Result<i64, NumberFault> {
+pub(crate) fn atoi(text: &str) -> Result<i64, NumberFault> {
     parse_int(text, 10)
 }
 
@@ -101,7 +101,7 @@ fn underscores_are_right(text: &str) -> bool {
 ///
 /// # Errors
 /// See [`NumberFault`].
-pub fn parse_float(text: &str) -> Result<f64, NumberFault> {
+pub(crate) fn parse_float(text: &str) -> Result<f64, NumberFault> {
     let (negative, unsigned) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),

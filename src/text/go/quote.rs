@@ -20,7 +20,7 @@ pub(crate) fn is_printable(c: char) -> bool {
 }
 
 /// A string in double quotes, as `%q` and `strconv.Quote` write it.
-pub fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     quote_bytes(text.as_bytes(), false)
 }
 

@@ -3,13 +3,13 @@
 
 /// How columns are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
+pub(crate) struct Columns {
     /// The least width of a column, padding included.
-    pub min_width: usize,
+    pub(crate) min_width: usize,
     /// Blanks after the widest cell.
-    pub padding: usize,
+    pub(crate) padding: usize,
     /// Go's `FilterHTML`: from `<` to `>` nothing counts, from `&` to `;` one character, and tabs and line ends in between are text.
-    pub html: bool,
+    pub(crate) html: bool,
 }
 
 struct Cell {
@@ -19,7 +19,7 @@ struct Cell {
 
 impl Columns {
     /// Aligns a text.
-    pub fn align(self, text: &str) -> String {
+    pub(crate) fn align(self, text: &str) -> String {
         let lines = self.cells(text);
         let mut out = String::with_capacity(text.len() * 2);
         self.block(&lines, &mut out);

@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime, Time as Clock};
 
 /// A point in time as it was written, in its own zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time {
+pub(crate) struct Time {
     local: DateTime,
     /// Seconds to the east of UTC.
     offset: i64,
@@ -60,7 +60,7 @@ const OF_YAML: [&[Part]; 4] = {
 ///
 /// # Errors
 /// In Go's words.
-pub fn rfc3339(text: &str) -> Result<Time, String> {
+pub(crate) fn rfc3339(text: &str) -> Result<Time, String> {
     parse(RFC_3339, text.as_bytes()).map_err(|fault| match fault {
         Fault::Range(what) => format!("parsing time {}: {what} out of range", quote(text.as_bytes())),
         Fault::Rest(rest) => format!("parsing time {}: extra text: {}", quote(text.as_bytes()), quote(rest)),
@@ -72,7 +72,7 @@ pub fn rfc3339(text: &str) -> Result<Time, String> {
 }
 
 /// What go-yaml takes for a date or a time.
-pub fn of_yaml(text: &str) -> Option<Time> {
+pub(crate) fn of_yaml(text: &str) -> Option<Time> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_promising = digits == 4 && text.as_bytes().get(4) == Some(&b'-');
     OF_YAML.iter().filter(|_| is_promising).find_map(|layout| parse(layout, text.as_bytes()).ok())
@@ -80,7 +80,7 @@ pub fn of_yaml(text: &str) -> Option<Time> {
 
 impl Time {
     /// The same in UTC; `None` where it is in no year up to 9999 there.
-    pub fn utc(self) -> Option<DateTime> {
+    pub(crate) fn utc(self) -> Option<DateTime> {
         self.local.checked_sub(SignedDuration::from_secs(self.offset)).ok()
     }
 }

@@ -4,15 +4,15 @@ use crate::text::go;
 
 /// The parts of a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Url {
+pub(crate) struct Url {
     /// In lower case; empty when there is none.
-    pub scheme: String,
+    pub(crate) scheme: String,
     /// The host, with its port.
-    pub host: String,
+    pub(crate) host: String,
     /// With `%XX` decoded.
-    pub path: String,
+    pub(crate) path: String,
     /// As written.
-    pub escaped_path: String,
+    pub(crate) escaped_path: String,
 }
 
 impl Url {
@@ -21,7 +21,7 @@ impl Url {
     /// # Errors
     ///
     /// In Go's words, with the whole URL quoted.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let fault = |message: String| format!("parse {}: {message}", go::quote(text));
         if text.bytes().any(|b| b < b' ' || b == 0x7f) {
             return Err(fault("net/url: invalid control character in URL".to_owned()));
@@ -59,7 +59,7 @@ impl Url {
 /// # Errors
 ///
 /// As for [`Url::parse`].
-pub fn normalised(text: &str) -> Result<String, String> {
+pub(crate) fn normalised(text: &str) -> Result<String, String> {
     let url = Url::parse(text)?;
     let rest = &text[if url.scheme.is_empty() { 0 } else { url.scheme.len() + 1 }..];
     let scheme = if url.scheme.is_empty() { String::new() } else { format!("{}:", url.scheme) };

@@ -28,12 +28,12 @@ pub enum Value {
 
 impl Value {
     /// A string.
-    pub fn text(text: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn text(text: impl AsRef<[u8]>) -> Self {
         Value::Text(text.as_ref().into())
     }
 
     /// A map.
-    pub fn map(entries: impl IntoIterator<Item = (String, Value)>) -> Self {
+    pub(crate) fn map(entries: impl IntoIterator<Item = (String, Value)>) -> Self {
         Value::Map(Arc::new(entries.into_iter().collect()))
     }
 
@@ -50,7 +50,7 @@ impl Value {
     }
 
     /// The name of its type.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Nil => "<nil>",
             Value::Bool(_) => "bool",

@@ -60,14 +60,14 @@ pub fn to_string(value: &Value) -> Result<String, EmitError> {
 /// # Errors
 ///
 /// As [`to_string`]; the text then ends somewhere in the middle of the value.
-pub fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError> {
+pub(crate) fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError> {
     Emitter::new(text).document(value)
 }
 
 /// Which strings with a variable of clusterctl (`${…}`) stand in double quotes, so that what replaces the variable stays text. Go quotes
 /// none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VariableQuoting<'a> {
+pub(crate) enum VariableQuoting<'a> {
     /// None.
     Never,
     /// All that stand on one line.
@@ -81,14 +81,14 @@ pub enum VariableQuoting<'a> {
 /// # Errors
 ///
 /// As [`to_string`].
-pub fn template_to_string(value: &Value, quoting: VariableQuoting<'_>) -> Result<String, EmitError> {
+pub(crate) fn template_to_string(value: &Value, quoting: VariableQuoting<'_>) -> Result<String, EmitError> {
     let mut text = String::new();
     Emitter::new(&mut text).quoting(quoting).document(value)?;
     Ok(text)
 }
 
 /// Whether a text can stand as a value on one line without quotes and is read back as this text, by Go and by other readers of YAML 1.1.
-pub fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     let is_control = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     !matches!(text, "=" | "<<") && !text.contains(is_control) && scalar::analyze(text).style(text, true) == scalar::Style::Plain
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::scanner::{Scanner, Settings, Token, TokenKind};
 use super::{Fault, Mark, Problem, Style};
-use crate::text::source::TextRange;
 
 /// What the text says next.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,11 +99,6 @@ impl<'a> Parser<'a> {
     pub(in crate::text) fn new(text: &'a str, settings: Settings) -> Self {
         let scanner = Scanner::new(text, settings);
         Parser { scanner, state: State::ImplicitDocumentStart, states: Vec::new(), marks: Vec::new(), tags: BTreeMap::new() }
-    }
-
-    /// The places of all comments so far, when they are kept.
-    pub(in crate::text) fn take_comments(&mut self) -> Vec<TextRange> {
-        std::mem::take(&mut self.scanner.comments)
     }
 
     /// Where the innermost list or mapping starts that is open.

@@ -72,7 +72,7 @@ impl<'a> Scanner<'a> {
         }
         self.skip_blanks();
         if self.at(0) == b'#' {
-            self.skip_comment();
+            self.skip_to_break();
         }
         if !self.is_break_or_end() {
             return self.fault(start, Problem::BlockHeader);

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use super::bytes::{BLANK, BREAK, INDICATOR, break_width, is};
 use super::{Fault, Mark, Problem, Style, Version};
-use crate::text::source::TextRange;
 
 /// What is read, and how.
 #[derive(Debug, Clone)]
@@ -17,8 +16,6 @@ pub(in crate::text) struct Settings {
     pub(in crate::text) depth: usize,
     /// The stretch of the text that is read; it begins where a line does.
     pub(in crate::text) range: Range<usize>,
-    /// Whether the places of comments are kept.
-    pub(in crate::text) comments: bool,
 }
 
 /// A token and where it starts and ends.
@@ -100,7 +97,6 @@ pub(super) struct Scanner<'a> {
     pub(super) flow_level: usize,
     /// Whether nothing but blanks stands before in this line.
     pub(super) at_line_start: bool,
-    pub(super) comments: Vec<TextRange>,
 }
 
 impl<'a> Scanner<'a> {
@@ -124,7 +120,6 @@ impl<'a> Scanner<'a> {
             simple_keys: vec![SimpleKey::default()],
             flow_level: 0,
             at_line_start: false,
-            comments: Vec::new(),
         }
     }
 
@@ -329,9 +324,9 @@ impl<'a> Scanner<'a> {
             let is_blank = |byte: &&u8| **byte == b' ' || **byte == b'\t' && eats_tabs;
             self.mark.offset += self.rest().iter().take_while(is_blank).count();
             if self.at(0) == b'#' {
-                self.skip_comment();
+                self.skip_to_break();
                 while self.settings.version == Version::V3 && self.goes_to_comment(true) {
-                    self.skip_comment();
+                    self.skip_to_break();
                 }
             }
             if self.take_break().is_none() {
@@ -375,15 +370,7 @@ impl<'a> Scanner<'a> {
     /// Eats a comment behind a token, also behind tabs.
     pub(super) fn skip_line_comment(&mut self) {
         if !self.at_line_start && self.goes_to_comment(false) {
-            self.skip_comment();
-        }
-    }
-
-    pub(super) fn skip_comment(&mut self) {
-        let start = self.mark.offset;
-        self.skip_to_break();
-        if self.settings.comments {
-            self.comments.push(TextRange::new(start, self.mark.offset));
+            self.skip_to_break();
         }
     }
 

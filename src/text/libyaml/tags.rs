@@ -135,7 +135,7 @@ impl<'a> Scanner<'a> {
         self.push(kind, start);
         self.skip_blanks();
         if self.at(0) == b'#' {
-            self.skip_comment();
+            self.skip_to_break();
         }
         if !self.is_break_or_end() {
             return self.fault(start, Problem::DirectiveEnd);

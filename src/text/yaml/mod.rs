@@ -2,7 +2,7 @@
 //! key and value, and with a finding instead of an error for what is broken.
 //!
 //! A broken document does not hide the others. [`parse`] gives nodes with their places, [`values`] plain values that find their places when
-//! they are asked for, [`comments`] where the comments stand.
+//! they are asked for.
 
 mod anchors;
 pub(crate) mod builder;
@@ -20,8 +20,8 @@ mod tree;
 use std::ops::Range;
 
 pub use limits::Limits;
-pub use node::{Document, Entry, Located, Mapping, Node, Value};
-pub use origin::{DocumentValue, Origin, Values};
+pub use node::{Document, Entry, Mapping, Node, Value};
+pub(crate) use origin::{DocumentValue, Origin, Values};
 pub(crate) use parallel::has_anchors;
 pub(crate) use syntax::is_refused;
 
@@ -57,32 +57,13 @@ pub fn parse_within(source: &Source, limits: &Limits, budget: &Budget) -> Parsed
 }
 
 /// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
-pub fn values(source: &Source, budget: &Budget) -> Values {
+pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
     let Parsed { documents, report } = read_all::<serde_json::Value>(source, &Limits::default(), budget);
     let value = |document: Document<serde_json::Value>| {
         let origin = Origin::new(source, document.index, document.range);
         DocumentValue { value: document.root, origin }
     };
     Values { documents: documents.into_iter().map(value).collect(), report }
-}
-
-/// The comments of a source, each from its `#` to the end of its line, in order; those of a broken document up to where it breaks.
-pub fn comments(source: &Source) -> Vec<TextRange> {
-    let mut comments = Vec::new();
-    let mut range = Some(0..source.text().len());
-    while let Some(rest) = range {
-        let mut parser = Parser::new(source.text(), Settings { comments: true, ..settings(rest.clone()) });
-        let stopped = loop {
-            match parser.next() {
-                Ok(event) if event.kind == EventKind::StreamEnd => break None,
-                Ok(_) => {}
-                Err(fault) => break Some(fault.at.offset),
-            }
-        };
-        comments.extend(parser.take_comments());
-        range = stopped.and_then(|stopped| next_document(source.text(), stopped.max(rest.start + 1).min(rest.end)..rest.end));
-    }
-    comments
 }
 
 fn read_all<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Parsed<T> {
@@ -112,7 +93,7 @@ fn reread(source: &Source, range: TextRange) -> Node {
 
 fn settings(range: Range<usize>) -> Settings {
     // As deep as Go reads; what is kept is bounded by the limits.
-    Settings { version: Version::V2, depth: 10_000, range, comments: false }
+    Settings { version: Version::V2, depth: 10_000, range }
 }
 
 /// Reads a stretch of text that begins where a line does.

@@ -87,28 +87,8 @@ impl Mapping {
     }
 
     /// The entries, in the order of the document.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// The entries by value, in the order of the document.
-    pub fn into_entries(self) -> Vec<Entry> {
-        self.entries
-    }
-
-    /// The entries, in the order of the document.
-    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.entries.iter()
-    }
-
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 }
 
@@ -123,14 +103,14 @@ impl<'a> IntoIterator for &'a Mapping {
 
 /// Where a field path leads to in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Located {
+pub(crate) struct Located {
     /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is, or where there is no key (an item of a
     /// list, the root) the first key within it, or the ancestor itself.
-    pub span: TextRange,
+    pub(crate) span: TextRange,
     /// The key at the path or of the deepest ancestor; `None` for the root and for items of lists.
-    pub key: Option<TextRange>,
+    pub(crate) key: Option<TextRange>,
     /// Whether the path exists.
-    pub exact: bool,
+    pub(crate) exact: bool,
 }
 
 impl Node {
@@ -159,12 +139,12 @@ impl Node {
     }
 
     /// The value at a path; `None` when it is not there.
-    pub fn at(&self, path: &FieldPath) -> Option<&Node> {
+    pub(crate) fn at(&self, path: &FieldPath) -> Option<&Node> {
         path.segments().iter().try_fold(self, |node, segment| node.step(segment).map(|(_, child)| child))
     }
 
     /// The place of a path, or of the deepest ancestor that exists.
-    pub fn nearest(&self, path: &FieldPath) -> Located {
+    pub(crate) fn nearest(&self, path: &FieldPath) -> Located {
         let mut node = self;
         let mut key = None;
         for segment in path.segments() {
@@ -178,7 +158,7 @@ impl Node {
     }
 
     /// The text of the value, when it is one.
-    pub fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
             _ => None,
@@ -186,7 +166,7 @@ impl Node {
     }
 
     /// The mapping, when the value is one.
-    pub fn as_mapping(&self) -> Option<&Mapping> {
+    pub(crate) fn as_mapping(&self) -> Option<&Mapping> {
         match &self.value {
             Value::Mapping(mapping) => Some(mapping),
             _ => None,
@@ -194,7 +174,7 @@ impl Node {
     }
 
     /// The items, when the value is a list.
-    pub fn as_sequence(&self) -> Option<&[Node]> {
+    pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
         match &self.value {
             Value::Sequence(items) => Some(items),
             _ => None,

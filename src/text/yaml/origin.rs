@@ -9,25 +9,25 @@ use crate::text::source::{Source, TextRange};
 
 /// What a source holds, as values.
 #[derive(Debug, Clone)]
-pub struct Values {
+pub(crate) struct Values {
     /// The documents that could be read, in order; empty ones too, which are null.
-    pub documents: Vec<DocumentValue>,
+    pub(crate) documents: Vec<DocumentValue>,
     /// What is wrong with the source.
-    pub report: Report,
+    pub(crate) report: Report,
 }
 
 /// One document of a stream as a value.
 #[derive(Debug, Clone)]
-pub struct DocumentValue {
+pub(crate) struct DocumentValue {
     /// The value, as Go reads it.
-    pub value: serde_json::Value,
+    pub(crate) value: serde_json::Value,
     /// Where it came from.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 /// A document of a source. Cheap to clone; it holds no places until the first is asked for.
 #[derive(Clone)]
-pub struct Origin {
+pub(crate) struct Origin {
     source: Source,
     document: usize,
     range: TextRange,
@@ -40,32 +40,32 @@ impl Origin {
     }
 
     /// The source.
-    pub fn source(&self) -> &Source {
+    pub(crate) fn source(&self) -> &Source {
         &self.source
     }
 
     /// The number of the document in the source, from 1.
-    pub fn document(&self) -> usize {
+    pub(crate) fn document(&self) -> usize {
         self.document
     }
 
     /// The text of the document, with what stands before it.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.source.slice(self.range)
     }
 
     /// The document with its places, read again at the first question.
-    pub fn root(&self) -> &Node {
+    pub(crate) fn root(&self) -> &Node {
         self.root.get_or_init(|| super::reread(&self.source, self.range))
     }
 
     /// The place of a field, or of the nearest thing that exists.
-    pub fn place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn place(&self, path: &FieldPath) -> Place {
         self.place_at(self.root().nearest(path).span, path)
     }
 
     /// The place of the key of a field; where there is no key, that of the value.
-    pub fn key_place(&self, path: &FieldPath) -> Place {
+    pub(crate) fn key_place(&self, path: &FieldPath) -> Place {
         let located = self.root().nearest(path);
         self.place_at(located.key.unwrap_or(located.span), path)
     }

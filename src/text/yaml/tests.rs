@@ -287,14 +287,6 @@ fn values_find_their_places_when_they_are_asked() {
     assert_eq!((place.document, place.span.map(|span| (span.start.line, span.start.column))), (Some(3), Some((7, 10))));
 }
 
-#[test]
-fn comments_are_found_when_they_are_asked_for() {
-    let text = "# a\na: 1 # b\nb: '# no' #c\nc: x#no\nd: | # e\n  # no\ne: [1, # f\n 2]\n---\nf: [ # g\n---\n#h\ng: *x # i";
-    let source = Source::new("x.yaml", text);
-    let found: Vec<_> = comments(&source).into_iter().map(|range| source.slice(range)).collect();
-    assert_eq!(found, ["# a", "# b", "#c", "# e", "# f", "# g", "#h", "# i"]);
-}
-
 /// As Go's reader has it, tried with sigs.k8s.io/yaml v1.6.0.
 #[test]
 fn texts_are_cut_as_go_cuts_them() {

@@ -8,7 +8,7 @@ use crate::text::libyaml::{self, Event, EventKind, Mark, Parser, Problem, Proper
 
 /// Reads the first document.
 pub(super) fn document(text: &str) -> Result<Option<Document>, Fault> {
-    let settings = Settings { version: Version::V3, depth: DEPTH, range: 0..text.len(), comments: false };
+    let settings = Settings { version: Version::V3, depth: DEPTH, range: 0..text.len() };
     let mut parser = Parser::new(text, settings);
     if next(&mut parser)?.kind == EventKind::StreamEnd {
         return Ok(None);

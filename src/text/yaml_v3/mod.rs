@@ -11,38 +11,38 @@ mod resolve;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use resolve::{Resolved, resolve, short_tag};
+pub(crate) use resolve::{Resolved, resolve};
 
 /// How deep values may lie in one another. The library takes 10000.
 const DEPTH: usize = 400;
 
 /// A document: its nodes, of which the first is the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Document {
+pub(crate) struct Document {
     nodes: Vec<Node>,
     anchors: BTreeMap<NodeId, String>,
 }
 
 /// A node of a [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(usize);
+pub(crate) struct NodeId(usize);
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// What it holds.
-    pub content: Content,
+    pub(crate) content: Content,
     /// The tag, in its short form: `!!str`.
-    pub tag: String,
+    pub(crate) tag: String,
     /// The line, from 1.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The column, from 1.
-    pub column: u32,
+    pub(crate) column: u32,
 }
 
 /// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub(crate) enum Content {
     /// A scalar as it was written, without quotes.
     Scalar {
         /// The text.
@@ -60,11 +60,11 @@ pub enum Content {
 
 /// Why a text is no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// The library's words, with the line that it names.
-    pub message: String,
+    pub(crate) message: String,
     /// The line where reading stopped, from 1; 0 when that is not known.
-    pub line: u32,
+    pub(crate) line: u32,
 }
 
 impl fmt::Display for Fault {
@@ -78,28 +78,28 @@ impl fmt::Display for Fault {
 /// # Errors
 ///
 /// The text is none that the library reads.
-pub fn parse(text: &[u8]) -> Result<Option<Document>, Fault> {
+pub(crate) fn parse(text: &[u8]) -> Result<Option<Document>, Fault> {
     compose::document(characters::read(text)?)
 }
 
 impl Document {
     /// The outermost node.
-    pub fn root(&self) -> NodeId {
+    pub(crate) fn root(&self) -> NodeId {
         NodeId(0)
     }
 
     /// A node.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
     }
 
     /// A node to be changed.
-    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.0]
     }
 
     /// The text of a scalar, or the name of an alias; `""` for collections.
-    pub fn text(&self, id: NodeId) -> &str {
+    pub(crate) fn text(&self, id: NodeId) -> &str {
         match &self.node(id).content {
             Content::Scalar { text, .. } => text,
             _ => "",
@@ -107,12 +107,12 @@ impl Document {
     }
 
     /// The anchor of a node; `""` when it has none.
-    pub fn anchor(&self, id: NodeId) -> &str {
+    pub(crate) fn anchor(&self, id: NodeId) -> &str {
         self.anchors.get(&id).map_or("", String::as_str)
     }
 
     /// The value of the first key of that text in a mapping.
-    pub fn get(&self, id: NodeId, key: &str) -> Option<NodeId> {
+    pub(crate) fn get(&self, id: NodeId, key: &str) -> Option<NodeId> {
         let Content::Mapping(entries) = &self.node(id).content else { return None };
         entries.iter().find(|(name, _)| self.text(*name) == key).map(|(_, value)| *value)
     }

@@ -7,7 +7,7 @@ const LONG_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The value of a scalar.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Resolved {
+pub(crate) enum Resolved {
     /// Nothing.
     Null,
     /// A boolean.
@@ -25,7 +25,7 @@ pub enum Resolved {
 }
 
 /// The short form of a tag: `!!str`.
-pub fn short_tag(tag: &str) -> String {
+pub(crate) fn short_tag(tag: &str) -> String {
     tag.strip_prefix(LONG_PREFIX).map_or_else(|| tag.to_owned(), |name| format!("!!{name}"))
 }
 
@@ -34,7 +34,7 @@ pub fn short_tag(tag: &str) -> String {
 /// # Errors
 ///
 /// The text does not fit the tag; in the library's words.
-pub fn resolve(tag: &str, text: &str) -> Result<(String, Resolved), String> {
+pub(crate) fn resolve(tag: &str, text: &str) -> Result<(String, Resolved), String> {
     let tag = short_tag(tag);
     match tag.as_str() {
         "" | "!!bool" | "!!int" | "!!float" | "!!null" | "!!timestamp" => {}

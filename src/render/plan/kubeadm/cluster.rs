@@ -9,23 +9,23 @@ use crate::api::v1beta2::{ApiServer, ClusterConfiguration, ControlPlaneComponent
 
 /// What the document says of the cluster that does not come from `clusterConfiguration` alone; empty texts are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClusterValues {
+pub(crate) struct ClusterValues {
     /// The name of the cluster.
-    pub cluster_name: String,
+    pub(crate) cluster_name: String,
     /// Host and port of the control plane.
-    pub control_plane_endpoint: String,
+    pub(crate) control_plane_endpoint: String,
     /// The version of Kubernetes, as it is written in the Machine.
-    pub kubernetes_version: String,
+    pub(crate) kubernetes_version: String,
     /// Domain of Services.
-    pub dns_domain: String,
+    pub(crate) dns_domain: String,
     /// Ranges of Services, with commas between.
-    pub service_subnet: String,
+    pub(crate) service_subnet: String,
     /// Ranges of Pods, with commas between.
-    pub pod_subnet: String,
+    pub(crate) pod_subnet: String,
 }
 
 /// The document for `kubeadm init`. `init` are the timeouts of `initConfiguration`, one of which v1beta3 has here.
-pub fn cluster_configuration(config: &ClusterConfiguration, values: &ClusterValues, init: &Durations, api: KubeadmApi) -> Value {
+pub(crate) fn cluster_configuration(config: &ClusterConfiguration, values: &ClusterValues, init: &Durations, api: KubeadmApi) -> Value {
     let ClusterConfiguration {
         etcd,
         control_plane_endpoint: _, // decided by the caller, together with that of the Cluster

@@ -45,7 +45,7 @@ const OF_JOIN: &[(&str, KubeadmApi)] = &[
 ];
 
 /// The fields of a spec that do not reach the machine, below the spec, and the version that brought them.
-pub fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<(FieldPath, KubeadmApi)> {
+pub(crate) fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<(FieldPath, KubeadmApi)> {
     if api >= V1Beta4 {
         return Vec::new();
     }

@@ -6,19 +6,19 @@ use crate::api::v1beta2::Timeouts;
 
 /// The timeouts of a kubeadm run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Durations {
+pub(crate) struct Durations {
     /// How long to wait for the components of the control plane.
-    pub control_plane_component_health_check: Option<GoDuration>,
+    pub(crate) control_plane_component_health_check: Option<GoDuration>,
     /// How long to wait for the kubelet.
-    pub kubelet_health_check: Option<GoDuration>,
+    pub(crate) kubelet_health_check: Option<GoDuration>,
     /// How long to wait for the API server to answer.
-    pub kubernetes_api_call: Option<GoDuration>,
+    pub(crate) kubernetes_api_call: Option<GoDuration>,
     /// How long to wait for etcd to answer.
-    pub etcd_api_call: Option<GoDuration>,
+    pub(crate) etcd_api_call: Option<GoDuration>,
     /// How long the kubelet may take for its certificate.
-    pub tls_bootstrap: Option<GoDuration>,
+    pub(crate) tls_bootstrap: Option<GoDuration>,
     /// How long to wait for discovery.
-    pub discovery: Option<GoDuration>,
+    pub(crate) discovery: Option<GoDuration>,
 }
 
 impl From<&Timeouts> for Durations {

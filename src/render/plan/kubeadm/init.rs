@@ -9,7 +9,12 @@ use crate::api::time::GoDuration;
 use crate::api::v1beta2::{BootstrapToken, InitConfiguration};
 
 /// The document for `kubeadm init`. `lifetimes` replaces the lifetimes of the tokens, one by one, where it has one.
-pub fn init_configuration(config: &InitConfiguration, lifetimes: &[Option<GoDuration>], timeouts: &Durations, api: KubeadmApi) -> Value {
+pub(crate) fn init_configuration(
+    config: &InitConfiguration,
+    lifetimes: &[Option<GoDuration>],
+    timeouts: &Durations,
+    api: KubeadmApi,
+) -> Value {
     let InitConfiguration { bootstrap_tokens, node_registration, local_api_endpoint: endpoint, skip_phases, patches, timeouts: _ } = config;
     let mut fields = Fields::default();
     fields.always("apiVersion", api.as_str());

@@ -8,7 +8,7 @@ use super::{Durations, KubeadmApi};
 use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, JoinConfiguration, JoinControlPlane};
 
 /// The document for `kubeadm join`.
-pub fn join_configuration(config: &JoinConfiguration, timeouts: &Durations, api: KubeadmApi) -> Value {
+pub(crate) fn join_configuration(config: &JoinConfiguration, timeouts: &Durations, api: KubeadmApi) -> Value {
     let JoinConfiguration { node_registration, ca_cert_path, discovery, control_plane, skip_phases, patches, timeouts: _ } = config;
     let mut fields = Fields::default();
     fields.always("apiVersion", api.as_str());

@@ -11,7 +11,7 @@ use crate::api::v1beta2::{AuthProvider, Exec, KubeConfig, KubeConfigCluster, Kub
 const EXEC_API_VERSION: &str = "client.authentication.k8s.io/v1";
 
 /// The document; `preferences` is an empty line that older releases have.
-pub fn discovery_kubeconfig(config: &KubeConfig, preferences: bool) -> Value {
+pub(crate) fn discovery_kubeconfig(config: &KubeConfig, preferences: bool) -> Value {
     let mut fields = Fields::default();
     let cluster = cluster(config.cluster.as_ref().unwrap_or(&KubeConfigCluster::default()));
     fields.always("clusters", vec![json!({"name": "default", "cluster": Value::from(cluster)})]);

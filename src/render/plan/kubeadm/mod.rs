@@ -15,19 +15,19 @@ mod registration;
 use semver::Version;
 use serde_json::Value;
 
-pub use cluster::{ClusterValues, cluster_configuration};
-pub use dropped::dropped;
-pub use durations::Durations;
-pub use init::init_configuration;
-pub use join::join_configuration;
-pub use kubeconfig::discovery_kubeconfig;
+pub(crate) use cluster::{ClusterValues, cluster_configuration};
+pub(crate) use dropped::dropped;
+pub(crate) use durations::Durations;
+pub(crate) use init::init_configuration;
+pub(crate) use join::join_configuration;
+pub(crate) use kubeconfig::discovery_kubeconfig;
 
 use crate::render::input::profile::Profile;
 use crate::text::goyaml::{self, EmitError};
 
 /// A version of kubeadm's configuration API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KubeadmApi {
+pub(crate) enum KubeadmApi {
     /// For Kubernetes 1.15 to 1.21; only CAPI v1.10 writes it.
     V1Beta2,
     /// For Kubernetes 1.22 to 1.30.
@@ -42,7 +42,7 @@ impl KubeadmApi {
     /// # Errors
     ///
     /// The provider does not support that version; its own words.
-    pub fn for_kubernetes(version: &Version, profile: &Profile) -> Result<Self, String> {
+    pub(crate) fn for_kubernetes(version: &Version, profile: &Profile) -> Result<Self, String> {
         match (version.major, version.minor) {
             (1.., 31..) | (2.., _) => Ok(KubeadmApi::V1Beta4),
             (1, 22..) => Ok(KubeadmApi::V1Beta3),
@@ -55,7 +55,7 @@ impl KubeadmApi {
     }
 
     /// The first version of Kubernetes for which it is written.
-    pub fn first_kubernetes(self) -> &'static str {
+    pub(crate) fn first_kubernetes(self) -> &'static str {
         match self {
             KubeadmApi::V1Beta2 => "v1.15.0",
             KubeadmApi::V1Beta3 => "v1.22.0",
@@ -64,7 +64,7 @@ impl KubeadmApi {
     }
 
     /// `apiVersion` of the documents.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             KubeadmApi::V1Beta2 => "kubeadm.k8s.io/v1beta2",
             KubeadmApi::V1Beta3 => "kubeadm.k8s.io/v1beta3",
@@ -77,7 +77,7 @@ impl KubeadmApi {
     /// # Errors
     ///
     /// A text holds a character that the writer refuses; the provider's own words.
-    pub fn write(self, document: &Value) -> Result<String, String> {
+    pub(crate) fn write(self, document: &Value) -> Result<String, String> {
         goyaml::to_string(document).map_err(|error| {
             let cause = match error {
                 EmitError::NextLine => "line 1: did not find expected ',' or '}'",

@@ -11,27 +11,27 @@ use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
 
 /// A file of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeFile<'a> {
+pub(crate) struct NodeFile<'a> {
     /// Where it is on the node.
-    pub path: Cow<'a, str>,
+    pub(crate) path: Cow<'a, str>,
     /// `user:group`; empty: not said.
-    pub owner: Cow<'a, str>,
+    pub(crate) owner: Cow<'a, str>,
     /// Octal digits; empty: not said.
-    pub permissions: Cow<'a, str>,
+    pub(crate) permissions: Cow<'a, str>,
     /// How the content is encoded; empty: it is not.
-    pub encoding: &'a str,
+    pub(crate) encoding: &'a str,
     /// The content as the document carries it. Secret.
-    pub content: Cow<'a, [u8]>,
+    pub(crate) content: Cow<'a, [u8]>,
     /// Whether the content is added to what the file holds.
-    pub append: bool,
+    pub(crate) append: bool,
     /// Whether the node gets the content byte for byte.
-    pub is_exact: bool,
+    pub(crate) is_exact: bool,
     /// The field of the config that it comes from.
-    pub origin: Option<&'a FieldPath>,
+    pub(crate) origin: Option<&'a FieldPath>,
 }
 
 /// All files, in the order in which they are written.
-pub fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
+pub(crate) fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>> {
     let planned = plan.files.iter().map(|file| {
         let carried = carried(file, encoder);
         NodeFile {

@@ -10,7 +10,7 @@ mod scalar;
 mod sections;
 
 pub use document::encode;
-pub use files::{NodeFile, node_files};
+pub(crate) use files::{NodeFile, node_files};
 pub use run::{Phase, RunItem, run_items};
 pub(super) use scalar::{Block, block};
 

@@ -26,7 +26,7 @@ pub enum Phase {
 
 impl Phase {
     /// The word of reports.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Phase::OnFailure => "on-failure",
             Phase::Directories => "directories",
@@ -50,7 +50,7 @@ pub struct RunItem<'a> {
 
 impl RunItem<'_> {
     /// The field that it comes from, below the spec.
-    pub fn origin(&self, spec_path: &FieldPath) -> Option<FieldPath> {
+    pub(crate) fn origin(&self, spec_path: &FieldPath) -> Option<FieldPath> {
         self.source.map(|(list, index)| spec_path.field(list).index(index))
     }
 }

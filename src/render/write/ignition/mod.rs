@@ -32,30 +32,30 @@ use crate::render::plan::node_plan::NodePlan;
 
 rules! {
     /// no Ignition config can be produced
-    pub CONFIG_REFUSED = error("ignition-config-refused");
+    pub(crate) CONFIG_REFUSED = error("ignition-config-refused");
     /// the additional config is rejected by Ignition or the Container Linux transpiler
-    pub ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
+    pub(crate) ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
     /// the Container Linux transpiler warns about the additional config, and upstream discards the warning
-    pub ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
+    pub(crate) ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
     /// a field has no equivalent in Ignition, so the node gets something else
-    pub FIELD_LOST = warning("ignition-field-lost");
+    pub(crate) FIELD_LOST = warning("ignition-field-lost");
 }
 
 /// Where a plan comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The object of the user.
-    pub config: &'a Object,
+    pub(crate) config: &'a Object,
     /// Where its spec is.
-    pub spec_path: &'a FieldPath,
+    pub(crate) spec_path: &'a FieldPath,
     /// The release that is matched.
-    pub profile: &'a Profile,
+    pub(crate) profile: &'a Profile,
     /// Whether upstream's messages hold texts of the user, as they do upstream.
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// The data in a version, or findings that say why there is none. What the version cannot express is a warning.
-pub fn encode(
+pub(crate) fn encode(
     plan: &NodePlan,
     ignition: Option<&Ignition>,
     version: IgnitionVersion,

@@ -21,7 +21,7 @@ use crate::text::budget::Budget;
 /// How much a template may produce.
 pub const MAX_OUTPUT: usize = 1 << 20;
 /// How large a value may become.
-pub const MAX_VALUE: usize = 16 << 20;
+pub(crate) const MAX_VALUE: usize = 16 << 20;
 /// The steps of a node, a command or an argument: what it takes beside the bytes that it writes.
 const STEP: usize = 32;
 /// How deep actions and parentheses may lie in one another.
