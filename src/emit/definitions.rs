@@ -79,7 +79,7 @@ pub(crate) fn corrected<'o>(provider: &Provider, crds: impl Iterator<Item = &'o 
     let found = crd.label(key).unwrap_or_default();
     let message = format!("label {key} of {} is `{found}` and becomes `{wanted}`, the versions that it serves", crd.title());
     let finding = Diagnostic::of(&LABEL_CORRECTED, message).at(place(crd, key));
-    let finding = finding.help("nothing, or label each CRD with the versions that it serves");
+    let finding = finding.help("nothing needs to be done; or label each CRD with the versions that it serves");
     Some(others.iter().fold(finding, |finding, (crd, key, wanted)| finding.related(place(crd, key), format!("becomes `{wanted}`"))))
 }
 

@@ -241,7 +241,7 @@ fn contents(declared: &Declared) -> Report {
     let nothing = provider.crds.is_none() && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
     if nothing {
         let finding = Diagnostic::of(&COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
-        report.push(finding.at(declared.place(&root.field("name"))).help("give crds, manager or objects, or components"));
+        report.push(finding.at(declared.place(&root.field("name"))).help("give `crds`, `manager` or `objects`, or else `components`"));
     }
     if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
         let finding = Diagnostic::of(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));

@@ -475,7 +475,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     fn too_deep(&mut self, span: TextRange) -> Result<(), Stop> {
         let most = self.tally.limits.depth;
         let finding = Diagnostic::of(&DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
-        self.find(finding.help("write the document flatter"), span);
+        self.find(finding.help("nest lists and mappings less deeply"), span);
         Err(Stop::Document)
     }
 
