@@ -410,6 +410,44 @@ fn roles_are_made_where_the_files_have_none() {
     assert_eq!(roles(&role("Role", "own", "")), ["Role foo-own"]);
 }
 
+/// A second manager under `objects` brings its own rights, which are none of the first one's.
+#[test]
+fn a_second_manager_has_its_own_rights() {
+    let second = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: berths, namespace: system}\n---\n".to_owned()
+        + &role("ClusterRole", "berths", "")
+        + &role("ClusterRole", "view", "rbac.authorization.k8s.io/aggregate-to-view: 'true'")
+        + &role("ClusterRole", "berth-editor-role", "")
+        + &binding("ClusterRole", "berths", "berths", "berths")
+        + "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: berths, namespace: system}\nspec: {selector: {}, template: {spec: {serviceAccountName: berths, \
+           containers: [{name: manager, image: \"ghcr.io/a/berths:v1\"}]}}}\n";
+    let more = "manager: {image: ghcr.io/a/b}\nobjects: [second.yaml]\n";
+    let objects = sound(more, &[("second.yaml", &second)]);
+    assert_eq!(
+        bindings(&objects),
+        [
+            "foo-leader-election-rolebinding: foo-leader-election-role to foo-manager",
+            "foo-system-manager-rolebinding: foo-system-manager-role to foo-manager",
+            "foo-system-berths: foo-system-berths to foo-berths",
+        ]
+    );
+    // A role that nobody is bound to is the manager's, as ever.
+    let objects = sound(more, &[("second.yaml", &role("ClusterRole", "own", ""))]);
+    assert_eq!(bindings(&objects), ["foo-system-own-rolebinding: foo-system-own to foo-manager"]);
+}
+
+/// The shape of a small add-on: no webhooks, so nothing of cert-manager, no Service and no mount; a Namespace with labels of Pod Security.
+#[test]
+fn without_webhooks_nothing_of_cert_manager_is_there() {
+    let labels = "namespaceMetadata: {labels: {pod-security.kubernetes.io/enforce: restricted}}\n";
+    let objects = sound(&format!("{labels}manager: {{image: ghcr.io/a/b}}\n"), &[]);
+    assert_eq!(of_kind(&objects, "Namespace")["metadata"]["labels"]["pod-security.kubernetes.io/enforce"], "restricted");
+    for kind in ["Service", "Certificate", "Issuer", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] {
+        assert!(!objects.iter().any(|object| object["kind"] == kind), "{kind}");
+    }
+    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    assert_eq!((&pod["volumes"], &pod["containers"][0]["volumeMounts"]), (&Value::Null, &Value::Null));
+}
+
 #[test]
 fn several_bound_accounts_are_told_apart_or_are_a_finding() {
     let rights = binding("ClusterRole", "a", "manager-role", "controller-manager") + &binding("ClusterRole", "b", "proxy-role", "proxy");

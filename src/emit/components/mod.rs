@@ -2,7 +2,7 @@
 
 pub(crate) mod image;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -246,8 +246,7 @@ impl Assembly<'_> {
             made.extend(rbac::service_account(&self.names));
         }
         let extra = provider.rbac.as_ref().map_or(&[][..], |rbac| &rbac.rules);
-        let has_roles = from_files.iter().any(|object| object.kind() == "ClusterRole" || object.kind() == "Role");
-        if !has_roles {
+        if !self.has_rights_of_manager(from_files) {
             made.push(rbac::leader_election_role(&self.names));
             made.push(rbac::manager_role(&self.names, &rbac::manager_rules(provider.provider_type, kinds, extra)));
         }
@@ -264,6 +263,24 @@ impl Assembly<'_> {
             .collect();
         self.report.extend(left_to_people(from_files, &bound));
         made.into_iter().chain(bindings).map(Object::made).collect()
+    }
+
+    /// Whether the rights of the manager are in the files: in role files, or in other roles that are bound to it, or to nobody yet. Those of a
+    /// second manager are its own.
+    fn has_rights_of_manager(&self, from_files: &[Object]) -> bool {
+        let has_role_files = self.declared.provider.rbac.as_ref().is_some_and(|rbac| !rbac.roles.is_empty());
+        let mut binds_manager: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+        for binding in from_files.iter().filter(|object| ["ClusterRoleBinding", "RoleBinding"].contains(&object.kind())) {
+            let mut subjects = fields::items(binding.value(), &["subjects"]).iter();
+            let is_bound = subjects.any(|subject| fields::text(subject, &["name"]) == self.names.service_account);
+            *binds_manager.entry((binding.text(&["roleRef", "kind"]), binding.text(&["roleRef", "name"]))).or_default() |= is_bound;
+        }
+        let is_of_manager = |role: &Object| {
+            let only_others = binds_manager.get(&(role.kind(), role.name())) == Some(&false);
+            !only_others && !rbac::is_for_people(role.value()) && !rbac::is_aggregated(role.value())
+        };
+        let mut roles = from_files.iter().filter(|object| ["ClusterRole", "Role"].contains(&object.kind()));
+        roles.any(|role| has_role_files || is_of_manager(role))
     }
 
     /// The role by which other managers may use the kinds.

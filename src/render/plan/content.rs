@@ -118,7 +118,9 @@ impl Contents<'_> {
     fn templated(&self, path: &str, content: &Content, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
         let refused = |rule, message: String| {
             let place = self.config.place(&origin.field("content"));
-            Diagnostic::of(rule, message).at(place).help("write a template that Go's text/template parses; its data is `.controlPlane.version`")
+            Diagnostic::of(rule, message)
+                .at(place)
+                .help("write a template that Go's text/template parses; its data is `.controlPlane.version`")
         };
         // Who took the last steps was told.
         if self.budget.is_spent(Resource::Steps) {

@@ -42,7 +42,10 @@ pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, text: &str) -> (Di
     let judged = Judged { fault, text };
     let is_open = |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
     match fault.problem {
-        Problem::TooDeep(_) => (Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("nest lists and mappings less deeply"), place),
+        Problem::TooDeep(_) => (
+            Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("nest lists and mappings less deeply"),
+            place,
+        ),
         Problem::AnchorName if at > fault.context.offset + 1 => (judged.anchor_name(), TextRange::new(fault.context.offset, at)),
         Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent if judged.broken_word().is_some() => {
             let word = judged.broken_word().unwrap_or(place);
