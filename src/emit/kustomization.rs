@@ -319,3 +319,36 @@ fn crd_metadata(lost: &[Lost<'_>]) -> String {
     let maps: Vec<String> = maps.iter().map(line).collect();
     format!("- {{kinds: [{}], {}}}", kinds.join(", "), maps.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_kubernetes_fills_in_is_a_default() {
+        for (path, wanted, expected) in [
+            ("ports.protocol", json!("TCP"), true),
+            ("ports.protocol", json!("UDP"), false),
+            ("env.value", json!("TCP"), false),
+            ("probe.periodSeconds", json!(10), true),
+            ("probe.periodSeconds", json!(11), false),
+            ("probe.other", json!(10), false),
+        ] {
+            assert_eq!(is_default(&FieldPath::of_fields(path), &wanted), expected, "{path}: {wanted}");
+        }
+    }
+
+    #[test]
+    fn only_names_of_the_release_stand_for_others() {
+        for (path, found, wanted, expected) in [
+            ("secret.secretName", "foo-webhook-service-cert", "webhook-server-cert", true),
+            ("secret.secretName", "mine", "webhook-server-cert", false),
+            ("secret.other", "foo-webhook-service-cert", "webhook-server-cert", false),
+            ("container.image", "ghcr.io/a/b:v1", "controller:latest", true),
+            ("container.command", "ghcr.io/a/b:v1", "controller:latest", false),
+            ("metadata.x", "foo", "$(NAMESPACE)/foo", true),
+        ] {
+            assert_eq!(is_placeholder(&FieldPath::of_fields(path), &json!(found), &json!(wanted)), expected, "{path} {found}");
+        }
+    }
+}

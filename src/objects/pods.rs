@@ -33,3 +33,30 @@ pub(crate) fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Va
 pub(crate) fn images(object: &Value) -> impl Iterator<Item = &str> {
     containers(object).filter_map(|(_, container)| container.get("image")?.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Kubernetes' API reference: where each kind of workload has its pod.
+    #[test]
+    fn every_kind_that_runs_pods_is_known() {
+        let pod = json!({"containers": [{"image": "a"}], "initContainers": [{"image": "b"}], "ephemeralContainers": [{"image": "c"}]});
+        let template = json!({"template": {"spec": pod}});
+        for (kind, object) in [
+            ("Pod", json!({"spec": pod})),
+            ("PodTemplate", template.clone()),
+            ("CronJob", json!({"spec": {"jobTemplate": {"spec": template}}})),
+        ] {
+            let mut object = object;
+            object["kind"] = json!(kind);
+            assert_eq!(images(&object).collect::<Vec<_>>(), ["a", "b", "c"], "{kind}");
+        }
+        for kind in ["Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "ReplicationController", "Job"] {
+            assert_eq!(images(&json!({"kind": kind, "spec": template})).count(), 3, "{kind}");
+        }
+        assert_eq!(images(&json!({"kind": "Other", "spec": template})).count(), 0);
+    }
+}

@@ -239,6 +239,24 @@ fn first_group(pattern: &str) -> Result<Option<BraceGroup<'_>>, PatternError> {
 mod tests {
     use super::*;
 
+    /// To ask the file system for one file costs what it costs, whatever else the budget is for.
+    #[test]
+    fn each_file_that_is_asked_for_is_charged() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.yaml", "b.yaml", "c.yaml"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let files = |pattern: &str| {
+            let budget = Budget::default();
+            let found = Globs::new(&budget).expand(folder.path(), pattern).map(|expansion| expansion.files.len());
+            (found.ok(), usize::try_from(budget.used()).unwrap() / QUESTION)
+        };
+        assert_eq!(files("a.yaml"), (Some(1), 1));
+        assert_eq!(files("{a,b,c}.yaml"), (Some(3), 3));
+        // The folder is asked for its names, too.
+        assert_eq!(files("*.yaml"), (Some(3), 4));
+    }
+
     #[test]
     fn stars_stand_for_characters_of_one_name() {
         for (pattern, name, expected) in [

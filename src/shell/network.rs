@@ -215,19 +215,10 @@ impl Client {
         if announced.is_some_and(|bytes| bytes > self.bounds.bytes) {
             return Err(too_large());
         }
-        let mut reader = response.into_body().into_reader().take(self.bounds.bytes + 1);
-        let mut progress = Progress::new(self.visible.progress, &*self.clock, url, announced);
+        let progress = Progress::new(self.visible.progress, &*self.clock, url, announced);
+        let mut reader = Watched { reader: response.into_body().into_reader().take(self.bounds.bytes + 1), read: 0, progress };
         let mut bytes = Vec::new();
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => bytes.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Missed::for_now(format!("{url}: {error}"))),
-            }
-            progress.at(bytes.len() as u64);
-        }
+        reader.read_to_end(&mut bytes).map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
         if bytes.len() as u64 > self.bounds.bytes {
             return Err(too_large());
         }
@@ -255,9 +246,9 @@ impl Network for Client {
             match attempts.pause_after(&missed, &*self.clock) {
                 Some(pause) => self.wait(pause, host, &missed.fault),
                 None => {
-                    if self.visible.hosts && attempts.made > 1 {
+                    if let Some(line) = asked_again(host, attempts.made).filter(|_| self.visible.hosts) {
                         // A terminal that went away is no reason to stop.
-                        let _ = writeln!(io::stderr(), "asked {host} {} times", attempts.made);
+                        let _ = writeln!(io::stderr(), "{line}");
                     }
                     return Err(missed.fault);
                 }
@@ -323,7 +314,28 @@ fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
     }
 }
 
-/// A bar that appears when a fetch lasts longer than a second.
+/// What is told of a host that was asked more than once, and gave nothing.
+fn asked_again(host: &str, times: u32) -> Option<String> {
+    (times > 1).then(|| format!("asked {host} {times} times"))
+}
+
+/// A reader that shows how far it came.
+struct Watched<'c, R> {
+    reader: R,
+    read: u64,
+    progress: Progress<'c>,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        self.read += count as u64;
+        self.progress.at(self.read);
+        Ok(count)
+    }
+}
+
+/// A bar that appears when a fetch has lasted a second.
 struct Progress<'c> {
     wanted: bool,
     name: String,
@@ -366,6 +378,41 @@ impl Drop for Progress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_that_was_asked_once_is_not_counted() {
+        assert_eq!((asked_again("h", 1), asked_again("h", 2)), (None, Some("asked h 2 times".to_owned())));
+    }
+
+    /// A clock that stands where it is put.
+    struct Stopped(std::cell::Cell<Duration>);
+
+    impl Clock for Stopped {
+        fn passed(&self) -> Duration {
+            self.0.get()
+        }
+        fn date(&self) -> i64 {
+            0
+        }
+        fn wait(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn a_bar_is_there_after_a_second_and_counts_what_was_read() {
+        let bar_after = |passed: Duration, wanted: bool| {
+            let clock = Stopped(Duration::from_secs(5).into());
+            let progress = Progress::new(wanted, &clock, "https://h/a.yaml", Some(4));
+            clock.0.set(Duration::from_secs(5) + passed);
+            let mut reader = Watched { reader: &b"text"[..], read: 0, progress };
+            let mut bytes = Vec::new();
+            reader.read_to_end(&mut bytes).unwrap();
+            assert_eq!((bytes.as_slice(), reader.read), (&b"text"[..], 4));
+            reader.progress.bar.take().map(|bar| bar.position())
+        };
+        assert_eq!(bar_after(Duration::from_millis(999), true), None);
+        assert_eq!(bar_after(Duration::from_secs(1), true), Some(4));
+        assert_eq!(bar_after(Duration::from_secs(9), false), None);
+    }
 
     #[test]
     fn hosts_are_those_of_https_urls() {

@@ -207,6 +207,11 @@ fn each_rule_has_one_weight_in_all_that_is_printed() {
     let listed = windlass(root()).args(["rules", "-o", "json"]).output().unwrap();
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
     let registry = windlass::ops::rules::all();
+    let table = windlass(root()).args(["rules"]).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    let cells: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
+    let expected: Vec<Vec<&str>> = registry.iter().map(|rule| vec![rule.id, rule.severity.as_str(), rule.class.as_str()]).collect();
+    assert_eq!(cells, expected);
     let rules = listed["rules"].as_array().unwrap();
     assert_eq!(rules.len(), registry.len());
     for (entry, rule) in rules.iter().zip(registry) {

@@ -246,6 +246,13 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_goes_or_comes_is_no_other_order() {
+        check(json!({"a": ["x", "y"]}), json!({"a": ["y"]}), &["a[0] removed \"x\" -"]);
+        check(json!({"a": ["y"]}), json!({"a": ["x", "y"]}), &["a[0] added - \"x\""]);
+        check(json!({"a": ["x", "y"]}), json!({"a": ["y", "x"]}), &["a reordered [\"x\",\"y\"] [\"y\",\"x\"]"]);
+    }
+
+    #[test]
     fn items_with_a_key_are_matched_by_it() {
         let containers = |first: &str, second: &str| json!({"containers": [{"name": "a", "image": first}, {"name": "b", "image": second}]});
         check(containers("x", "y"), containers("x", "z"), &["containers[name=b].image changed \"y\" \"z\""]);

@@ -38,12 +38,20 @@ rules! {
 /// What urls in a bundle's configuration begin with, so that it does not depend on the place where it was packed.
 pub const BASE_VARIABLE: &str = "${WINDLASS_REPOSITORY}";
 
-/// How much a bundle may hold: entries, and bytes of all files together.
-const MOST_ENTRIES: usize = 10_000;
-/// See [`MOST_ENTRIES`].
+/// How many bytes the files of a bundle may have together.
 pub const MOST_BYTES: u64 = 512 << 20;
-/// Bytes of one file.
-const MOST_FILE_BYTES: u64 = 64 << 20;
+
+/// How much a bundle may hold.
+#[derive(Clone, Copy)]
+struct Bounds {
+    entries: usize,
+    /// Bytes of all files together.
+    bytes: u64,
+    /// Bytes of one file.
+    file_bytes: u64,
+}
+
+const BOUNDS: Bounds = Bounds { entries: 10_000, bytes: MOST_BYTES, file_bytes: 64 << 20 };
 /// Bytes of a path.
 const LONGEST_PATH: usize = 512;
 
@@ -218,7 +226,7 @@ pub fn is_tar(bytes: &[u8]) -> bool {
 
 /// Reads a bundle and holds every file against its checksums.
 pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
-    let (files, mut report) = read(bytes, shown);
+    let (files, mut report) = read(bytes, shown, BOUNDS);
     if report.has_errors() {
         return (Unpacked::default(), report);
     }
@@ -233,7 +241,7 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
     (Unpacked { releases, cert_managers, configuration }, report)
 }
 
-fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
+fn read(bytes: &[u8], shown: &str, bounds: Bounds) -> (Tree, Report) {
     let mut files = Tree::new();
     let mut report = Report::new();
     let unreadable = |what: String| {
@@ -255,8 +263,9 @@ fn read(bytes: &[u8], shown: &str) -> (Tree, Report) {
             }
         };
         total += entry.size();
-        if count == MOST_ENTRIES || total > MOST_BYTES || entry.size() > MOST_FILE_BYTES {
-            let bound = format!("more than {MOST_ENTRIES} entries, {} MiB, or {} MiB in one file", MOST_BYTES >> 20, MOST_FILE_BYTES >> 20);
+        if count == bounds.entries || total > bounds.bytes || entry.size() > bounds.file_bytes {
+            let Bounds { entries, bytes, file_bytes } = bounds;
+            let bound = format!("more than {entries} entries, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
             report.push(unreadable(bound));
             break;
         }
@@ -357,6 +366,18 @@ mod tests {
         assert_eq!((folder.as_str(), version.to_string().as_str(), files.len()), ("bootstrap-foo/v0.1.0", "0.1.0", 2));
     }
 
+    #[test]
+    fn entries_and_bytes_are_bounded_together() {
+        let file = |name: &str, bytes: usize| (name.to_owned(), vec![b'x'; bytes]);
+        let packed = tar(&[file("a", 10), file("b", 10), file("c", 10)].into_iter().collect());
+        let bounds = Bounds { entries: 3, bytes: 30, file_bytes: 10 };
+        let is_read = |bounds: Bounds| !read(&packed, "b.tar", bounds).1.has_errors();
+        assert!(is_read(bounds));
+        for less in [Bounds { entries: 2, ..bounds }, Bounds { bytes: 29, ..bounds }, Bounds { file_bytes: 9, ..bounds }] {
+            assert!(!is_read(less));
+        }
+    }
+
     /// A variable in a flow mapping is no YAML before it is replaced, and is fine for clusterctl.
     #[test]
     fn components_are_read_as_clusterctl_reads_them() {
@@ -391,7 +412,7 @@ mod tests {
             "images.txt",
         ];
         assert_eq!(paths, expected);
-        let (files, _) = read(&bytes, "b");
+        let (files, _) = read(&bytes, "b", BOUNDS);
         assert_eq!(files.get("images.txt"), Some(&b"ghcr.io/a/b:v1\n"[..]));
     }
 
