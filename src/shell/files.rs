@@ -549,7 +549,8 @@ mod tests {
         lock.lock().unwrap();
         write(&base.path().join("out"), &tree(&[("a", "1")]), Mode::Create).unwrap();
         assert_eq!(entries(base.path()), [foreign, held, "out"]);
-        drop(lock);
+        // Closing would leave it locked as long as a process that another test starts has the descriptor too.
+        lock.unlock().unwrap();
         write(&base.path().join("second"), &tree(&[("a", "1")]), Mode::Create).unwrap();
         assert_eq!(entries(base.path()), [foreign, "out", "second"]);
     }
