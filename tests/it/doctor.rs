@@ -100,6 +100,18 @@ warning[metadata-series-ahead]: `latest` gives the pre-release v0.2.0-rc.1, beca
     assert_eq!(denied.status.code(), Some(1));
 }
 
+/// The newest release has left the contract: clusterctl takes the newest one of an older series, and nothing is ahead of anything.
+#[test]
+fn an_older_series_with_a_release_is_no_finding() {
+    let newer = format!("{METADATA}- major: 0\n  minor: 2\n  contract: v1beta1\n");
+    let folder = repository(COMPONENTS, METADATA);
+    write(folder.path(), "bootstrap-foo/v0.2.0/metadata.yaml", &newer);
+    write(folder.path(), "bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
+    let report = doctor(folder.path(), 0);
+    assert_eq!(report["providers"][0]["picked"], "v0.1.0", "{report:#}");
+    assert!(!rules(&report).contains("metadata-series-ahead"), "{report:#}");
+}
+
 #[test]
 fn a_release_of_ours_is_sound() {
     let folder = tempfile::tempdir().unwrap();

@@ -102,6 +102,7 @@ impl Run for Add {
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
         for Release { shown, files, version } in given {
+            sources.extend(super::texts(&shown, &files));
             if repository::is_manifest(&files) {
                 let (manifest, found) = repository::manifest_of(&files, &shown, version.as_ref(), &context.budget);
                 is_refused |= found.has_errors();
@@ -112,7 +113,6 @@ impl Run for Add {
             let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
             is_refused |= judged.is_refused;
             report.extend(judged.report);
-            sources.extend(super::texts(&shown, &files));
             releases.push((files, judged.providers));
         }
         if is_refused {

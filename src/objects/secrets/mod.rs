@@ -358,6 +358,8 @@ mod tests {
     fn fields_with_secrets_are_known_wherever_they_stand() {
         check("- passwd: x y # z\n  name: u\n", "- passwd: <>\n  name: u\n");
         check("[{name: u, passwd: x}, {token: \"a, b\", c: d}]", "[{name: u, passwd: <>}, {token: <>, c: d}]");
+        check("[{token: \"a:\", c: d}, {token: x}]", "[{token: <>, c: d}, {token: <>}]");
+        check("data: {a: \"x:\", b: y}\nkind: Secret\n", "data: <>\nkind: Secret\n");
         check("token:\n  x\nb: 1\n", "token:\n  <>\nb: 1\n");
         check("token:\n- x\n- y\nb: 1\n", "token:\n<>\nb: 1\n");
         check("passwdFrom: {secret: {name: s, key: k}}\n", "passwdFrom: {secret: {name: s, key: k}}\n");

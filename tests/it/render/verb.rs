@@ -227,6 +227,11 @@ fn extracted_files_are_decoded_and_appended() {
     assert_eq!(code, 0, "{talk}");
     assert_eq!(std::fs::read_to_string(node.join("etc/a")).unwrap(), "one\ntwo\n");
     assert_eq!(std::fs::read_to_string(node.join("etc/b")).unwrap(), "hello");
+    let listed = std::fs::read_to_string(node.join(".windlass/files")).unwrap();
+    let lines: Vec<Vec<&str>> = listed.lines().take(4).map(|line| line.split('\t').collect()).collect();
+    let header = ["path", "permissions", "owner", "encoding", "bytes", "from"];
+    let b = ["/etc/b", "-", "-", "base64", "8", "spec.files[2]"];
+    assert!(lines.len() == 4 && lines[0] == header && lines[3][0] == b[0] && lines[3][3..] == b[3..], "{listed}");
     let commands = std::fs::read_to_string(node.join(".windlass/commands")).unwrap();
     assert!(commands.starts_with("1\tkubeadm\t-\t\"kubeadm join --config "), "{commands}");
 }
