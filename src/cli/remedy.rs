@@ -14,6 +14,7 @@ pub(super) fn words(remedy: &Remedy) -> String {
         Part::Setting(setting, None) => format!("`{}`", flag(*setting)),
         Part::Setting(setting, Some(value)) => format!("`{} {value}`", flag(*setting)),
         Part::Request(verb, setting, value) => format!("`windlass {verb} {} {value}`", flag(*setting)),
+        Part::Quoted(text) => format!("`{text}`"),
     };
     remedy.parts().iter().map(part).collect()
 }

@@ -102,6 +102,8 @@ pub enum Part {
     Setting(Setting, Option<String>),
     /// Another request of ours: the verb with what it is about, a setting and its value.
     Request(String, Setting, String),
+    /// A line of the user's file in single quotes of YAML, or a part of one. It is not shown where its file or its secrets may not be.
+    Quoted(String),
 }
 
 /// What to do: something to type or to paste.
@@ -147,10 +149,22 @@ impl Remedy {
         self
     }
 
+    /// Goes on with text of the user's file, in the quotes that YAML wants around it.
+    #[must_use]
+    pub fn quoted(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Part::Quoted(text.into()));
+        self
+    }
+
+    /// What is quoted from the user's file, to be changed.
+    pub fn quotes_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.0.iter_mut().filter_map(|part| if let Part::Quoted(text) = part { Some(text) } else { None })
+    }
+
     /// The texts in it, to be changed.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().flat_map(|part| match part {
-            Part::Words(words) => vec![words],
+            Part::Words(text) | Part::Quoted(text) => vec![text],
             Part::Setting(_, value) => value.iter_mut().collect(),
             Part::Request(verb, _, value) => vec![verb, value],
         })
@@ -177,6 +191,7 @@ impl fmt::Display for Remedy {
                 Part::Setting(setting, None) => write!(formatter, "`{}`", setting.name())?,
                 Part::Setting(setting, Some(value)) => write!(formatter, "`{}: {value}`", setting.name())?,
                 Part::Request(verb, setting, value) => write!(formatter, "`{verb}` with `{}: {value}`", setting.name())?,
+                Part::Quoted(text) => write!(formatter, "`{text}`")?,
             }
         }
         Ok(())
@@ -191,6 +206,8 @@ mod tests {
     fn without_a_command_line_settings_are_named() {
         let remedy = Remedy::new("add ").setting(Setting::All).then(", or ").set(Setting::Select, "a:init").then("; or run ");
         let remedy = remedy.request("repository add DIR", Setting::To, "x");
-        assert_eq!(remedy.to_string(), "add `all`, or `select: a:init`; or run `repository add DIR` with `to: x`");
+        let remedy = remedy.then("; or write ").quoted("'a: b'");
+        let expected = "add `all`, or `select: a:init`; or run `repository add DIR` with `to: x`; or write `'a: b'`";
+        assert_eq!(remedy.to_string(), expected);
     }
 }

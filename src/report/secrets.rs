@@ -13,8 +13,11 @@ const NEAR: usize = 4 << 10;
 
 /// The findings, with no secret of the sources in their words.
 pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
-    if sources.shows_secrets() || report.is_empty() {
+    if report.is_empty() {
         return report.clone();
+    }
+    if sources.shows_secrets() {
+        return report.findings().iter().map(|finding| without_unshown(finding, sources)).collect();
     }
     let words = Words::new(sources.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span))), SHORTEST);
     report.findings().iter().map(|finding| redacted(finding, sources, &words)).collect()
@@ -26,7 +29,17 @@ fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnosti
         .flat_map(|place| near(place, sources))
         .collect();
     let own = Words::new(near.iter().copied(), 1);
-    let mut finding = finding.clone();
+    let mut finding = without_unshown(finding, sources);
+    let line = finding.place.file.as_deref().zip(finding.place.span).map(|(file, span)| sources.secrets_of_line(file, span.start.line));
+    let has_secret = !near.is_empty() || line.is_some_and(|secrets| !secrets.is_empty());
+    for quoted in finding.help.iter_mut().flat_map(Remedy::quotes_mut) {
+        // A quote within is doubled, so that its words are no longer those of the secret.
+        let mut plain = quoted.replace("''", "'");
+        words.remove_from(&mut plain);
+        if has_secret || plain != quoted.replace("''", "'") {
+            UNSHOWN.clone_into(quoted);
+        }
+    }
     let clean = |text: &mut String| {
         if !near.is_empty() {
             *text = without_quotes(text, &near);
@@ -39,6 +52,18 @@ fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnosti
     finding.related.iter_mut().for_each(|related| clean(&mut related.label));
     finding.help.iter_mut().flat_map(Remedy::texts_mut).chain(&mut finding.notes).chain(&mut finding.upstream).for_each(clean);
     finding.insertion.iter_mut().flat_map(|insertion| &mut insertion.lines).for_each(clean);
+    finding
+}
+
+/// In place of a line that is not shown.
+const UNSHOWN: &str = "'…'";
+
+/// The finding without lines of a file of which none is shown.
+fn without_unshown(finding: &Diagnostic, sources: &Sources) -> Diagnostic {
+    let mut finding = finding.clone();
+    if finding.place.file.as_deref().is_some_and(|file| sources.text(file).is_some_and(|text| !text.is_shown)) {
+        finding.help.iter_mut().flat_map(Remedy::quotes_mut).for_each(|quoted| UNSHOWN.clone_into(quoted));
+    }
     finding
 }
 

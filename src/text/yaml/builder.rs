@@ -6,9 +6,10 @@ use super::anchors::{Anchors, Size, Taped};
 use super::entries::{Entries, Overridden};
 use super::limits::{self, DEPTH_EXCEEDED, Stop, Tally};
 use super::node::{Document, Entry};
+use super::quoting::{in_quotes, is_followed};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge, meaning};
-use super::syntax::shown;
+use super::syntax::{THE_VALUE, put_in_quotes, shown};
 use super::tree::{Scalar, Tree};
 use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
 use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
@@ -39,6 +40,8 @@ const LONGEST_PATH: usize = 2048;
 /// A mapping or a list that is still open.
 struct Open<T> {
     start: usize,
+    /// Whether it is written in brackets.
+    in_brackets: bool,
     /// Where its last value ends.
     end: usize,
     /// The alias that it stands for.
@@ -233,7 +236,9 @@ impl<'a, T: Tree> Builder<'a, T> {
         if self.open.len() >= self.tally.limits.depth {
             return self.too_deep(span);
         }
-        self.open.push(Open { start: span.start(), end: span.end(), alias, anchor, depth: 0, content });
+        // In block style nothing is written where it begins.
+        let in_brackets = span.end() > span.start();
+        self.open.push(Open { start: span.start(), in_brackets, end: span.end(), alias, anchor, depth: 0, content });
         Ok(())
     }
 
@@ -324,7 +329,10 @@ impl<'a, T: Tree> Builder<'a, T> {
             let upstream = format!("yaml: unknown anchor '{name}' referenced");
             let name = shown(name);
             let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document")).upstream(upstream);
-            self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
+            // A word that only begins as an alias is refused as a whole.
+            if !is_followed(self.source.text(), span) {
+                self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
+            }
             return self.null(span);
         };
         if anchor.end.is_none() {
@@ -397,8 +405,10 @@ impl<'a, T: Tree> Builder<'a, T> {
     /// Puts a finished value where it belongs.
     fn attach(&mut self, made: Made<T>, span: TextRange, depth: usize) {
         if self.expects_key() {
-            let finding = Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key");
-            self.find(finding.help("write a word before the `:`"), span);
+            // Of an expression of jinja the outer braces tell.
+            if !self.begins_expression() {
+                self.find(no_key(), span);
+            }
             return self.set_key(Key::Invalid);
         }
         let Some(open) = self.open.last_mut() else {
@@ -432,11 +442,35 @@ impl<'a, T: Tree> Builder<'a, T> {
         }
     }
 
+    /// Whether the innermost mapping is written `{{…`.
+    fn begins_expression(&self) -> bool {
+        self.open.last().is_some_and(|open| open.in_brackets && self.source.text()[open.start..].starts_with("{{"))
+    }
+
+    /// A mapping that is written `{{…`: an expression of jinja without quotes becomes the text that was meant, and is told.
+    fn expression(&mut self, written: TextRange, entries: Vec<Entry<T>>) -> Made<T> {
+        let text = self.source.slice(written);
+        if !(text.ends_with("}}") && entries.is_empty()) {
+            self.find(no_key(), written);
+            return Made::Mapping(entries);
+        }
+        // With words behind it the whole value is refused.
+        if !is_followed(self.source.text(), written) {
+            let message = format!("`{{{{` begins a mapping in YAML, and no expression: `{}` is no text", shown(text));
+            let help = put_in_quotes(THE_VALUE, in_quotes(text));
+            self.find(Diagnostic::of(&KEY_INVALID, message).help(help), written);
+        }
+        let text = self.text(text.to_owned());
+        Made::Tree(T::scalar(written, text))
+    }
+
     fn close(&mut self, end: TextRange) {
-        let Some(Open { start, end: last, alias, anchor, depth, content }) = self.open.pop() else { return };
+        let is_expression = self.begins_expression();
+        let Some(Open { start, end: last, alias, anchor, depth, content, .. }) = self.open.pop() else { return };
         // In block style the end shows only at the next word.
         let end = if end.start() == end.end() { last } else { end.end() };
-        let span = alias.unwrap_or_else(|| TextRange::new(start, end));
+        let written = TextRange::new(start, end);
+        let span = alias.unwrap_or(written);
         let made = match content {
             Content::Sequence(items) => Made::Tree(T::sequence(span, items)),
             Content::Merged(items) => Made::Merged(items),
@@ -445,7 +479,7 @@ impl<'a, T: Tree> Builder<'a, T> {
                 if self.replays.is_none() {
                     overridden.iter().for_each(|lost| self.overridden(lost));
                 }
-                Made::Mapping(entries)
+                if is_expression && !self.expects_key() { self.expression(written, entries) } else { Made::Mapping(entries) }
             }
         };
         if let Some(anchor) = anchor {
@@ -491,6 +525,11 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.tally.exceeded(exceeded, place);
         Stop::Stream
     }
+}
+
+/// The finding about a key that is a list or a mapping, without its place.
+fn no_key() -> Diagnostic {
+    Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key").help("write a word before the `:`")
 }
 
 impl<T: Tree> Made<T> {

@@ -8,10 +8,12 @@ mod anchors;
 pub(crate) mod builder;
 mod characters;
 mod entries;
+mod indentation;
 pub(crate) mod limits;
 mod node;
 mod origin;
 mod parallel;
+mod quoting;
 pub(crate) mod resolve;
 mod scalar;
 pub(crate) mod syntax;
@@ -128,7 +130,7 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: 
                     if !inside {
                         builder.start(fault.at);
                     }
-                    let (mut finding, place) = syntax::finding(&fault, parser.innermost(), &text[..rest.end]);
+                    let (mut finding, place) = syntax::finding(&fault, parser.innermost(), source, rest.end);
                     // Go counts the lines of the whole stream.
                     if rest.start == 0 && finding.upstream.is_none() {
                         finding = finding.upstream(format!("yaml: {}", fault.words(Version::V2)));

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::indentation::{self, Misplaced};
 use super::limits::DEPTH_EXCEEDED;
-use crate::diag::{Diagnostic, rules};
+use super::quoting::LineValue;
+use crate::diag::{Diagnostic, Remedy, rules};
 use crate::text::libyaml::{Fault, Mark, Problem};
-use crate::text::source::TextRange;
+use crate::text::source::{Source, TextRange};
 
 rules! {
     /// the text is not valid YAML
@@ -27,19 +29,31 @@ pub(crate) fn is_refused(c: char) -> bool {
     }
 }
 
+/// A tab in an indentation.
+const TAB: &str = "a tab stands where only spaces may indent";
+/// A line without `: `.
+const NO_ENTRY: &str = "a line of a mapping has no `key: value`";
 /// What to do about a bracket.
 const CLOSE_LIST: &str = "close the list with `]`";
 const CLOSE_MAPPING: &str = "close the mapping with `}`";
 
-/// The finding for a fault, without its place, and where it stands; `innermost` is where the list or mapping starts that is open there.
-pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, text: &str) -> (Diagnostic, TextRange) {
+/// The finding for a fault, without its own place, and where it stands; `innermost` is where the list or mapping starts that is open there, and
+/// `end` where reading ends.
+pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, source: &Source, end: usize) -> (Diagnostic, TextRange) {
+    let text = &source.text()[..end];
     let at = fault.at.offset;
     let found = text[at..].chars().next();
     let place = TextRange::new(at, at);
     if let Some(character) = found.filter(|character| is_refused(*character)) {
         return (refused(character), place);
     }
-    let judged = Judged { fault, text };
+    let judged = Judged { fault, innermost, text };
+    if let Some(found) = judged.followed() {
+        return found;
+    }
+    if let Some(misplaced) = judged.misplaced() {
+        return said(misplaced, source);
+    }
     let is_open = |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
     match fault.problem {
         Problem::TooDeep(_) => (
@@ -47,6 +61,10 @@ pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, text: &str) -> (Di
             place,
         ),
         Problem::AnchorName if at > fault.context.offset + 1 => (judged.anchor_name(), TextRange::new(fault.context.offset, at)),
+        Problem::SequenceOpen | Problem::MappingOpen if judged.expression().is_some() => {
+            let message = "`{{` begins a mapping in YAML, and no expression";
+            (Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_VALUE, judged.expression())), place)
+        }
         Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent if judged.broken_word().is_some() => {
             let word = judged.broken_word().unwrap_or(place);
             (broken_word(&text[word.start()..word.end()]), word)
@@ -62,6 +80,30 @@ pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, text: &str) -> (Di
         }
     }
 }
+
+/// The finding about a line that is not indented as its neighbours are.
+fn said(misplaced: Misplaced, source: &Source) -> (Diagnostic, TextRange) {
+    let Misplaced { message, help, or, word, beside } = misplaced;
+    let finding = Diagnostic::of(&SYNTAX, message);
+    let finding = match beside {
+        None => finding.help(help.then(or)),
+        Some(beside) => {
+            let help = help.then(format!(", as line {}{or}", source.position(beside.start()).line));
+            finding.help(help).related(source.place_at(beside), "its neighbour")
+        }
+    };
+    (finding, word)
+}
+
+/// What to do with a value that is no word of YAML: the value as it is to be written, as far as it is known.
+pub(super) fn put_in_quotes(words: impl Into<String>, value: Option<String>) -> Remedy {
+    Remedy::new(words).quoted(value.as_deref().unwrap_or("'…'"))
+}
+
+/// What to put in quotes, mostly.
+pub(super) const THE_VALUE: &str = "put the value in quotes: ";
+/// What to put in quotes where a part of it is.
+const THE_WHOLE: &str = "put the whole value in one pair of quotes: ";
 
 /// The finding for a character that YAML does not allow, without its place.
 pub(super) fn refused(character: char) -> Diagnostic {
@@ -96,18 +138,76 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
 /// A fault with the text around it.
 struct Judged<'a> {
     fault: &'a Fault,
+    /// Where the innermost list or mapping starts that is open there.
+    innermost: Option<Mark>,
     text: &'a str,
 }
 
-impl Judged<'_> {
-    fn after(&self) -> &str {
+impl<'a> Judged<'a> {
+    fn after(&self) -> &'a str {
         &self.text[self.fault.at.offset..]
     }
 
     /// What stands before in the same line.
-    fn before(&self) -> &str {
+    fn before(&self) -> &'a str {
         let before = &self.text[..self.fault.at.offset];
         before.rsplit('\n').next().unwrap_or(before)
+    }
+
+    /// The value of the line, unless it lies in brackets that an earlier line opens.
+    fn value(&self) -> Option<LineValue<'a>> {
+        let line = self.fault.at.offset - self.before().len();
+        let is_within = |mark: Mark| mark.offset < line && self.text[mark.offset..].starts_with(['[', '{']);
+        if self.innermost.is_some_and(is_within) { None } else { LineValue::at(self.text, self.fault.at.offset) }
+    }
+
+    /// Words behind what a value begins with: brackets, quotes, an alias.
+    fn followed(&self) -> Option<(Diagnostic, TextRange)> {
+        let value = self.value()?;
+        let ends = value.first_ends()?;
+        let rest = &value.text[ends - value.start..];
+        let start = ends + (rest.len() - rest.trim_start().len());
+        if rest.trim().is_empty() || self.fault.at.offset < ends || rest.trim_start().starts_with(':') {
+            return None;
+        }
+        let message = match value.text.as_bytes()[0] {
+            b'"' | b'\'' => "something follows a quoted text",
+            b'*' => "something follows an alias",
+            _ => "something follows a value in brackets",
+        };
+        Some((Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_WHOLE, value.in_quotes())), TextRange::new(start, value.start + value.text.len())))
+    }
+
+    /// A line that is not indented as its neighbours are.
+    fn misplaced(&self) -> Option<Misplaced> {
+        let at = self.fault.at.offset;
+        match self.fault.problem {
+            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart if self.before().trim().is_empty() => {
+                indentation::of_line(self.text, at)
+            }
+            Problem::ValueMisplaced => indentation::of_continuation(self.text, at),
+            Problem::ColonMissing => indentation::of_block(self.text, self.fault.context.offset),
+            _ => None,
+        }
+    }
+
+    /// The value that belongs in quotes here, in them.
+    fn in_quotes(&self) -> Option<String> {
+        let value = self.value()?;
+        // A line that is all value may be one of several.
+        let line = self.fault.at.offset - self.before().len();
+        if self.text[line..value.start].trim().is_empty() {
+            return None;
+        }
+        if value.text.starts_with(['[', '{']) { value.word_in_quotes(self.fault.at.offset) } else { value.in_quotes() }
+    }
+
+    /// An expression of jinja without quotes that holds the fault, in quotes.
+    fn expression(&self) -> Option<String> {
+        let (at, value) = (self.fault.at.offset, self.value()?);
+        let before = self.text.get(value.start..at)?;
+        let open = before.rfind("{{")?;
+        if before[open..].contains("}}") { None } else { value.word_in_quotes(at) }
     }
 
     /// The word in brackets around a `?` within it, or behind a `:` at its start.
@@ -164,40 +264,45 @@ impl Judged<'_> {
         self.after().is_empty() || self.before().is_empty() && self.after().starts_with(['-', '.'])
     }
 
-    fn words(&self, problem: Problem) -> (Cow<'static, str>, &'static str) {
-        let quote = "put the value in quotes: `'…'`";
+    fn words(&self, problem: Problem) -> (Cow<'static, str>, Remedy) {
+        let in_quotes = || put_in_quotes(THE_VALUE, self.in_quotes());
+        let or_in_quotes = |help: &str| put_in_quotes(format!("{help}, or {THE_VALUE}"), self.in_quotes());
         let (message, help) = match problem {
-            Problem::TokenStart if self.after().starts_with('\t') => ("a tab stands where only spaces may indent", "indent with spaces"),
+            Problem::TokenStart if self.after().starts_with('\t') => (TAB, self.without_tab()),
             Problem::TokenStart => {
                 let start = self.after().chars().next().unwrap_or_default();
-                return (format!("a word cannot start with `{start}`").into(), quote);
+                return (format!("a word cannot start with `{start}`").into(), in_quotes());
             }
-            Problem::BlockTab | Problem::PlainTab => ("a tab stands where only spaces may indent", "indent with spaces"),
-            Problem::QuoteAtEnd => ("a quote is never closed", "close the text with the quote it starts with"),
-            Problem::QuoteAtDocument => ("a quoted text runs into the next document", "close the quote before the line `---`"),
-            Problem::EscapeUnknown => {
-                ("a text in double quotes has an unknown escape", "write `\\\\` for a backslash, or use single quotes: `'…'`")
-            }
-            Problem::EscapeDigits | Problem::EscapeCode => {
-                ("an escape in double quotes names no character", "write `\\uXXXX` with four hexadecimal digits")
-            }
+            Problem::BlockTab | Problem::PlainTab => (TAB, self.without_tab()),
+            Problem::QuoteAtEnd => ("a quote is never closed", "close the text with the quote it starts with".into()),
+            Problem::QuoteAtDocument => ("a quoted text runs into the next document", "close the quote before the line `---`".into()),
+            Problem::EscapeUnknown => (
+                "a text in double quotes has an unknown escape",
+                "write `\\\\` for a backslash, or use single quotes: `'…'`".into(),
+            ),
+            Problem::EscapeDigits | Problem::EscapeCode => (
+                "an escape in double quotes names no character",
+                "write `\\\\` for a backslash, or four hexadecimal digits behind `\\u`".into(),
+            ),
             Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => self.something_follows(problem),
-            Problem::ColonMissing => ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are"),
-            Problem::ValueMisplaced => {
-                ("a `: ` stands inside a value", "put the value in quotes: `'…'`; a nested mapping starts on its own line")
-            }
-            Problem::KeyMisplaced => ("a `? ` stands inside a value", quote),
-            Problem::BlockEntryMisplaced => {
-                ("a `- ` stands where no list can start", "start the list on its own line, or put the value in quotes: `'…'`")
-            }
+            Problem::ColonMissing => (NO_ENTRY, "write `key: value`, indented as its neighbours are".into()),
+            Problem::ValueMisplaced => (
+                "a `: ` stands inside a value",
+                in_quotes().then("; a nested mapping starts on its own line"),
+            ),
+            Problem::KeyMisplaced => ("a `? ` stands inside a value", in_quotes()),
+            Problem::BlockEntryMisplaced => ("a `- ` stands where no list can start", or_in_quotes("start the list on its own line")),
             Problem::BlockIndentZero | Problem::BlockHeader => {
-                ("the line after `|` or `>` has a word too much", "start the text on the next line")
+                ("the line after `|` or `>` has a word too much", or_in_quotes("start the text on the next line"))
+            }
+            Problem::NodeContent if self.is_item_in_brackets() => {
+                ("a `- ` stands in a list in brackets", "separate its items with `,`, without `- `: `[a, b]`".into())
             }
             Problem::NodeContent => (
                 "a value is missing, or the text before it does not end here",
-                "put the value in quotes if it starts with one of `,[]{}&*!|>'\"%@`",
+                "put the value in quotes if it starts with one of `,[]{}&*!|>'\"%@`".into(),
             ),
-            Problem::AnchorName => ("a word that starts with `&` or `*` has no name", "put the value in quotes: `'*'`"),
+            Problem::AnchorName => ("a word that starts with `&` or `*` has no name", in_quotes()),
             Problem::TagBang
             | Problem::TagBlank
             | Problem::TagEnd
@@ -206,7 +311,7 @@ impl Judged<'_> {
             | Problem::TagEscape
             | Problem::TagLeadingOctet
             | Problem::TagTrailingOctet
-            | Problem::TagHandle => ("a word that starts with `!` is no tag", "put the value in quotes: `'!…'`"),
+            | Problem::TagHandle => ("a word that starts with `!` is no tag", in_quotes()),
             Problem::DirectiveName
             | Problem::DirectiveCharacter
             | Problem::DirectiveUnknown
@@ -216,33 +321,40 @@ impl Judged<'_> {
             | Problem::VersionMissing
             | Problem::VersionRepeated
             | Problem::VersionOther
-            | Problem::TagRepeated => (
-                "a line that starts with `%` is no directive Go's reader takes",
-                "remove it, or put the value in quotes: `'…'`",
-            ),
+            | Problem::TagRepeated => ("a line that starts with `%` is no directive Go's reader takes", or_in_quotes("remove it")),
             Problem::TooDeep(_) | Problem::SequenceOpen | Problem::MappingOpen => {
-                return (problem.words(), "put the value in quotes: `'…'`, or correct the line above");
+                return (problem.words(), or_in_quotes("correct the line above"));
             }
         };
         (message.into(), help)
     }
 
+    /// What to do about a tab: the line to write, when the tab indents it.
+    fn without_tab(&self) -> Remedy {
+        let line = self.before().trim().is_empty().then(|| indentation::without_tab(self.text, self.fault.at.offset)).flatten();
+        line.map_or("indent with spaces".into(), |line| Remedy::new("indent with spaces: ").quoted(line))
+    }
+
+    /// Whether `- ` is meant as the sign of an item within brackets.
+    fn is_item_in_brackets(&self) -> bool {
+        self.after().starts_with("- ") && self.innermost.is_some_and(|mark| self.text[mark.offset..].starts_with('['))
+    }
+
     /// Something stands behind a value, or in a line that belongs to nothing.
-    fn something_follows(&self, problem: Problem) -> (&'static str, &'static str) {
+    fn something_follows(&self, problem: Problem) -> (&'static str, Remedy) {
+        let whole = || put_in_quotes(THE_WHOLE, None);
         match (self.before().trim_end().chars().next_back(), problem) {
-            (None, Problem::KeyMissing) if self.before().is_empty() => {
-                ("a line of a mapping has no `key: value`", "write `key: value`, indented as its neighbours are")
-            }
+            (None, Problem::KeyMissing) if self.before().is_empty() => (NO_ENTRY, "write `key: value`, indented as its neighbours are".into()),
             (None, Problem::DashMissing) if !self.after().starts_with(['-', '?']) => {
-                ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are")
+                ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are".into())
             }
-            (None, _) => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are"),
+            (None, _) => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are".into()),
             (Some('"' | '\''), _) => (
                 "something follows a quoted text",
-                "put the whole value in one pair of quotes; inside `'…'` a quote is written `''`",
+                whole().then("; inside of them a `'` is written `''`"),
             ),
-            (Some(']' | '}'), _) => ("something follows a value in brackets", "put the whole value in quotes: `'…'`"),
-            (Some(_), _) => ("something follows a value", "put the whole value in quotes: `'…'`"),
+            (Some(']' | '}'), _) => ("something follows a value in brackets", whole()),
+            (Some(_), _) => ("something follows a value", whole()),
         }
     }
 }
