@@ -9,6 +9,7 @@ use super::{Failure, remedy};
 use crate::api::secret::Sensitive;
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::profile::UnknownRelease;
+use crate::render::prove::config::is_token;
 use crate::render::{FeatureGates, Profile, Request, Role};
 use crate::shell::files;
 use crate::shell::input::Limits;
@@ -66,8 +67,8 @@ impl Surroundings {
             cluster_name: self.cluster_name.clone(),
             endpoint: self.endpoint.as_deref().map(endpoint).transpose()?,
             kubernetes_version: self.kubernetes_version.clone(),
-            token: self.token.clone().map(Sensitive::new),
-            ca_cert_hashes: self.ca_cert_hash.clone(),
+            token: self.token.as_deref().map(token).transpose()?,
+            ca_cert_hashes: self.ca_cert_hash.iter().map(|text| ca_cert_hash(text)).collect::<Result<_, _>>()?,
             certificates: self.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
             feature_gates: feature_gates(&self.feature_gates)?,
             ..Request::new()
@@ -85,6 +86,23 @@ fn endpoint(text: &str) -> Result<Endpoint, Failure> {
             "write it such as `--endpoint 10.0.0.1:6443`",
         )),
     }
+}
+
+/// The message does not repeat what may be a secret.
+fn token(text: &str) -> Result<Sensitive<String>, Failure> {
+    if is_token(text) {
+        return Ok(Sensitive::new(text.to_owned()));
+    }
+    let help = "write it such as `--token abcdef.0123456789abcdef`, or run `kubeadm token generate`";
+    Err(Failure::usage("the value of `--token` is no bootstrap token", help))
+}
+
+fn ca_cert_hash(text: &str) -> Result<String, Failure> {
+    if text.strip_prefix("sha256:").is_some_and(|hash| !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        return Ok(text.to_owned());
+    }
+    let help = "write `sha256:` and the hash in hexadecimal digits, as `kubeadm token create --print-join-command` prints it";
+    Err(Failure::usage(format!("`--ca-cert-hash {text}` is no hash of a key"), help))
 }
 
 /// The certificates and keys of a folder.

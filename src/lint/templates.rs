@@ -216,13 +216,14 @@ fn class_name(sampled: &Sampled, file: &str, object: &Object, class: &str) -> Op
         return None;
     }
     let path = FieldPath::of_fields("metadata.name");
-    // Of a name with variables the sample says nothing.
-    let written = sampled.written(object, &path).trim_matches(['"', '\'']);
-    let found = if written.contains("${") { written } else { object.name() };
-    (found != class).then(|| {
+    // A variable without a default may hold the right name; that there is one is told of the file.
+    let written = object.at(&path).and_then(|_| envsubst::parse(sampled.written(object, &path)).ok());
+    let is_open = written.is_some_and(|name| name.variables().values().any(Option::is_none));
+    let found = object.name();
+    (found != class && !is_open).then(|| {
         Diagnostic::of(&CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
             .at(object.place(&path))
-            .help(match found.is_empty() || found.contains("${") {
+            .help(match found.is_empty() {
                 true => format!("call the class `{class}`"),
                 false => format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"),
             })
@@ -308,5 +309,15 @@ mod tests {
         let expected = ["clusterclass-variable-present:5", "clusterclass-name-wrong:3", "clusterclass-namespace-present:4"];
         assert_eq!(rules(&[("clusterclass-foo.yaml", class)]), expected);
         assert_eq!(rules(&[("cluster-class-foo.yaml", class)]), ["template-name-unknown:0"]);
+        let named = |name: &str| {
+            rules(&[("clusterclass-template-foo.yaml", &format!("kind: ClusterClass\nmetadata:\n  name: {name}\n"))])
+        };
+        assert_eq!(named("template-foo"), Vec::<String>::new());
+        assert_eq!(named("foo"), ["clusterclass-name-wrong:3"]);
+        // As CAPV and CAPRKE2 have it: the name is right when the variable is.
+        assert_eq!(named("'${CLUSTER_CLASS_NAME}'"), ["clusterclass-variable-present:3"]);
+        assert_eq!(named("${CLASS_NAME:=template-foo}"), ["clusterclass-variable-present:3"]);
+        assert_eq!(named("${CLASS_NAME:=foo}"), ["clusterclass-variable-present:3", "clusterclass-name-wrong:3"]);
+        assert_eq!(rules(&[("clusterclass-foo.yaml", "kind: ClusterClass\nmetadata: {}\n")]), ["clusterclass-name-wrong:2"]);
     }
 }

@@ -23,6 +23,7 @@ mod tests;
 pub(crate) use misfit::{Misfit, Shape};
 pub(crate) use object::Anchor;
 pub use object::Object;
+pub(crate) use pool::Contents;
 pub use pool::Pool;
 pub(crate) use read::{documents, read};
 pub(crate) use select::select;

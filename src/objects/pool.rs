@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::references::references;
 use super::{Object, documents};
@@ -16,8 +16,41 @@ pub struct Pool {
     objects: Vec<Object>,
     /// The places of the objects, in order of group, kind, namespace and name; equal ones as in the input.
     by_name: Vec<usize>,
+    /// The sources that could be read and hold none, in order.
+    without_objects: Vec<WithoutObjects>,
     /// Which objects name an object, by its kind, namespace and name; made at the first question.
     referrers: OnceLock<BTreeMap<[String; 3], Vec<usize>>>,
+}
+
+/// A source in which no object was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WithoutObjects {
+    /// The source's name.
+    pub(crate) name: Arc<str>,
+    /// What it holds instead.
+    pub(crate) holds: Contents,
+}
+
+/// What a text without objects holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Nothing but blanks.
+    Nothing,
+    /// Comments and marks of documents.
+    Comments,
+    /// Documents that are no objects.
+    Others,
+}
+
+impl Contents {
+    fn of(source: &Source) -> Self {
+        let mut lines = source.text().lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        if lines.peek().is_none() {
+            return Contents::Nothing;
+        }
+        let is_bare = |line: &str| line.starts_with(['#', '%']) || line == "---" || line == "...";
+        if lines.all(is_bare) { Contents::Comments } else { Contents::Others }
+    }
 }
 
 type Key<'k> = (&'k str, &'k str, &'k str, &'k str);
@@ -31,7 +64,7 @@ impl Pool {
     pub(crate) fn of(objects: Vec<Object>) -> Self {
         let mut by_name: Vec<usize> = (0..objects.len()).collect();
         by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));
-        Pool { objects, by_name, referrers: OnceLock::new() }
+        Pool { objects, by_name, without_objects: Vec::new(), referrers: OnceLock::new() }
     }
 
     /// Reads the objects of all documents of all sources, lists taken apart, without their nulls, which the API server drops. What cannot
@@ -39,13 +72,24 @@ impl Pool {
     pub fn read(sources: &[Source], budget: &Budget) -> (Self, Report) {
         let mut objects = Vec::new();
         let mut report = Report::new();
+        let mut without_objects = Vec::new();
         for source in sources {
+            let before = objects.len();
             let (read, unreadable) = documents(source, budget);
+            let is_readable = !unreadable.has_errors();
             report.extend(unreadable);
             objects.extend(read.into_iter().flat_map(Object::into_items).filter(|object| !object.kind().is_empty()));
+            if objects.len() == before && is_readable {
+                without_objects.push(WithoutObjects { name: source.name().clone(), holds: Contents::of(source) });
+            }
         }
         objects.iter_mut().for_each(Object::drop_nulls);
-        (Pool::of(objects), report)
+        (Pool { without_objects, ..Pool::of(objects) }, report)
+    }
+
+    /// The sources that could be read and hold no object, in their order.
+    pub(crate) fn without_objects(&self) -> &[WithoutObjects] {
+        &self.without_objects
     }
 
     /// All objects, in the order of the input.

@@ -129,6 +129,9 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     let (index, root) = (document.index, document.root);
     let value = root.to_json();
     let at = |path: &FieldPath| place(source, index, &root, path);
+    if let Some(finding) = other_kind(&value, &at) {
+        return (None, Report::from_iter([finding]));
+    }
     let mut report = document::check(&value, schema, &SYNTAX, &root, source, index);
     report.extend(crds_value(&value, &at));
     report.extend(type_value(&value, &at));
@@ -166,7 +169,8 @@ fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     if known.contains(&found) {
         return None;
     }
-    let is_short = |known: &&str| known.strip_suffix("Provider").is_some_and(|word| word.eq_ignore_ascii_case(found));
+    let letters: String = found.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect();
+    let is_short = |known: &&str| letters.len() > 2 && known.to_ascii_lowercase().starts_with(&letters);
     let meant = known.into_iter().find(is_short).or_else(|| nearest(found, known));
     let finding = Diagnostic::of(SYNTAX.refused, format!("type is `{found}`, which is no type of provider"));
     let finding = finding.at(at(&FieldPath::root().field("type")));
@@ -188,6 +192,19 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     };
     let finding = Diagnostic::of(SYNTAX.refused, fault.1).at(at(&fault.0));
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
+}
+
+/// An object of another kind, of which no field is judged.
+fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
+    let text = |field: &str| value.get(field)?.as_str();
+    let (version, kind) = (text("apiVersion")?, text("kind")?);
+    let group = PROVIDER_API_VERSION.split('/').next().unwrap_or_default();
+    if kind == PROVIDER_KIND || version.split('/').next() == Some(group) {
+        return None;
+    }
+    let finding = Diagnostic::of(&KIND_WRONG, format!("the document is a {kind} of {version}, and describes no provider"));
+    let finding = finding.at(at(&FieldPath::root().field("kind")));
+    Some(finding.help(format!("write `apiVersion: {PROVIDER_API_VERSION}` and `kind: {PROVIDER_KIND}`; `windlass schema provider` prints the fields")))
 }
 
 fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {

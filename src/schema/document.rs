@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::{Fault, Schema, UnknownField, Violation, ViolationKind};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Rule, Segment};
-use crate::text::go;
+use super::{Fault, Home, Schema, UnknownField, Violation, ViolationKind};
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Rule, Segment};
+use crate::text::{go, goyaml};
 use crate::text::source::Source;
 use crate::text::yaml::Node;
 
@@ -107,11 +107,11 @@ pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at:
         violations.iter().filter(|violation| mistyped(&violation.fault)).map(|violation| &violation.path).collect();
     let is_misplaced = |field: &UnknownField| field.path.parent().is_some_and(|parent| misplaced.contains(&parent));
     let unknown = unknown.iter().filter(|field| !is_misplaced(field));
-    let unknown = unknown.map(|field| unknown_finding(field, wording, at(&field.path, Part::Key)));
+    let unknown = unknown.map(|field| unknown_finding(field, wording, at));
     let violations = violations.iter().map(|violation| {
         let place = at(&violation.path, Part::Value);
         let finding = violation_finding(document, violation, wording, place);
-        match mistyped(&violation.fault).then(|| schema.in_new_form(document, &violation.path)).flatten() {
+        match mistyped(&violation.fault).then(|| schema.in_new_form(document, &violation.path, at)).flatten() {
             Some(form) => finding.help(form),
             None => finding,
         }
@@ -123,24 +123,46 @@ pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at:
 
 impl Schema {
     /// How a mapping is written where the schema has something else: a list of names and values, or a text in which a colon stands.
-    fn in_new_form(&self, document: &Value, path: &FieldPath) -> Option<String> {
+    fn in_new_form(&self, document: &Value, path: &FieldPath, at: &dyn Fn(&FieldPath, Part) -> Place) -> Option<Remedy> {
         let mapping = value_at(document, path)?.as_object()?;
         if self.has_items_with(path, &["name", "value"]) {
-            let item =
-                |(name, value): (&String, &Value)| Some(format!("{{name: {}, value: {}}}", go::quote(name), go::quote(&scalar(value)?)));
-            let items: Option<Vec<_>> = mapping.iter().map(item).collect();
-            return Some(format!("write a list: `[{}]`", items?.join(", ")));
+            return as_list(mapping, path, at);
         }
-        let is_text = self.is_text(path);
-        let mut entries = mapping.iter();
-        match (entries.next(), entries.next()) {
-            (Some((key, value)), None) if is_text => Some(format!(
-                "put it in quotes, because `: ` makes a mapping of it: `{}`",
-                go::quote(&format!("{key}: {}", scalar(value)?))
-            )),
-            _ => None,
+        let (key, value) = mapping.iter().next().filter(|_| mapping.len() == 1 && self.is_text(path))?;
+        let start = |path: &FieldPath, part| at(path, part).span.map(|span| span.start);
+        if start(&path.field(key.as_str()), Part::Key) != start(path, Part::Value) {
+            // In braces a mapping was meant.
+            return None;
         }
+        let text = match value {
+            Value::Null => Some(format!("{key}:")),
+            value => scalar(value).map(|value| format!("{key}: {value}")),
+        };
+        let quoted = text.map_or_else(|| "'…'".to_owned(), |text| in_quotes(&text));
+        Some(Remedy::new("put it in quotes, because `: ` makes a mapping of it: ").quoted(quoted))
     }
+}
+
+/// A mapping as the list of names and values that it became: in lines of its own, or in brackets where it stands in brackets.
+fn as_list(mapping: &Map<String, Value>, path: &FieldPath, at: &dyn Fn(&FieldPath, Part) -> Place) -> Option<Remedy> {
+    let entries: Option<Vec<(&str, String)>> = mapping.iter().map(|(name, value)| Some((name.as_str(), scalar(value)?))).collect();
+    let entries = entries?;
+    let line = |path: &FieldPath| at(path, Part::Key).span.map(|span| span.start.line);
+    if line(path) == path.parent().as_ref().and_then(line) {
+        let item = |(name, value): &(&str, String)| format!("{{name: {}, value: {}}}", go::quote(name), go::quote(value));
+        return Some(format!("write a list: `[{}]`", entries.iter().map(item).collect::<Vec<_>>().join(", ")).into());
+    }
+    let items: Value = entries.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let lines = goyaml::to_string(&items).ok()?;
+    Some(format!("write a list:\n{}:\n{}", last_name(path), lines.trim_end()).into())
+}
+
+/// A text in quotes, of which those are taken that leave it as it is.
+fn in_quotes(text: &str) -> String {
+    if text.contains(['"', '\\']) && !text.contains(char::is_control) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    go::quote(text)
 }
 
 /// A scalar as it was most likely written.
@@ -166,11 +188,22 @@ fn last_name(path: &FieldPath) -> String {
     }
 }
 
-fn unknown_finding(field: &UnknownField, wording: &Wording, key: Place) -> Diagnostic {
+fn unknown_finding(field: &UnknownField, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Diagnostic {
+    let key = at(&field.path, Part::Key);
     let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", key.path)).at(key);
     match &field.suggestion {
         Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
-        None => finding.help(format!("remove `{}`", last_name(&field.path))),
+        None => {
+            let name = last_name(&field.path);
+            let help = match &field.home {
+                Some(Home { path, is_list }) => {
+                    let items = if *is_list { "[]" } else { "" };
+                    format!("move `{name}` into `{}{items}`, which has such a field, or remove it", at(path, Part::Value).path)
+                }
+                None => format!("remove `{name}`"),
+            };
+            finding.help(help)
+        }
     }
 }
 

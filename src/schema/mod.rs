@@ -25,6 +25,7 @@ use serde_json::Value;
 
 pub use cel::{NotEvaluable, Verdict};
 pub(crate) use object_meta::{validate_annotations, validate_labels};
+pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 

@@ -10,8 +10,8 @@ pub use report::{MachineReport, machine_report};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::boot::IgnitionVersion;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
-use crate::objects::Object;
+use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
+use crate::objects::{Contents, Object};
 use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target, targets};
 use crate::text::tree::Tree;
 
@@ -73,8 +73,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     let mut rendering = Rendering::default();
     let all: Vec<Target<'a>> = targets(pool);
     if all.is_empty() {
-        let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}")).note(held(pool));
-        rendering.report.push(finding.help("name a file that does, such as `windlass render examples/worker.yaml`"));
+        rendering.report.push(no_config(pool));
         rendering.report.extend(render::unresolved(pool));
         return rendering;
     }
@@ -191,15 +190,36 @@ pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diag
     })
 }
 
+/// The finding for input without a config, which says what was read instead.
+fn no_config(pool: &Pool) -> Diagnostic {
+    let place = match (pool.objects(), pool.without_objects()) {
+        ([only], []) => only.place(&FieldPath::root().field("kind")),
+        ([], [only]) => Place::file(only.name.clone()),
+        _ => Place::default(),
+    };
+    let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}")).at(place).note(held(pool));
+    finding.help("name a file that does, such as `windlass render examples/worker.yaml`")
+}
+
 /// What the input holds, in words.
 fn held(pool: &Pool) -> String {
     const SHOWN: usize = 5;
     let titles: Vec<_> = pool.objects().iter().take(SHOWN).map(Object::title).collect();
-    match (titles.as_slice(), pool.objects().len() - titles.len()) {
-        ([], _) => "it holds no object at all".to_owned(),
-        (titles, 0) => format!("it holds {}", titles.join(", ")),
-        (titles, more) => format!("it holds {} and {more} more", titles.join(", ")),
-    }
+    let empty = pool.without_objects().iter().map(|source| {
+        let holds = match source.holds {
+            Contents::Nothing => "is empty",
+            Contents::Comments => "holds only comments or empty documents",
+            Contents::Others => "holds no object, which would have a `kind`",
+        };
+        format!("{} {holds}", source.name)
+    });
+    let objects = match (titles.as_slice(), pool.objects().len() - titles.len()) {
+        ([], _) if pool.without_objects().is_empty() => Some("no file was read".to_owned()),
+        ([], _) => None,
+        (titles, 0) => Some(format!("it holds {}", titles.join(", "))),
+        (titles, more) => Some(format!("it holds {} and {more} more", titles.join(", "))),
+    };
+    objects.into_iter().chain(empty.take(SHOWN)).collect::<Vec<_>>().join("; ")
 }
 
 fn has_role(selection: &Selection, role: Role) -> bool {

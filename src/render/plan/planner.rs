@@ -11,7 +11,7 @@ use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::Pool;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
@@ -120,12 +120,18 @@ impl Planner<'_> {
             Ok(api) => Some(api),
             Err(upstream) => {
                 let oldest = self.request.profile.oldest_kubernetes;
-                let message = match text.as_str() {
-                    "" => "the machine says no version of Kubernetes".to_owned(),
+                let said = self.request.kubernetes_version.as_ref().unwrap_or(text);
+                let message = match said.as_str() {
+                    "" if self.request.kubernetes_version.is_none() => "the machine says no version of Kubernetes".to_owned(),
                     text => format!("`{text}` is no version of Kubernetes that CAPI {} renders", self.request.profile.version()),
                 };
-                let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).at(self.surroundings.version_spot.place());
-                notes.refuse(finding.help(format!("write a version from v1.{oldest}.0 on, such as v1.34.1")).upstream(upstream))
+                let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).upstream(upstream);
+                let from = format!("a version from v1.{oldest}.0 on, such as ");
+                notes.refuse(match &self.request.kubernetes_version {
+                    // No line of a document says it.
+                    Some(_) => finding.help(Remedy::new(format!("give {from}")).set(Setting::KubernetesVersion, "v1.34.1")),
+                    None => finding.at(self.surroundings.version_spot.place()).help(format!("write {from}v1.34.1")),
+                })
             }
         }
     }

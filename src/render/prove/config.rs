@@ -378,7 +378,8 @@ fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: boo
     right.then_some(())
 }
 
-fn is_token(text: &str) -> bool {
+/// Whether a text has the form of kubeadm's tokens.
+pub(crate) fn is_token(text: &str) -> bool {
     let is_part = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
     text.split_once('.').is_some_and(|(id, secret)| is_part(id, 6) && is_part(secret, 16))
 }
