@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::fields;
-use crate::diag::{FieldPath, Place, Segment};
+use crate::diag::{FieldPath, Place, Span, Segment};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
@@ -158,6 +158,24 @@ impl Object {
     /// The place of the key of a field; where there is no key, that of the value.
     pub(crate) fn key_place(&self, path: &FieldPath) -> Place {
         place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::key_place)
+    }
+
+    /// The place of a line (from 1) of the text at a path, where the file has the text in lines as they are; else the place of the text.
+    pub fn line_place(&self, path: &FieldPath, line: u32) -> Place {
+        let place = self.place(path);
+        self.line_span(path, &place, line).map(|span| place.clone().at_span(span)).unwrap_or(place)
+    }
+
+    fn line_span(&self, path: &FieldPath, place: &Place, line: u32) -> Option<Span> {
+        let (text, source, span) = (self.at(path)?.as_str()?, self.source()?, place.span?);
+        // Empty lines at the start are not marked.
+        let before = text.lines().take_while(|line| line.trim().is_empty()).count();
+        let wanted = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
+        let number = (span.start.line + line).checked_sub(1 + u32::try_from(before).ok()?)?;
+        let range = source.line_range(number).filter(|_| (span.start.line..=span.end.line).contains(&number))?;
+        let written = source.slice(range.clone());
+        let start = range.start + written.find(wanted).filter(|_| !wanted.is_empty() && written.trim() == wanted)?;
+        Some(source.span(start..start + wanted.len()))
     }
 
     /// Where the object stands, without its value.

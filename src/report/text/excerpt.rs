@@ -13,8 +13,6 @@ use crate::text::source::Source;
 
 /// A tab in a source line.
 const TAB: usize = 4;
-/// Of a mark over many lines so many are shown at its start; its last line is always shown.
-const MARKED_LINES: u32 = 4;
 /// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do: with thousands of findings in one line
 /// the search would take longer than finding them did.
 const LONGEST_LINE: usize = 256 << 10;
@@ -49,18 +47,13 @@ impl<'a> Excerpt<'a> {
         Excerpt { source, sources, severity, marks: Vec::new(), insertion: None }
     }
 
-    /// Marks a stretch of text. One that runs over several lines is marked in each of them, and has its label at the end.
+    /// Marks a stretch of text. Of one that runs over several lines the first is marked: it says what is meant, as the key of a mapping or the
+    /// first words of a block do.
     pub(super) fn mark(&mut self, span: Span, label: &str, is_primary: bool) {
-        let (first, last) = (span.start.line, span.end.line.max(span.start.line));
-        // A span that ends before the first character of a line does not mark that line.
-        let last = if last > first && span.end.column <= 1 { last - 1 } else { last };
-        let ends_at_line_end = last < span.end.line;
-        for line in (first..=last).filter(|line| *line < first.saturating_add(MARKED_LINES) || *line == last) {
-            let from = if line == first { span.start.column.max(1) as usize - 1 } else { self.indentation(line) };
-            let to = (line == last && !ends_at_line_end).then(|| span.end.column.max(1) as usize - 1);
-            let label = if line == last { label.to_owned() } else { String::new() };
-            self.marks.push(Mark { line, from, to, label, is_primary });
-        }
+        let (line, last) = (span.start.line, span.end.line);
+        let from = span.start.column.max(1) as usize - 1;
+        let to = (last <= line).then(|| span.end.column.max(1) as usize - 1);
+        self.marks.push(Mark { line, from, to, label: label.to_owned(), is_primary });
     }
 
     /// Shows lines to add after a line.
@@ -92,10 +85,6 @@ impl<'a> Excerpt<'a> {
 
     fn secrets(&self, line: u32) -> Vec<Range<usize>> {
         self.source.map_or(Vec::new(), |source| self.sources.secrets_of_line(source.name(), line))
-    }
-
-    fn indentation(&self, line: u32) -> usize {
-        self.line(line).map_or(0, |text| text.chars().take_while(|c| c.is_whitespace()).count())
     }
 
     /// Writes the lines, without the empty gutter lines around them.

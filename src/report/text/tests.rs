@@ -315,50 +315,32 @@ error[a-b]: m␛[2J
     );
 }
 
+/// A finding about a whole mapping, or about a block's text, shows where it begins and not dozens of lines.
 #[test]
-fn a_mark_over_several_lines_marks_each() {
-    let source = Source::new("many.yaml", "a:\n  b:\n    c: 1\n    d: 2\n    e: 3\n    f: 4\n    g: 5\nh: 6\n");
-    let span = |from: &str, to: &str| {
+fn of_a_mark_over_several_lines_the_first_is_shown() {
+    let source = Source::new("many.yaml", "a:\n  b:\n    c: 1\n    d: 2\n    e: |\n      f\n      g\nh: 6\n");
+    let shown = |from: &str, to: &str, expected: &str| {
         let find = |needle| source.text().find(needle).unwrap();
-        source.place_at(find(from)..find(to))
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place_at(find(from)..find(to))).label("this");
+        check(finding, &[&source], 100, expected);
     };
-    check(
-        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(span("b:", "d:")).label("this"),
-        &[&source],
-        100,
-        "
+    let expected = "
 error[a-b]: m
   --> many.yaml:2:3
    |
  2 |   b:
-   |   ^^
- 3 |     c: 1
-   |     ^^^^
- 4 |     d: 2
-   |     ^ this
-",
-    );
-    check(
-        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(span("b:", "h:")).label("this"),
-        &[&source],
-        100,
-        "
+   |   ^^ this
+";
+    shown("b:", "d:", expected);
+    shown("b:", "h:", expected);
+    let expected = "
 error[a-b]: m
-  --> many.yaml:2:3
+  --> many.yaml:6:7
    |
- 2 |   b:
-   |   ^^
- 3 |     c: 1
-   |     ^^^^
- 4 |     d: 2
-   |     ^^^^
- 5 |     e: 3
-   |     ^^^^
- 6 |     f: 4
- 7 |     g: 5
-   |     ^^^^ this
-",
-    );
+ 6 |       f
+   |       ^ this
+";
+    shown("f\n", "h:", expected);
 }
 
 #[test]

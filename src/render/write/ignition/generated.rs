@@ -72,6 +72,22 @@ impl Generated {
         self.origins[..after].last().and_then(|(_, origin)| origin.as_ref())
     }
 
+    /// The field whose text most likely breaks the document where it cannot be read on at a line: the last one before it whose lines leave their
+    /// indentation, else that of the line, else the one before it.
+    pub(super) fn breaks_at(&self, line: u32) -> Option<&FieldPath> {
+        let lines: Vec<&[u8]> = self.text.split(|byte| *byte == b'\n').collect();
+        let indent = |line: &[u8]| line.iter().position(|byte| *byte != b' ');
+        let leaves = |first: u32, end: u32| {
+            let mut indents = lines.get(first as usize - 1..(end as usize - 1).min(lines.len())).into_iter().flatten().filter_map(|line| indent(line));
+            indents.next().is_some_and(|first| indents.any(|other| other < first))
+        };
+        let ends = self.origins.iter().skip(1).map(|(first, _)| *first).chain([u32::MAX]);
+        let before: Vec<_> = self.origins.iter().zip(ends).take_while(|((first, _), _)| *first <= line).collect();
+        let of_user = before.iter().rev().filter_map(|((first, origin), end)| Some((*first, *end, origin.as_ref()?)));
+        let broken = of_user.clone().find(|(first, end, _)| leaves(*first, *end));
+        broken.map(|(.., origin)| origin).or_else(|| self.origin(line)).or_else(|| of_user.map(|(.., origin)| origin).next())
+    }
+
     fn put(&mut self, text: &str) {
         self.put_bytes(text.as_bytes());
     }
@@ -210,8 +226,11 @@ impl Generated {
             let origin = origin.field("filesystems").index(index);
             let label = label.as_deref().unwrap_or_default();
             self.from(Some(origin.clone()));
-            for (key, text) in [("\n    - name: ", label), ("\n      mount:\n        device: ", device), ("\n        format: ", filesystem)]
-            {
+            self.put("\n    - name: ");
+            self.put(label);
+            self.put("\n      mount:");
+            for (key, text, field) in [("\n        device: ", device, "device"), ("\n        format: ", filesystem, "filesystem")] {
+                self.from(Some(origin.field(field)));
                 self.put(key);
                 self.put(text);
             }
@@ -279,16 +298,22 @@ impl Generated {
         self.from(origin.clone());
         self.put("\n    - path: ");
         self.put(path);
+        let of_field = |field: &str| origin.as_ref().map(|origin| origin.field(field));
         let mut names = owner.split(':').map(|name| (name, name.trim()));
+        self.from(of_field("owner"));
         for key in ["user", "group"] {
             self.put("\n      ");
             if let Some((_, name)) = names.next().filter(|(written, _)| !written.is_empty()) {
                 self.put(&format!("{key}:\n        name: {name}"));
             }
         }
+        self.from(if permissions.is_empty() { origin.clone() } else { of_field("permissions") });
         self.put("\n      # Owner\n      ");
         if !permissions.is_empty() {
-            self.put(&format!("mode: {permissions}\n      "));
+            self.put("mode: ");
+            self.put(permissions);
+            self.from(origin.clone());
+            self.put("\n      ");
         }
         self.put("contents:\n        ");
         let encoded = transfer_encoding.map(|_| STANDARD.encode(content.expose()));

@@ -62,12 +62,12 @@ impl Context<'_> {
     /// The additional config; what it warns of is shown.
     fn additional(&self, text: &str, strict: bool, notes: &mut Notes) -> Option<super::v2::Config> {
         let path = self.spec_path.field("ignition").field("containerLinuxConfig").field("additionalConfig");
-        let place = self.config.place(&path);
+        let place = |entry: &Entry| self.config.line_place(&path, entry.at);
         match container_linux::translate(text.as_bytes(), strict) {
             Ok((config, entries)) => {
                 for entry in &entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place.clone());
+                    let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place(entry));
                     notes.report.push(finding.help("correct the additional config; `strict: true` would refuse it"));
                 }
                 Some(config)
@@ -76,7 +76,7 @@ impl Context<'_> {
                 let upstream = self.upstream("converting additional CLC to Ignition", &refusal);
                 for entry in &refusal.entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place.clone());
+                    let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place(entry));
                     let help = match entry.severity {
                         Severity::Error => "write a Container Linux Config as its specification has it",
                         _ => "correct the additional config, or leave out `strict: true`",
@@ -92,7 +92,9 @@ impl Context<'_> {
     fn refusals(&self, generated: &Generated, refusal: &Refusal) -> Vec<Diagnostic> {
         let upstream = self.upstream("converting generated CLC to Ignition", refusal);
         let finding = |entry: &Entry| {
-            let origin = generated.origin(entry.at).cloned().unwrap_or_else(|| self.origin_of(entry));
+            let is_unreadable = entry.message.starts_with("yaml: ") && !entry.message.starts_with(UNFIT);
+            let origin = if is_unreadable { generated.breaks_at(entry.at) } else { generated.origin(entry.at) };
+            let origin = origin.cloned().unwrap_or_else(|| self.origin_of(entry));
             let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
             finding.at(self.config.place(&origin)).help(help(entry)).upstream(upstream.clone())
         };
@@ -113,12 +115,18 @@ impl Context<'_> {
     }
 }
 
-/// An entry in words, without its place.
+/// What the reader says of values that fit no field.
+const UNFIT: &str = "yaml: unmarshal errors:";
+
+/// An entry in words, without its place: the lines that it counts are those of a text that nobody sees, or are told beside it.
 fn words(entry: &Entry) -> String {
-    let message = redacted(&entry.message).replace('\n', "; ");
-    message
-        .strip_prefix("yaml: ")
-        .map_or_else(|| message.clone(), |rest| rest.strip_prefix("unmarshal errors:;   ").unwrap_or(rest).to_owned())
+    let message = redacted(&entry.message);
+    let message = message.strip_prefix(UNFIT).or_else(|| message.strip_prefix("yaml: ")).unwrap_or(&message);
+    let without_line = |line: &str| match line.trim().strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
+        Some((number, words)) if number.bytes().all(|byte| byte.is_ascii_digit()) => words.to_owned(),
+        _ => line.trim().to_owned(),
+    };
+    message.lines().map(without_line).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 fn of_line(path: &FieldPath, entry: &Entry) -> String {
