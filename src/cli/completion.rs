@@ -6,7 +6,7 @@ use clap_complete::{Shell, generate};
 
 use super::flags::known_rules;
 use super::verbs::{Action, Group, Manner, Run, Verb, tree};
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, version};
 use crate::contract::{cluster_class_name, template_flavor};
 use crate::provider::template_files;
 use crate::render::Profile;
@@ -32,9 +32,16 @@ struct Arguments {
     shell: Vec<String>,
 }
 
+/// A verb's command as completions show it: without arguments that the verb refuses, with the values that are known.
+pub(super) fn shown(name: &'static str, command: &Command) -> Command {
+    let arguments: Vec<Arg> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
+    let shown = Command::new(name).disable_help_flag(true).disable_version_flag(true).version(version::LINE);
+    with_values(shown.about(command.get_about().cloned().unwrap_or_default()).args(arguments))
+}
+
 /// A verb's command with the values that are known of its arguments, which are not the only ones that they take: rules, releases of Cluster
 /// API, the templates that are built in.
-pub(super) fn with_values(command: Command) -> Command {
+fn with_values(command: Command) -> Command {
     let templates = || template_files().map(|file| file.rsplit('/').next().unwrap_or_default());
     let values = |argument: &Arg| -> Vec<&'static str> {
         match (argument.get_id().as_str(), argument.is_positional()) {

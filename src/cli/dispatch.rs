@@ -31,12 +31,12 @@ pub(super) enum Request {
     },
 }
 
-/// Reads as much of the command line as names the verb.
-pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String]) -> Request {
-    let Some(first) = word_at(arguments, 0) else { return without_verb(program, verbs, arguments) };
+/// Reads as much of the command line as names the verb. `width` are the columns of help.
+pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String], width: usize) -> Request {
+    let Some(first) = word_at(arguments, 0) else { return without_verb(program, verbs, arguments, width) };
     let word = arguments[first].as_str();
     if word == "help" {
-        return help_about(program, verbs, &arguments[first + 1..]);
+        return help_about(program, verbs, &arguments[first + 1..], width);
     }
     if let Some(verb) = verb(verbs, &[word]) {
         return Request::Run { verb, rest: without(arguments, &[first]) };
@@ -46,10 +46,10 @@ pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String
         return unknown_command(program, verbs, arguments, word);
     }
     match word_at(arguments, first + 1) {
-        None => without_command(program, &group, word, &without(arguments, &[first])),
+        None => without_command(program, &group, word, &without(arguments, &[first]), width),
         Some(second) => match verb(verbs, &[word, &arguments[second]]) {
             Some(verb) => Request::Run { verb, rest: without(arguments, &[first, second]) },
-            None => unknown_in_group(program, &group, word, &arguments[second]),
+            None => unknown_in_group(program, &group, word, &arguments[second], width),
         },
     }
 }
@@ -82,28 +82,28 @@ fn without(arguments: &[String], indexes: &[usize]) -> Vec<String> {
 }
 
 /// No verb at all: the overview, or what is wrong with the flags in clusterctl's words.
-fn without_verb(program: &str, verbs: &[Verb], arguments: &[String]) -> Request {
+fn without_verb(program: &str, verbs: &[Verb], arguments: &[String], width: usize) -> Request {
     match usage::check_global_flags(arguments) {
         Ok(Some(version)) => Request::Print(version),
-        Ok(None) => Request::Print(overview::text(program, verbs, FIRST_TRY)),
+        Ok(None) => Request::Print(overview::text(program, verbs, FIRST_TRY, width)),
         Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
     }
 }
 
 /// A group without one of its verbs: its help, as clusterctl does.
-fn without_command(program: &str, group: &[&Verb], word: &str, rest: &[String]) -> Request {
+fn without_command(program: &str, group: &[&Verb], word: &str, rest: &[String], width: usize) -> Request {
     match usage::check_global_flags(rest) {
         Ok(Some(version)) => Request::Print(version),
-        Ok(None) => Request::Print(overview::of_group(program, word, group)),
+        Ok(None) => Request::Print(overview::of_group(program, word, group, width)),
         Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
     }
 }
 
 /// `help release build`.
-fn help_about(program: &str, verbs: &'static [Verb], topic: &[String]) -> Request {
+fn help_about(program: &str, verbs: &'static [Verb], topic: &[String], width: usize) -> Request {
     let words: Vec<&str> = topic.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     if words.is_empty() {
-        return Request::Print(overview::text(program, verbs, FIRST_TRY));
+        return Request::Print(overview::text(program, verbs, FIRST_TRY, width));
     }
     let found = (1..=words.len().min(2)).rev().find_map(|count| verb(verbs, &words[..count]));
     if let Some(verb) = found {
@@ -111,11 +111,11 @@ fn help_about(program: &str, verbs: &'static [Verb], topic: &[String]) -> Reques
     }
     let group = group(verbs, words[0]);
     if words.len() == 1 && !group.is_empty() {
-        return Request::Print(overview::of_group(program, words[0], &group));
+        return Request::Print(overview::of_group(program, words[0], &group, width));
     }
     let topics: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     refuse(
-        format!("Unknown help topic [{}]\n{}", topics.join(" "), overview::text(program, verbs, FIRST_TRY)),
+        format!("Unknown help topic [{}]\n{}", topics.join(" "), overview::text(program, verbs, FIRST_TRY, width)),
         Exit::Clean,
     )
 }
@@ -144,10 +144,10 @@ fn similar_commands(verbs: &'static [Verb], word: &str) -> Vec<&'static str> {
     roots.into_iter().filter(|root| Some(*root) == near || root.starts_with(&folded)).collect()
 }
 
-fn unknown_in_group(program: &str, verbs: &[&Verb], group: &str, word: &str) -> Request {
+fn unknown_in_group(program: &str, verbs: &[&Verb], group: &str, word: &str, width: usize) -> Request {
     if verbs.iter().all(|verb| verb.manner == Manner::Clusterctl) {
         // clusterctl's groups have no check of their own: they print their help and end well.
-        return Request::Print(overview::of_group(program, group, verbs));
+        return Request::Print(overview::of_group(program, group, verbs, width));
     }
     let names: Vec<&str> = verbs.iter().map(|verb| verb.words[1]).collect();
     let near = nearest(word, names.iter().copied()).or_else(|| names.iter().copied().find(|name| name.starts_with(word)));
@@ -169,7 +169,7 @@ mod tests {
 
     fn request_of(line: &str) -> Request {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        request("windlass", VERBS, &arguments)
+        request("windlass", VERBS, &arguments, usize::MAX)
     }
 
     /// The verb that runs and what is left for it.

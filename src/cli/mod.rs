@@ -87,7 +87,10 @@ struct Invocation<'a> {
 
 impl Invocation<'_> {
     fn answer(&mut self, arguments: &[String]) -> Exit {
-        match dispatch::request(self.program, verbs::VERBS, arguments) {
+        // In a pipe lines stay whole, so that they are found.
+        let stdout = &self.stdio.stdout;
+        let width = if stdout.is_terminal() { stdout.width() } else { usize::MAX };
+        match dispatch::request(self.program, verbs::VERBS, arguments, width) {
             Request::Print(text) => {
                 self.stdio.out(&text);
                 Exit::Clean

@@ -6,42 +6,67 @@ use super::verbs::{Group, Verb};
 const WIDEST_LEFT: usize = 22;
 
 /// The whole overview.
-pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str) -> String {
-    let mut text = format!("{}.\nUsage: {program} COMMAND [FLAGS]\n", env!("CARGO_PKG_DESCRIPTION"));
+pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize) -> String {
+    let mut text = hung("", concat!(env!("CARGO_PKG_DESCRIPTION"), "."), " ", 0, width);
+    text.push_str(&format!("Usage: {program} COMMAND [FLAGS]\n"));
     let left = left_width(verbs);
     for group in Group::ALL {
         let verbs: Vec<&Verb> = verbs.iter().filter(|verb| verb.group == group).collect();
         if verbs.is_empty() {
             continue;
         }
-        text.push_str(&format!("{}\n", group.title()));
+        text.push_str(&hung("", group.title(), " ", 0, width));
         if group == Group::Clusterctl {
-            text.push_str(&format!("  {}\n", names(&verbs)));
+            text.push_str(&hung("  ", &names(&verbs), ", ", 2, width));
         } else {
-            text.push_str(&lines(&verbs, left));
+            text.push_str(&lines(&verbs, left, width));
         }
     }
-    text.push_str(GLOBAL);
-    text.push_str(&format!(
-        "Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: {program} {first_try}\n"
-    ));
+    text.push_str(&hung("Global: ", GLOBAL, "  ", "Global: ".len(), width));
+    let hint = format!("{EXIT}{GAP}Try: {program} {first_try}");
+    text.push_str(&hung("Exit: ", &hint, GAP, 0, width));
     text
 }
 
-const GLOBAL: &str = "Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n";
+const GLOBAL: &str = "--config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
+const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
+/// Between the parts of a line that say different things.
+const GAP: &str = "    ";
 
 /// The verbs of one first word, each on its line.
-pub(super) fn of_group(program: &str, word: &str, verbs: &[&Verb]) -> String {
+pub(super) fn of_group(program: &str, word: &str, verbs: &[&Verb], width: usize) -> String {
     let left = verbs.iter().map(|verb| line_name(verb).chars().count()).max().unwrap_or(0);
     let mut text = format!("Usage: {program} {word} COMMAND [FLAGS]\n");
     for verb in verbs {
-        text.push_str(&format!("  {:left$}   {}\n", line_name(verb), verb.summary));
+        text.push_str(&hung(&format!("  {:left$}   ", line_name(verb)), verb.summary, " ", 2 + left + 3, width));
     }
-    text.push_str(GLOBAL);
-    text.push_str(&format!(
-        "`{program} {word} {} -h` lists the flags of one command\n",
-        verbs.first().map_or("COMMAND", |verb| verb.words[1])
-    ));
+    text.push_str(&hung("Global: ", GLOBAL, "  ", "Global: ".len(), width));
+    let first = verbs.first().map_or("COMMAND", |verb| verb.words[1]);
+    text.push_str(&hung(&format!("`{program} {word} {first} -h` "), "lists the flags of one command", " ", 0, width));
+    text
+}
+
+/// A line of what it begins with and parts, broken between these where the terminal is too narrow; further lines are indented. What stands
+/// between two parts may be broken at no other place: it is a flag with its value, or a command.
+fn hung(begin: &str, parts: &str, separator: &str, indent: usize, width: usize) -> String {
+    let mut text = begin.to_owned();
+    let mut column = begin.chars().count();
+    for (at, part) in parts.split(separator).enumerate() {
+        let length = part.chars().count();
+        let is_first = at == 0;
+        let before = if is_first { "" } else { separator };
+        // The comma of a list stays with what is before it.
+        let stays = before.trim_end();
+        if column + before.len() + length > width && column > indent {
+            text.truncate(text.trim_end().len());
+            text.push_str(&format!("{stays}\n{:indent$}{part}", ""));
+            column = indent + length;
+        } else {
+            text.push_str(&format!("{before}{part}"));
+            column += before.len() + length;
+        }
+    }
+    text.push('\n');
     text
 }
 
@@ -52,14 +77,13 @@ fn line_name(verb: &Verb) -> String {
 }
 
 /// The lines of a section; neighbours of one family share theirs.
-fn lines(verbs: &[&Verb], left: usize) -> String {
-    let mut text = String::new();
-    for family in families(verbs) {
+fn lines(verbs: &[&Verb], left: usize, width: usize) -> String {
+    let line = |family: Vec<&Verb>| {
         let (name, summary) = entry(&family);
-        let gap = if name.chars().count() > left { " ".repeat(4) } else { " ".repeat(left - name.chars().count() + 3) };
-        text.push_str(&format!("  {name}{gap}{summary}\n"));
-    }
-    text
+        let gap = if name.chars().count() > left { GAP.to_owned() } else { " ".repeat(left - name.chars().count() + 3) };
+        hung(&format!("  {name}{gap}"), summary, " ", 2 + left + 3, width)
+    };
+    families(verbs).into_iter().map(line).collect()
 }
 
 /// The name and the summary of one line.
@@ -116,7 +140,7 @@ clusterctl's offline commands, with its flags, output and exit codes
 Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
 Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass render examples/worker.yaml
 ";
-        assert_eq!(text("windlass", VERBS, "render examples/worker.yaml"), expected);
+        assert_eq!(text("windlass", VERBS, "render examples/worker.yaml", usize::MAX), expected);
     }
 
     /// clusterctl's commands are names in a line, which has no left column.
@@ -129,11 +153,31 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
     #[test]
     fn a_group_lists_its_verbs() {
         let release: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == "release").collect();
-        let text = of_group("windlass", "release", &release);
+        let text = of_group("windlass", "release", &release, usize::MAX);
         assert!(
             text.starts_with("Usage: windlass release COMMAND [FLAGS]\n  release build VERSION   write the whole"),
             "{text}"
         );
         assert!(text.ends_with("`windlass release build -h` lists the flags of one command\n"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_no_line_that_it_would_break() {
+        use crate::cli::verbs::{FIRST_TRY, VERBS};
+        for (program, width) in [("windlass", 80), ("clusterctl windlass", 80), ("windlass", 70)] {
+            let groups = ["release", "repository", "generate", "config"].map(|word| {
+                let verbs: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == word).collect();
+                move |width| of_group(program, word, &verbs, width)
+            });
+            let overview = |width| text(program, VERBS, FIRST_TRY, width);
+            let texts = groups.iter().map(|of_group| [of_group(width), of_group(usize::MAX)]);
+            for [narrow, wide] in texts.chain([[overview(width), overview(usize::MAX)]]) {
+                let longest = narrow.lines().map(|line| line.chars().count()).max();
+                assert!(longest <= Some(width), "{width} columns:\n{narrow}");
+                assert!(narrow.split_whitespace().eq(wide.split_whitespace()), "{narrow}");
+                // A flag stays with its value.
+                assert!(narrow.contains("--config FILE (clusterctl's)") && narrow.contains("-v, --v N"), "{narrow}");
+            }
+        }
     }
 }

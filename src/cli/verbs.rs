@@ -176,21 +176,27 @@ pub(super) fn with_global_flags(command: Command) -> Command {
         .arg(flag("version").short('V').long("version").action(ArgAction::Version).help("The version of this program"))
 }
 
+/// The verbs below a first word, as what it stands for.
+fn seconds(group: &str) -> String {
+    let below = VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == group);
+    below.map(|verb| verb.words[1]).collect::<Vec<_>>().join(", ")
+}
+
 /// All verbs as one tree, for completions.
 pub(super) fn tree(program: &'static str) -> Command {
     let mut root = with_global_flags(Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE));
     root = root.about(env!("CARGO_PKG_DESCRIPTION"));
     for verb in VERBS {
         match verb.words {
-            [group, _] => {
+            [group, second] => {
                 let of_group = root.find_subcommand(group).cloned();
                 let is_new = of_group.is_none();
                 let of_group = of_group
-                    .unwrap_or_else(|| Command::new(*group).about(verb.group.title()))
-                    .subcommand(completion::with_values(verb.command(program)));
+                    .unwrap_or_else(|| Command::new(*group).about(seconds(group)))
+                    .subcommand(completion::shown(second, &verb.command(program)));
                 root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
             }
-            _ => root = root.subcommand(completion::with_values(verb.command(program))),
+            words => root = root.subcommand(completion::shown(words[0], &verb.command(program))),
         }
     }
     root

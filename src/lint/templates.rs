@@ -309,9 +309,7 @@ mod tests {
         let expected = ["clusterclass-variable-present:5", "clusterclass-name-wrong:3", "clusterclass-namespace-present:4"];
         assert_eq!(rules(&[("clusterclass-foo.yaml", class)]), expected);
         assert_eq!(rules(&[("cluster-class-foo.yaml", class)]), ["template-name-unknown:0"]);
-        let named = |name: &str| {
-            rules(&[("clusterclass-template-foo.yaml", &format!("kind: ClusterClass\nmetadata:\n  name: {name}\n"))])
-        };
+        let named = |name: &str| rules(&[("clusterclass-template-foo.yaml", &format!("kind: ClusterClass\nmetadata:\n  name: {name}\n"))]);
         assert_eq!(named("template-foo"), Vec::<String>::new());
         assert_eq!(named("foo"), ["clusterclass-name-wrong:3"]);
         // As CAPV and CAPRKE2 have it: the name is right when the variable is.

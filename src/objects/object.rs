@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::fields;
-use crate::diag::{FieldPath, Place, Span, Segment};
+use crate::diag::{FieldPath, Place, Segment, Span};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 

@@ -204,7 +204,9 @@ fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     }
     let finding = Diagnostic::of(&KIND_WRONG, format!("the document is a {kind} of {version}, and describes no provider"));
     let finding = finding.at(at(&FieldPath::root().field("kind")));
-    Some(finding.help(format!("write `apiVersion: {PROVIDER_API_VERSION}` and `kind: {PROVIDER_KIND}`; `windlass schema provider` prints the fields")))
+    Some(finding.help(format!(
+        "write `apiVersion: {PROVIDER_API_VERSION}` and `kind: {PROVIDER_KIND}`; `windlass schema provider` prints the fields"
+    )))
 }
 
 fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Fault, Home, Schema, UnknownField, Violation, ViolationKind};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Rule, Segment};
-use crate::text::{go, goyaml};
 use crate::text::source::Source;
 use crate::text::yaml::Node;
+use crate::text::{go, goyaml};
 
 /// The rules under which the faults of one kind of document are reported.
 #[derive(Debug, Clone, Copy)]
@@ -225,6 +225,13 @@ fn violation_finding(document: &Value, violation: &Violation, wording: &Wording,
         Fault::Enumeration { supported } => {
             let known: Vec<_> = supported.iter().map(|value| format!("`{value}`")).collect();
             (format!("{path} is {}", described(value)), format!("write one of {}", known.join(", ")))
+        }
+        Fault::TooFewItems { least, .. } => {
+            let items = if *least == 1 { "item" } else { "items" };
+            (
+                format!("{path} should have at least {least} {items}"),
+                format!("add what is missing, or remove `{}`", last_name(&path)),
+            )
         }
         Fault::Rule { rule, .. } => (format!("{path} {rule}"), format!("correct the value of `{}`", last_name(&path))),
         fault => (format!("{path} {fault}"), format!("correct the value of `{}`", last_name(&path))),

@@ -263,7 +263,16 @@ fn completions_say_what_each_verb_does() {
     for shell in ["zsh", "fish"] {
         let script = stdout(&windlass(root()).args(["completion", shell]).output().unwrap());
         assert!(script.contains("add a release series to metadata.yaml") && !script.contains("flags of every verb"), "{shell}");
+        // What a first word stands for are the verbs below it, whoever's they are.
+        let groups = ["build, bump, diff", "add, list, doctor, bundle", "template, clusterclass, yaml, provider, cluster"];
+        groups.into_iter().for_each(|seconds| assert!(script.contains(seconds), "{shell} lacks {seconds}"));
     }
+    // A flag that a verb refuses is not offered for it.
+    let fish = stdout(&windlass(root()).args(["completion", "fish"]).output().unwrap());
+    let takes = |verb: &str, flag: &str| {
+        fish.lines().any(|line| line.contains(&format!("using_subcommand {verb}\"")) && line.contains(&format!("-l {flag} ")))
+    };
+    assert!(takes("render", "config") && takes("init", "force") && !takes("init", "config") && !takes("vars", "config"));
 }
 
 /// What the test does in the process that dies.

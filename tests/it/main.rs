@@ -22,6 +22,7 @@ mod docs;
 mod doctor;
 mod envsubst;
 mod examples;
+mod faults;
 mod go_template;
 mod init;
 mod kustomizations;

@@ -28,7 +28,7 @@ const FIELDS: [&str; 12] = [
 ];
 
 /// Ways to write a secret; in none of them is it one that is taken.
-const FAULTS: [&str; 18] = [
+const FAULTS: [&str; 20] = [
     "cAnArY",
     "[cAnArY]",
     "{unknown: cAnArY}",
@@ -46,6 +46,8 @@ const FAULTS: [&str; 18] = [
     "@cAnArY",
     "cAnArY ${X",
     "\"cAnArY\" cAnArY",
+    "[x] 'cAnArY' cAnArY's",
+    "cAnArY: it's cAnArY's: x",
     "cAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArY: [",
 ];
 

@@ -31,6 +31,7 @@ fn provider(crds: &str) -> tempfile::TempDir {
     for path in ["secret.yaml", "p/.git/config", "p/.env.yaml", "p/notes.txt"] {
         write(path, "TOKEN=hunter2\n[a\n");
     }
+    write("p/quoted.txt", "TOKEN: [a] it's hunter2\n");
     #[cfg(unix)]
     std::os::unix::fs::symlink("../secret.yaml", folder.path().join("p/link.yaml")).unwrap();
     folder
@@ -67,6 +68,8 @@ fn a_provider_file_reads_only_below_its_folder() {
     assert!(judged("link.yaml", &[]).contains(outside));
     // A file of the folder that is by its name no YAML is judged, without an excerpt.
     assert!(judged("notes.txt", &[]).contains("p/notes.txt:1:"));
+    // Nor is the line shown as it would be right.
+    assert!(judged("quoted.txt", &[]).contains("put the whole value in one pair of quotes: `'…'`"));
 }
 
 /// A name that gives commands to a terminal and to GitHub.

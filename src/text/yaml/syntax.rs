@@ -175,7 +175,10 @@ impl<'a> Judged<'a> {
             b'*' => "something follows an alias",
             _ => "something follows a value in brackets",
         };
-        Some((Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_WHOLE, value.in_quotes())), TextRange::new(start, value.start + value.text.len())))
+        Some((
+            Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_WHOLE, value.in_quotes())),
+            TextRange::new(start, value.start + value.text.len()),
+        ))
     }
 
     /// A line that is not indented as its neighbours are.
@@ -286,10 +289,7 @@ impl<'a> Judged<'a> {
             ),
             Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => self.something_follows(problem),
             Problem::ColonMissing => (NO_ENTRY, "write `key: value`, indented as its neighbours are".into()),
-            Problem::ValueMisplaced => (
-                "a `: ` stands inside a value",
-                in_quotes().then("; a nested mapping starts on its own line"),
-            ),
+            Problem::ValueMisplaced => ("a `: ` stands inside a value", in_quotes().then("; a nested mapping starts on its own line")),
             Problem::KeyMisplaced => ("a `? ` stands inside a value", in_quotes()),
             Problem::BlockEntryMisplaced => ("a `- ` stands where no list can start", or_in_quotes("start the list on its own line")),
             Problem::BlockIndentZero | Problem::BlockHeader => {
@@ -344,15 +344,14 @@ impl<'a> Judged<'a> {
     fn something_follows(&self, problem: Problem) -> (&'static str, Remedy) {
         let whole = || put_in_quotes(THE_WHOLE, None);
         match (self.before().trim_end().chars().next_back(), problem) {
-            (None, Problem::KeyMissing) if self.before().is_empty() => (NO_ENTRY, "write `key: value`, indented as its neighbours are".into()),
+            (None, Problem::KeyMissing) if self.before().is_empty() => {
+                (NO_ENTRY, "write `key: value`, indented as its neighbours are".into())
+            }
             (None, Problem::DashMissing) if !self.after().starts_with(['-', '?']) => {
                 ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are".into())
             }
             (None, _) => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are".into()),
-            (Some('"' | '\''), _) => (
-                "something follows a quoted text",
-                whole().then("; inside of them a `'` is written `''`"),
-            ),
+            (Some('"' | '\''), _) => ("something follows a quoted text", whole().then("; inside of them a `'` is written `''`")),
             (Some(']' | '}'), _) => ("something follows a value in brackets", whole()),
             (Some(_), _) => ("something follows a value", whole()),
         }

@@ -78,7 +78,8 @@ impl Generated {
         let lines: Vec<&[u8]> = self.text.split(|byte| *byte == b'\n').collect();
         let indent = |line: &[u8]| line.iter().position(|byte| *byte != b' ');
         let leaves = |first: u32, end: u32| {
-            let mut indents = lines.get(first as usize - 1..(end as usize - 1).min(lines.len())).into_iter().flatten().filter_map(|line| indent(line));
+            let mut indents =
+                lines.get(first as usize - 1..(end as usize - 1).min(lines.len())).into_iter().flatten().filter_map(|line| indent(line));
             indents.next().is_some_and(|first| indents.any(|other| other < first))
         };
         let ends = self.origins.iter().skip(1).map(|(first, _)| *first).chain([u32::MAX]);
