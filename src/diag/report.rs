@@ -27,6 +27,11 @@ impl Report {
         Report::default()
     }
 
+    /// The finding that was added last, to be changed.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Diagnostic> {
+        self.findings.last_mut()
+    }
+
     /// Adds a finding.
     pub fn push(&mut self, finding: Diagnostic) {
         self.findings.push(finding);

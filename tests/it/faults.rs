@@ -134,13 +134,16 @@ fn texts_that_need_quotes_are_shown_in_them() {
     );
     commands("  - \"a\" && b\n", &[[SYNTAX, "6:9", "something follows a quoted text", "`'\"a\" && b'`"]]);
     commands("  - 'it's'\n", &[[SYNTAX, "6:9", "something follows a quoted text", "`'it''s'`"]]);
-    commands("  - *a b\n", &[[SYNTAX, "6:8", "something follows an alias", "`'*a b'`"]]);
+    commands("  - *a b\n", &[["yaml-alias-undefined", "6:5", "alias `*a` has no anchor", "one pair of quotes: `'*a b'`"]]);
     commands("  - `hostname`\n", &[[SYNTAX, "6:5", "a word cannot start with", "`'`hostname`'`"]]);
     commands("  - > x\n", &[[SYNTAX, "6:7", "has a word too much", "`'> x'`"]]);
     commands("  - & x\n", &[[SYNTAX, "6:6", "has no name", "`'& x'`"]]);
     // Expressions of jinja look like mappings.
     commands("  - {{ x }}\n", &[["yaml-key-invalid", "6:5", "`{{` begins a mapping in YAML", "`'{{ x }}'`"]]);
-    commands("  - {{ x }} y\n", &[[SYNTAX, "6:13", "something follows a value in brackets", "`'{{ x }} y'`"]]);
+    commands(
+        "  - {{ x }} y\n",
+        &[["yaml-key-invalid", "6:5", "`{{` begins a mapping in YAML", "one pair of quotes: `'{{ x }} y'`"]],
+    );
     let name = |value: &str, errors| check(&config(&format!("  joinConfiguration:\n    nodeRegistration:\n      name: {value}\n"), errors));
     name(
         "{{ local_hostname }}",

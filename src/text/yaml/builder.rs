@@ -6,10 +6,10 @@ use super::anchors::{Anchors, Size, Taped};
 use super::entries::{Entries, Overridden};
 use super::limits::{self, DEPTH_EXCEEDED, Stop, Tally};
 use super::node::{Document, Entry};
-use super::quoting::{in_quotes, is_followed};
+use super::quoting::{LineValue, in_quotes, is_followed};
 use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge, meaning};
-use super::syntax::{THE_VALUE, put_in_quotes, shown};
+use super::syntax::{THE_VALUE, THE_WHOLE, put_in_quotes, shown};
 use super::tree::{Scalar, Tree};
 use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
 use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
@@ -94,6 +94,8 @@ pub(super) struct Builder<'a, T> {
     /// While events come from the tape, how many collections were open before: what lies within them was judged before.
     replays: Option<usize>,
     root: Option<T>,
+    /// How far a finding speaks of its line.
+    told_to: Option<usize>,
 }
 
 impl<'a, T: Tree> Builder<'a, T> {
@@ -109,6 +111,7 @@ impl<'a, T: Tree> Builder<'a, T> {
             aliased: 0,
             replays: None,
             root: None,
+            told_to: None,
         }
     }
 
@@ -146,6 +149,26 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.tally.exceeded(exceeded, place);
         }
         self.tally.report
+    }
+
+    /// The whole value of a line in quotes when words stand behind what it begins with; the fault that follows in this line is told with it.
+    fn whole_in_quotes(&mut self, begins: TextRange) -> Option<Option<String>> {
+        let text = self.source.text();
+        if !is_followed(text, begins) {
+            return None;
+        }
+        self.told_to = Some(text[begins.end()..].find('\n').map_or(text.len(), |end| begins.end() + end));
+        Some(LineValue::at(text, begins.start()).and_then(|value| value.in_quotes()))
+    }
+
+    /// Whether a fault at this place was told with what the value of its line begins with. Go's words about it are then those of that finding,
+    /// if it has none: Go reads the whole document before it looks at its values.
+    pub(super) fn has_told(&mut self, at: usize, upstream: Option<String>) -> bool {
+        let has_told = self.told_to.is_some_and(|end| at <= end);
+        if has_told && let Some(told) = self.tally.report.last_mut() {
+            told.upstream = told.upstream.take().or(upstream);
+        }
+        has_told
     }
 
     /// Adds a finding about the current document.
@@ -329,9 +352,10 @@ impl<'a, T: Tree> Builder<'a, T> {
             let upstream = format!("yaml: unknown anchor '{name}' referenced");
             let name = shown(name);
             let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document")).upstream(upstream);
-            // A word that only begins as an alias is refused as a whole.
-            if !is_followed(self.source.text(), span) {
-                self.find(finding.help(format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text")), span);
+            let help = format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text");
+            match self.whole_in_quotes(span) {
+                Some(quoted) => self.find(finding.help(put_in_quotes(THE_WHOLE, quoted)), span),
+                None => self.find(finding.help(help), span),
             }
             return self.null(span);
         };
@@ -454,12 +478,13 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.find(no_key(), written);
             return Made::Mapping(entries);
         }
-        // With words behind it the whole value is refused.
-        if !is_followed(self.source.text(), written) {
-            let message = format!("`{{{{` begins a mapping in YAML, and no expression: `{}` is no text", shown(text));
-            let help = put_in_quotes(THE_VALUE, in_quotes(text));
-            self.find(Diagnostic::of(&KEY_INVALID, message).help(help), written);
-        }
+        let message = format!("`{{{{` begins a mapping in YAML, and no expression: `{}` is no text", shown(text));
+        let (help, upstream) = match self.whole_in_quotes(written) {
+            Some(quoted) => (put_in_quotes(THE_WHOLE, quoted), None),
+            None => (put_in_quotes(THE_VALUE, in_quotes(text)), go_words_of(text)),
+        };
+        let finding = Diagnostic { upstream, ..Diagnostic::of(&KEY_INVALID, message).help(help) };
+        self.find(finding, written);
         let text = self.text(text.to_owned());
         Made::Tree(T::scalar(written, text))
     }
@@ -525,6 +550,15 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.tally.exceeded(exceeded, place);
         Stop::Stream
     }
+}
+
+/// Go's words about `{{ x }}`, when its key is one plain word.
+fn go_words_of(expression: &str) -> Option<String> {
+    let word = expression.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let is_plain =
+        word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || "._- |".contains(c));
+    let is_text = matches!(meaning(&Cow::Borrowed(word), true, ""), Ok(Meaning::Word(Resolved::Str)));
+    (is_plain && is_text).then(|| format!("yaml: invalid map key: map[interface {{}}]interface {{}}{{\"{word}\":interface {{}}(nil)}}"))
 }
 
 /// The finding about a key that is a list or a mapping, without its place.

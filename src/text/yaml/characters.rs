@@ -4,13 +4,16 @@ use super::syntax;
 use crate::diag::Report;
 use crate::text::source::Source;
 
-/// Finds the first character that Go's reader refuses, and the first that it takes for a line break while other readers do not.
+/// Finds the first character that Go's reader refuses, the first that it takes for a line break while other readers do not, and the first byte
+/// order mark within the text.
 pub(super) fn judge(source: &Source, report: &mut Report) {
-    let Found { refused, unusual_break } = find(source.text());
+    let Found { refused, unusual_break, byte_order_mark } = find(source.text());
     let at = |offset: usize| source.text()[offset..].chars().next().map(|c| (offset, c));
     let refused = refused.and_then(at).map(|(at, c)| (at, c, syntax::refused(c)));
     let unusual = unusual_break.and_then(at).map(|(at, c)| (at, c, syntax::unusual_break(c)));
-    for (at, c, finding) in refused.into_iter().chain(unusual) {
+    let is_second = |at: usize| at == '\u{feff}'.len_utf8() && source.text().starts_with('\u{feff}');
+    let mark = byte_order_mark.and_then(at).map(|(at, c)| (at, c, syntax::byte_order_mark(is_second(at))));
+    for (at, c, finding) in refused.into_iter().chain(unusual).chain(mark) {
         if !report.findings().iter().any(|known| known.rule.id == finding.rule.id) {
             report.push(finding.at(source.place_at(at..at + c.len_utf8())));
         }
@@ -22,6 +25,8 @@ pub(super) fn judge(source: &Source, report: &mut Report) {
 struct Found {
     refused: Option<usize>,
     unusual_break: Option<usize>,
+    /// Behind the start of the text.
+    byte_order_mark: Option<usize>,
 }
 
 /// So many bytes are looked at together: nearly always none of them is out of the ordinary.
@@ -40,6 +45,7 @@ fn find(text: &str) -> Found {
             match bytes[at..] {
                 [b'\t' | b'\n' | b'\r', ..] => {}
                 [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..] => found.unusual_break = found.unusual_break.or(Some(at)),
+                [0xef, 0xbb, 0xbf, ..] if at > 0 => found.byte_order_mark = found.byte_order_mark.or(Some(at)),
                 [..b' ' | 0x7f, ..] | [0xc2, 0x80..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => found.refused = found.refused.or(Some(at)),
                 _ => {}
             }
@@ -57,7 +63,11 @@ mod tests {
         for c in '\0'..=char::MAX {
             let found = find(&format!("{}{c}é", "x".repeat(CHUNK - 1)));
             let at = |is: bool| is.then_some(CHUNK - 1);
-            let expected = Found { refused: at(syntax::is_refused(c)), unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) };
+            let expected = Found {
+                refused: at(syntax::is_refused(c)),
+                unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')),
+                byte_order_mark: at(c == '\u{feff}'),
+            };
             assert_eq!(found, expected, "{c:?}");
         }
     }

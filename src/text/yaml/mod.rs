@@ -135,7 +135,9 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: 
                     if rest.start == 0 && finding.upstream.is_none() {
                         finding = finding.upstream(format!("yaml: {}", fault.words(Version::V2)));
                     }
-                    builder.find(finding, place);
+                    if !builder.has_told(fault.at.offset, finding.upstream.clone()) {
+                        builder.find(finding, place);
+                    }
                     break (Stop::Document, fault.at.offset);
                 }
             }

@@ -18,6 +18,8 @@ rules! {
     CHARACTER_REFUSED = error("yaml-character-refused");
     /// U+0085, U+2028 or U+2029 is a line break for Go's reader and an ordinary character for others
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
+    /// U+FEFF, the byte order mark, occurs within a text, where it is an invisible character
+    BYTE_ORDER_MARK = warning("yaml-byte-order-mark");
 }
 
 /// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
@@ -103,7 +105,7 @@ pub(super) fn put_in_quotes(words: impl Into<String>, value: Option<String>) -> 
 /// What to put in quotes, mostly.
 pub(super) const THE_VALUE: &str = "put the value in quotes: ";
 /// What to put in quotes where a part of it is.
-const THE_WHOLE: &str = "put the whole value in one pair of quotes: ";
+pub(super) const THE_WHOLE: &str = "put the whole value in one pair of quotes: ";
 
 /// The finding for a character that YAML does not allow, without its place.
 pub(super) fn refused(character: char) -> Diagnostic {
@@ -118,6 +120,20 @@ pub(super) fn unusual_break(character: char) -> Diagnostic {
     let code = u32::from(character);
     Diagnostic::of(&LINE_BREAK_UNUSUAL, format!("the character U+{code:04X} is a line break for Go's reader"))
         .help(format!("write it as `\\u{code:04x}` in double quotes, or start a new line"))
+}
+
+/// The finding for a byte order mark that does not begin the text, without its place. Of a second one at the start Go's reader (go-yaml v2.4.2,
+/// `is_bom`) finds one again in every line, and takes it away: another character.
+pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
+    if is_second {
+        let message = "a second byte order mark (U+FEFF) begins the text, so that Go's reader loses the first character of further lines";
+        return Diagnostic::of(&CHARACTER_REFUSED, message).help("remove both");
+    }
+    Diagnostic::of(
+        &BYTE_ORDER_MARK,
+        "a byte order mark (U+FEFF), which is invisible, stands within the text and is part of the word there",
+    )
+    .help("remove it, or write it as `\\ufeff` in double quotes")
 }
 
 /// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::diag::FieldPath;
+use crate::diag::{FieldPath, Severity};
 use crate::text::budget::Budget;
 
 fn read(text: &str) -> Parsed {
@@ -296,6 +296,77 @@ fn texts_are_cut_as_go_cuts_them() {
     check("a: |\n  b\n  \t", json!({"a": "b\n\t"}));
     check_findings("a: |\n  b\n\t\n", &[("yaml-syntax", 3, 1)]);
     check_findings("a: \"\\/\"\n", &[("yaml-syntax", 1, 4)]);
+}
+
+/// Values of Go are those of sigs.k8s.io/yaml v1.6.0 (go.yaml.in/yaml/v2 v2.4.2), whose program read these texts.
+fn check_values(text: &str, expected: serde_json::Value) {
+    let parsed = read(text);
+    let errors: Vec<_> = parsed.report.findings().iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
+    assert_eq!(errors, Vec::<&Diagnostic>::new(), "{text:?}");
+    assert_eq!(parsed.documents.iter().map(|d| d.root.to_json()).collect::<Vec<_>>(), [expected], "{text:?}");
+}
+
+#[test]
+fn breaks_of_yaml_1_1_are_gos() {
+    // Next line, a break like any other.
+    for (text, expected) in [
+        ("a: x\u{85}b: 1\n", json!({"a": "x", "b": 1})),
+        ("a: x\u{85}  y\n", json!({"a": "x y"})),
+        ("a: 'x\u{85}y'\n", json!({"a": "x y"})),
+        ("a: |\n  x\u{85}  y\n", json!({"a": "x\ny\n"})),
+        ("a: >\n  x\u{85}  y\n", json!({"a": "x y\n"})),
+        ("# x\u{85}a: 1\n", json!({"a": 1})),
+        ("a: [x,\u{85} y]\n", json!({"a": ["x", true]})),
+        ("- x\u{85}- y\n", json!(["x", true])),
+        ("a:\u{85}  b: 1\n", json!({"a": {"b": 1}})),
+        // The separators of lines and paragraphs stay in the text.
+        ("a: x\u{2028} y\n", json!({"a": "x\u{2028}y"})),
+        ("a: \"x\u{2028} y\"\n", json!({"a": "x\u{2028}y"})),
+        ("a: 'x \u{2029}\u{2029} y'\n", json!({"a": "x\u{2029}\u{2029}y"})),
+        ("a: |\n  x\u{2028}  y\n", json!({"a": "x\u{2028}y\n"})),
+        ("a: >\n  x\u{2028}  y\n", json!({"a": "x\u{2028}y\n"})),
+        ("# x\u{2028}a: 1\n", json!({"a": 1})),
+        ("a: [x\u{2029}, y]\n", json!({"a": ["x", true]})),
+    ] {
+        check_values(text, expected);
+    }
+}
+
+#[test]
+fn tabs_in_brackets_are_gos() {
+    check("a: [\tb,\tc\t]\n", json!({"a": ["b", "c"]}));
+    check("a: {\n\tb: c,\n\td:\te\n}\n", json!({"a": {"b": "c", "d": "e"}}));
+    check("a:\n- [\n\tb]\n", json!({"a": [["b"]]}));
+    check("a: [b,\n\t# x\n\tc]\n", json!({"a": ["b", "c"]}));
+    check("a: [\n\n\t\n\tb]\n", json!({"a": ["b"]}));
+    let refused = |text: &str, upstream: &str, line: u32| {
+        let parsed = check_findings(text, &[("yaml-syntax", line, 1)]);
+        assert_eq!(parsed.report.findings()[0].upstream.as_deref(), Some(upstream));
+    };
+    refused("a: [\n\tb,\n\tc\n\t]\n", "yaml: line 4: found a tab character that violates indentation", 4);
+    refused("a: {b: c\n\t}\n", "yaml: line 2: found a tab character that violates indentation", 2);
+    refused("- a\n\t- b\n", "yaml: line 2: found a tab character that violates indentation", 2);
+}
+
+#[test]
+fn byte_order_marks_are_gos_and_told_where_they_are_not_the_first_character() {
+    check("\u{feff}a: 1\n", json!({"a": 1}));
+    check("\u{feff}# x\na: 1\n", json!({"a": 1}));
+    check("\u{feff}---\na: 1\n", json!({"a": 1}));
+    for (text, place, expected) in [
+        ("a: 1\n\u{feff}b: 2\n", (2, 1), json!({"a": 1, "\u{feff}b": 2})),
+        ("a: \"x\u{feff}y\"\nb: 1\n", (1, 6), json!({"a": "x\u{feff}y", "b": 1})),
+        ("a: \u{feff}\nb: 1\n", (1, 4), json!({"a": "\u{feff}", "b": 1})),
+        ("a: |\n  \u{feff}x\n  y\nb: 1\n", (2, 3), json!({"a": "\u{feff}x\ny\n", "b": 1})),
+        ("- \u{feff}- a\n- b\n", (1, 3), json!(["\u{feff}- a", "b"])),
+        ("a: [\u{feff}b, c]\nd: e\n", (1, 5), json!({"a": ["\u{feff}b", "c"], "d": "e"})),
+        ("a: 1\n# \u{feff}\nb: 2\n", (2, 3), json!({"a": 1, "b": 2})),
+    ] {
+        check_findings(text, &[("yaml-byte-order-mark", place.0, place.1)]);
+        check_values(text, expected);
+    }
+    // Go reads `"\u{feff}\u{feff}\n---\n"` as the text `--`.
+    check_findings("\u{feff}\u{feff}a: 1\n", &[("yaml-character-refused", 1, 2)]);
 }
 
 /// As go-yaml bounds aliases ("document contains excessive aliasing"): what is refused costs nearly nothing, however often it comes.

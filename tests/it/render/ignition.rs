@@ -448,3 +448,64 @@ fn mounts_without_a_mount_point_are_refused_in_upstreams_words() {
         assert!(code == 1 && talk.contains("spec.mounts[0] names no mount point") && talk.contains(place), "{talk}");
     }
 }
+
+/// What CAPI's text makes of a field is told at the field, and names no line of a text that nobody sees.
+#[test]
+fn what_breaks_the_generated_config_is_told_at_its_field() {
+    let check = |spec: &str, place: &str, message: &str| {
+        let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  format: ignition\n";
+        let flags = ["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true", "-v", "1"];
+        let (code, _, talk) = render_text(&format!("{head}{spec}"), &flags);
+        let told = format!("error[ignition-config-refused]: {message}\n  --> <stdin>:{place}\n");
+        assert!(
+            code == 1 && talk.contains(&told) && talk.contains("= note: upstream's words: building Ignition config: "),
+            "{spec}\n{talk}"
+        );
+        let line = talk.lines().next().unwrap_or_default();
+        assert!(!line.contains(": line "), "{line}");
+    };
+    check("  users:\n  - name: \"a: b\"\n", "7:11", "spec.users[0].name: mapping values are not allowed in this context");
+    // A text that leaves its lines breaks those after it.
+    check("  users:\n  - name: \"a\\n  b\"\n", "7:11", "spec.users[0].name: could not find expected ':'");
+    check(
+        "  ntp:\n    enabled: true\n    servers: [\"a\\nb\", c]\n",
+        "8:15",
+        "spec.ntp.servers[0]: could not find expected ':'",
+    );
+    check("  mounts:\n  - [a, \"b\\nc\"]\n  - [d, e]\n", "7:5", "spec.mounts[0]: could not find expected ':'");
+    let file = "  files:\n  - path: /a\n    content: x\n";
+    check(
+        &format!("{file}    permissions: \"a: b\"\n"),
+        "9:18",
+        "spec.files[0].permissions: mapping values are not allowed in this context",
+    );
+    check(
+        &format!("{file}    owner: \"@a:b\"\n    permissions: '0644'\n"),
+        "9:12",
+        "spec.files[0].owner: found character that cannot start any token",
+    );
+    check(file, "7:5", "spec.files[0]: mode unspecified for file, defaulting to 0644");
+    let filesystem = "  diskSetup:\n    filesystems:\n    - {device: /a, filesystem: \"b: c\", label: d, overwrite: true}\n";
+    check(filesystem, "8:32", "spec.diskSetup.filesystems[0].filesystem: mapping values are not allowed in this context");
+}
+
+/// A finding about an additional config stands in the line of the block that it is about.
+#[test]
+fn lines_of_an_additional_config_are_those_of_the_file() {
+    let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  format: ignition\n";
+    let at = |text: &str| {
+        let config = format!("{head}  ignition:\n    containerLinuxConfig:\n      strict: true\n      additionalConfig: {text}\n");
+        let (code, _, talk) = render_text(&config, &["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"]);
+        let rule = "error[ignition-additional-config-refused]: line ";
+        let places = talk.split(rule).skip(1).map(|told| told.lines().nth(1).unwrap().trim().to_owned());
+        (code, places.collect::<Vec<_>>())
+    };
+    let place = |line: &str| format!("--> <stdin>:{line}");
+    assert_eq!(
+        at("|\n        storage:\n          files:\n          - path: /a\n        bla: x"),
+        (1, vec![place("12:11"), place("13:9")])
+    );
+    // Empty lines count; a text in quotes has no lines of its own.
+    assert_eq!(at("|\n\n        storage: {}\n        bla: x"), (1, vec![place("12:9")]));
+    assert_eq!(at("\"storage: {}\\nbla: x\""), (1, vec![place("9:25")]));
+}
