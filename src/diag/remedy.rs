@@ -157,7 +157,7 @@ impl Remedy {
     }
 
     /// What is quoted from the user's file, to be changed.
-    pub fn quotes_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn quotes_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().filter_map(|part| if let Part::Quoted(text) = part { Some(text) } else { None })
     }
 

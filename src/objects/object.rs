@@ -161,7 +161,7 @@ impl Object {
     }
 
     /// The place of a line (from 1) of the text at a path, where the file has the text in lines as they are; else the place of the text.
-    pub fn line_place(&self, path: &FieldPath, line: u32) -> Place {
+    pub(crate) fn line_place(&self, path: &FieldPath, line: u32) -> Place {
         let place = self.place(path);
         self.line_span(path, &place, line).map(|span| place.clone().at_span(span)).unwrap_or(place)
     }

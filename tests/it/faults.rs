@@ -214,8 +214,8 @@ fn input_without_a_config_is_said_to_be_what_it_is() {
 #[test]
 fn words_that_are_nearly_right_get_the_right_one() {
     let provider = |kind: &str, errors: &'static [[&'static str; 4]]| {
-        let document = std::fs::read_to_string(root().join("examples/harbour/provider.yaml")).unwrap();
-        let document = document.replace("type: InfrastructureProvider", &format!("type: {kind}"));
+        let head = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: harbour\n";
+        let document = format!("{head}type: {kind}\nnamespace: harbour-system\ncomponents: built.yaml\n");
         check(&Fault { command: "release build v0.1.0 --to out -o json", document, errors });
     };
     const WRONG: &str = "provider-value-refused";

@@ -1,6 +1,6 @@
 //! Lines that are not indented as those that they belong with: which line is wrong, and what its indentation should be.
 
-use super::syntax::shown;
+use super::quoting::shown;
 use crate::diag::Remedy;
 use crate::text::source::TextRange;
 

@@ -1,5 +1,7 @@
 //! The value of a line as its reader meant it: where it stands, and how it is written in quotes.
 
+use std::borrow::Cow;
+
 use crate::text::source::TextRange;
 
 /// Longer values are not repeated: their own line shows them.
@@ -79,6 +81,14 @@ impl<'t> LineValue<'t> {
 /// A text in single quotes, unless it is long.
 pub(super) fn in_quotes(text: &str) -> Option<String> {
     (!text.is_empty() && text.len() <= LONGEST && !text.contains('\n')).then(|| format!("'{}'", text.replace('\'', "''")))
+}
+
+/// A text of the user as a message repeats it: not all of it, when it is long.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
 }
 
 /// Whether something stands behind a value in its line that cannot follow it there.

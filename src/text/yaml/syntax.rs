@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::indentation::{self, Misplaced};
 use super::limits::DEPTH_EXCEEDED;
-use super::quoting::LineValue;
+use super::quoting::{LineValue, shown};
 use crate::diag::{Diagnostic, Remedy, rules};
 use crate::text::libyaml::{Fault, Mark, Problem};
 use crate::text::source::{Source, TextRange};
@@ -141,14 +141,6 @@ fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
     Diagnostic::of(&SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
-}
-
-/// A text of the user as a message repeats it: not all of it, when it is long.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
-        None => Cow::Borrowed(text),
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-    }
 }
 
 /// A fault with the text around it.
