@@ -94,7 +94,7 @@ fn token(text: &str) -> Result<Sensitive<String>, Failure> {
         return Ok(Sensitive::new(text.to_owned()));
     }
     let help = "write it such as `--token abcdef.0123456789abcdef`, or run `kubeadm token generate`";
-    Err(Failure::usage("the value of `--token` is no bootstrap token", help))
+    Err(Failure::usage("the value of `--token` is not a bootstrap token", help))
 }
 
 fn ca_cert_hash(text: &str) -> Result<String, Failure> {
@@ -102,7 +102,7 @@ fn ca_cert_hash(text: &str) -> Result<String, Failure> {
         return Ok(text.to_owned());
     }
     let help = "write `sha256:` and the hash in hexadecimal digits, as `kubeadm token create --print-join-command` prints it";
-    Err(Failure::usage(format!("`--ca-cert-hash {text}` is no hash of a key"), help))
+    Err(Failure::usage(format!("`--ca-cert-hash {text}` is not the hash of a key"), help))
 }
 
 /// The certificates and keys of a folder.

@@ -202,7 +202,7 @@ fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     if kind == PROVIDER_KIND || version.split('/').next() == Some(group) {
         return None;
     }
-    let finding = Diagnostic::of(&KIND_WRONG, format!("the document is a {kind} of {version}, and describes no provider"));
+    let finding = Diagnostic::of(&KIND_WRONG, format!("the document is a {kind} ({version}), not the description of a provider"));
     let finding = finding.at(at(&FieldPath::root().field("kind")));
     Some(finding.help(format!(
         "write `apiVersion: {PROVIDER_API_VERSION}` and `kind: {PROVIDER_KIND}`; `windlass schema provider` prints the fields"

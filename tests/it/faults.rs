@@ -61,40 +61,45 @@ fn faults_of_indentation_are_told_where_they_are() {
     let files = format!("   files:\n   - path: /a\n{block}   - path: /b\n{block}  preKubeadmCommands:\n  - echo\n");
     check(&config(
         &files,
-        &[[SYNTAX, "5:4", "`files` is indented by 3 spaces, and `preKubeadmCommands` beside it by 2", "indent it by 2 spaces, as line 14"]],
+        &[[
+            SYNTAX,
+            "5:4",
+            "`files` is indented by 3 spaces, but its sibling `preKubeadmCommands` by 2",
+            "indent it by 2 spaces, like line 14",
+        ]],
     ));
     format(
         "  format: cloud-config\n   files:\n   - path: /a\n",
-        &[[SYNTAX, "6:4", "`files` is indented deeper than `format`", "indent it by 2 spaces, as line 5"]],
+        &[[SYNTAX, "6:4", "`files` is indented more than `format`", "indent it by 2 spaces, like line 5"]],
     );
     format(
         "  preKubeadmCommands:\n  - echo\n   files:\n   - path: /a\n",
-        &[[SYNTAX, "7:4", "`files` is indented deeper than `preKubeadmCommands`", "indent it by 2 spaces, as line 5"]],
+        &[[SYNTAX, "7:4", "`files` is indented more than `preKubeadmCommands`", "indent it by 2 spaces, like line 5"]],
     );
     format(
         "  preKubeadmCommands:\n  - echo\n files:\n  - path: /a\n",
-        &[[SYNTAX, "7:2", "`files` is indented by 1 space", "indent it by 2 spaces, as line 5"]],
+        &[[SYNTAX, "7:2", "`files` is indented by 1 space", "indent it by 2 spaces, like line 5"]],
     );
     // Keys of one item, and items of one list.
     format(
         "  files:\n  - path: /a\n   content: x\n",
-        &[[SYNTAX, "7:4", "`content` is indented by 3 spaces, and `path` beside it by 4", "indent it by 4 spaces, as line 6"]],
+        &[[SYNTAX, "7:4", "`content` is indented by 3 spaces, but its sibling `path` by 4", "indent it by 4 spaces, like line 6"]],
     );
     format(
         "  files:\n  - path: /a\n     content: x\n",
-        &[[SYNTAX, "7:6", "`content` is indented deeper than `path`", "indent it by 4 spaces, as line 6"]],
+        &[[SYNTAX, "7:6", "`content` is indented more than `path`", "indent it by 4 spaces, like line 6"]],
     );
     format(
         "  files:\n  - path: /a\n    content: x\n - path: /b\n",
-        &[[SYNTAX, "8:2", "`- path` is indented by 1 space, and `- path` beside it by 2", "indent it by 2 spaces, as line 6"]],
+        &[[SYNTAX, "8:2", "`- path` is indented by 1 space, but its sibling `- path` by 2", "indent it by 2 spaces, like line 6"]],
     );
     format(
         "  files:\n  - path: /a\n    content: |\n  echo\n",
-        &[[SYNTAX, "8:3", "not indented as the text of `content`", "indent it by 6 spaces"]],
+        &[[SYNTAX, "8:3", "nor indented like the text of `content`", "indent it by 6 spaces"]],
     );
     format(
         "  files:\n  - path: /a\n    content: |\n      set -e\n    echo\n",
-        &[[SYNTAX, "9:5", "not indented as the text of `content`", "indent it by 6 spaces, as line 8, or write `key: value`"]],
+        &[[SYNTAX, "9:5", "nor indented like the text of `content`", "indent it by 6 spaces, like line 8, or write `key: value`"]],
     );
     // What no reader of YAML refuses: the field stands one level too far out.
     format(
@@ -104,11 +109,11 @@ fn faults_of_indentation_are_told_where_they_are() {
     // A blank that is missing.
     format(
         "  files:\n  -path: /a\n   content: x\n",
-        &[[SYNTAX, "6:3", "no blank stands behind the `-`", "write `- path: /a`"]],
+        &[[SYNTAX, "6:3", "there is no space after the `-`", "write `- path: /a`"]],
     );
     format(
         "  format:ignition\n  files: []\n",
-        &[[SYNTAX, "5:3", "no blank stands behind the `:`", "write `format: ignition`"]],
+        &[[SYNTAX, "5:3", "there is no space after the `:`", "write `format: ignition`"]],
     );
 }
 
@@ -139,20 +144,20 @@ fn texts_that_need_quotes_are_shown_in_them() {
     commands("  - > x\n", &[[SYNTAX, "6:7", "has a word too much", "`'> x'`"]]);
     commands("  - & x\n", &[[SYNTAX, "6:6", "has no name", "`'& x'`"]]);
     // Expressions of jinja look like mappings.
-    commands("  - {{ x }}\n", &[["yaml-key-invalid", "6:5", "`{{` begins a mapping in YAML", "`'{{ x }}'`"]]);
+    commands("  - {{ x }}\n", &[["yaml-key-invalid", "6:5", "`{{` starts a mapping in YAML", "`'{{ x }}'`"]]);
     commands(
         "  - {{ x }} y\n",
-        &[["yaml-key-invalid", "6:5", "`{{` begins a mapping in YAML", "one pair of quotes: `'{{ x }} y'`"]],
+        &[["yaml-key-invalid", "6:5", "`{{` starts a mapping in YAML", "one pair of quotes: `'{{ x }} y'`"]],
     );
     let name = |value: &str, errors| check(&config(&format!("  joinConfiguration:\n    nodeRegistration:\n      name: {value}\n"), errors));
     name(
         "{{ local_hostname }}",
-        &[["yaml-key-invalid", "7:13", "`{{ local_hostname }}` is no text", "`'{{ local_hostname }}'`"]],
+        &[["yaml-key-invalid", "7:13", "`{{ local_hostname }}` needs quotes", "`'{{ local_hostname }}'`"]],
     );
-    name("{{ v1[\"a\"] }}-x", &[[SYNTAX, "7:18", "`{{` begins a mapping in YAML", "`'{{ v1[\"a\"] }}-x'`"]]);
+    name("{{ v1[\"a\"] }}-x", &[[SYNTAX, "7:18", "`{{` starts a mapping in YAML", "`'{{ v1[\"a\"] }}-x'`"]]);
     name("{% if x %}", &[[SYNTAX, "7:14", "a word cannot start with `%`", "`'{% if x %}'`"]]);
     let list = |items: &str, errors| check(&config(&format!("  preKubeadmCommands: {items}\n"), errors));
-    list("[a, {{ x }}]", &[["yaml-key-invalid", "5:27", "`{{ x }}` is no text", "`'{{ x }}'`"]]);
+    list("[a, {{ x }}]", &[["yaml-key-invalid", "5:27", "`{{ x }}` needs quotes", "`'{{ x }}'`"]]);
     list("[a, @b c]", &[[SYNTAX, "5:27", "a word cannot start with `@`", "`'@b c'`"]]);
     list("[\n    - a\n  ]", &[[SYNTAX, "6:5", "a `- ` stands in a list in brackets", "`[a, b]`"]]);
 }
@@ -228,7 +233,7 @@ fn words_that_are_nearly_right_get_the_right_one() {
     provider("machine", &[[WRONG, "4:7", "type is `machine`", "write one of `CoreProvider`, `BootstrapProvider`"]]);
     // Of an object of another kind no field is judged.
     let document = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n".to_owned();
-    let errors = &[["provider-kind-wrong", "2:7", "the document is a Pod of v1, and describes no provider", "`kind: Provider`"]];
+    let errors = &[["provider-kind-wrong", "2:7", "the document is a Pod (v1), not the description of a provider", "`kind: Provider`"]];
     check(&Fault { command: "release build v0.1.0 --to out -o json", document, errors });
     // A flag is named, and no line of the document that is right.
     let mut flag = config(
@@ -243,9 +248,12 @@ fn words_that_are_nearly_right_get_the_right_one() {
     for (flags, said) in [
         (
             "--token bad",
-            "error: the value of `--token` is no bootstrap token\n  help: write it such as `--token abcdef.0123456789abcdef`",
+            "error: the value of `--token` is not a bootstrap token\n  help: write it such as `--token abcdef.0123456789abcdef`",
         ),
-        ("--ca-cert-hash abc", "error: `--ca-cert-hash abc` is no hash of a key\n  help: write `sha256:` and the hash"),
+        (
+            "--ca-cert-hash abc",
+            "error: `--ca-cert-hash abc` is not the hash of a key\n  help: write `sha256:` and the hash",
+        ),
     ] {
         let output = windlass(root()).args(["render", "examples/worker.yaml"]).args(flags.split(' ')).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();

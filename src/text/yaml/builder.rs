@@ -478,7 +478,7 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.find(no_key(), written);
             return Made::Mapping(entries);
         }
-        let message = format!("`{{{{` begins a mapping in YAML, and no expression: `{}` is no text", shown(text));
+        let message = format!("`{{{{` starts a mapping in YAML, not an expression: `{}` needs quotes", shown(text));
         let (help, upstream) = match self.whole_in_quotes(written) {
             Some(quoted) => (put_in_quotes(THE_WHOLE, quoted), None),
             None => (put_in_quotes(THE_VALUE, in_quotes(text)), go_words_of(text)),

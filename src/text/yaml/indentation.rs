@@ -165,7 +165,7 @@ fn wrong_of<'t>(text: &'t str, first: &Line<'t>, second: &Line<'t>) -> Misplaced
 
 fn beside(line: &Line<'_>, column: usize, key: &str, range: TextRange) -> Misplaced {
     let (word, key) = (shown(line.name()), shown(key));
-    let message = format!("`{word}` is indented by {}, and `{key}` beside it by {}", spaces(line.indent), spaces(column));
+    let message = format!("`{word}` is indented by {}, but its sibling `{key}` by {}", spaces(line.indent), spaces(column));
     Misplaced { message, help: indent_by(column), or: "", word: line.word_range(), beside: Some(range) }
 }
 
@@ -183,7 +183,7 @@ pub(super) fn of_continuation(text: &str, at: usize) -> Option<Misplaced> {
     let is_entry = |other: &Line<'_>| other.behind_items().contains(": ") || other.text.ends_with(':');
     let owner = above(text, at).find(|other| other.key_column() < line.indent && is_entry(other))?;
     let (word, key) = (shown(line.key()), shown(owner.key()));
-    let message = format!("`{word}` is indented deeper than `{key}`, so that its line is more of that value");
+    let message = format!("`{word}` is indented more than `{key}`, so YAML reads its line as part of that value");
     let (help, or) = (indent_by(owner.key_column()), ", or put the whole value in quotes");
     Some(Misplaced { message, help, or, word: line.word_range(), beside: Some(owner.key_range()) })
 }
@@ -191,7 +191,7 @@ pub(super) fn of_continuation(text: &str, at: usize) -> Option<Misplaced> {
 /// A line whose `-` or `:` lacks the blank behind it, so that it is a word and not an item or an entry.
 fn lacks_a_blank(line: &Line<'_>, next: &Line<'_>) -> Option<Misplaced> {
     let found = |sign: char, fixed: String| {
-        let message = format!("no blank stands behind the `{sign}`, so that the line is one word");
+        let message = format!("there is no space after the `{sign}`, so YAML reads the line as text");
         let word = TextRange::new(line.start, line.start + line.text.len());
         Some(Misplaced { message, help: Remedy::new("write ").quoted(shown(&fixed)), or: "", word, beside: None })
     };
@@ -224,7 +224,11 @@ pub(super) fn of_block(text: &str, at: usize) -> Option<Misplaced> {
     }
     let header = header?;
     let column = first.map_or(header.key_column() + 2, |first| first.indent);
-    let message = format!("`{}` is no `key: value`, and not indented as the text of `{}`", shown(line.text), shown(header.key()));
+    let message = format!(
+        "`{}` is neither a `key: value` pair nor indented like the text of `{}`",
+        shown(line.text),
+        shown(header.key())
+    );
     let word = TextRange::new(line.start, line.start + line.text.len());
     let (help, or) = (indent_by(column), ", or write `key: value`");
     Some(Misplaced { message, help, or, word, beside: first.map(|first| first.word_range()) })

@@ -64,7 +64,7 @@ pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, source: &Source, e
         ),
         Problem::AnchorName if at > fault.context.offset + 1 => (judged.anchor_name(), TextRange::new(fault.context.offset, at)),
         Problem::SequenceOpen | Problem::MappingOpen if judged.expression().is_some() => {
-            let message = "`{{` begins a mapping in YAML, and no expression";
+            let message = "`{{` starts a mapping in YAML, not an expression";
             (Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_VALUE, judged.expression())), place)
         }
         Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent if judged.broken_word().is_some() => {
@@ -90,8 +90,8 @@ fn said(misplaced: Misplaced, source: &Source) -> (Diagnostic, TextRange) {
     let finding = match beside {
         None => finding.help(help.then(or)),
         Some(beside) => {
-            let help = help.then(format!(", as line {}{or}", source.position(beside.start()).line));
-            finding.help(help).related(source.place_at(beside), "its neighbour")
+            let help = help.then(format!(", like line {}{or}", source.position(beside.start()).line));
+            finding.help(help).related(source.place_at(beside), "its sibling")
         }
     };
     (finding, word)
@@ -126,14 +126,11 @@ pub(super) fn unusual_break(character: char) -> Diagnostic {
 /// `is_bom`) finds one again in every line, and takes it away: another character.
 pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
     if is_second {
-        let message = "a second byte order mark (U+FEFF) begins the text, so that Go's reader loses the first character of further lines";
+        let message = "the text starts with two byte order marks (U+FEFF), which makes Go's reader lose the first character of other lines";
         return Diagnostic::of(&CHARACTER_REFUSED, message).help("remove both");
     }
-    Diagnostic::of(
-        &BYTE_ORDER_MARK,
-        "a byte order mark (U+FEFF), which is invisible, stands within the text and is part of the word there",
-    )
-    .help("remove it, or write it as `\\ufeff` in double quotes")
+    Diagnostic::of(&BYTE_ORDER_MARK, "an invisible byte order mark (U+FEFF) stands inside the text and is part of the word there")
+        .help("remove it, or write it as `\\ufeff` in double quotes")
 }
 
 /// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
@@ -304,7 +301,7 @@ impl<'a> Judged<'a> {
                 ("the line after `|` or `>` has a word too much", or_in_quotes("start the text on the next line"))
             }
             Problem::NodeContent if self.is_item_in_brackets() => {
-                ("a `- ` stands in a list in brackets", "separate its items with `,`, without `- `: `[a, b]`".into())
+                ("a `- ` stands in a list in brackets", "separate the items with `,` instead: `[a, b]`".into())
             }
             Problem::NodeContent => (
                 "a value is missing, or the text before it does not end here",
