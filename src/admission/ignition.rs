@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::wording::REDACTED;
-use super::{Judge, Rules, ignition_version, is_defined, items, text};
+use super::{Judge, Rules, ignition_version, items, text};
 use crate::diag::FieldPath;
 use crate::schema::{Fault, Violation, ViolationKind};
 
@@ -18,11 +18,14 @@ const MERGEABLE: [&str; 5] = ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0"];
 impl Judge {
     pub(super) fn ignition(&self, spec: &Value, out: &mut Vec<Violation>) {
         let is_ignition = text(spec, "format") == "ignition";
-        let has_section = is_defined(spec.get("ignition"));
+        let has_section = self.is_set(spec.get("ignition"));
         if self.is_windlass() {
             out.extend(self.additional_config(spec));
         }
-        if let Rules::Kubeadm { ignition_gate: false } | Rules::KubeadmControlPlane { ignition_gate: false } = self.rules {
+        if let Rules::Kubeadm { ignition_gate: false }
+        | Rules::KubeadmV1Beta1 { ignition_gate: false }
+        | Rules::KubeadmControlPlane { ignition_gate: false } = self.rules
+        {
             let set = [("format", is_ignition), ("ignition", has_section)].into_iter().filter(|(_, set)| *set);
             out.extend(set.map(|(field, _)| Violation::forbidden(self.path.field(field), Fault::GateClosed(GATE))));
         } else if is_ignition {
@@ -40,6 +43,9 @@ impl Judge {
             if user.get("inactive") == Some(&Value::Bool(true)) {
                 out.push(refuse(self.path.field("users").index(index).field("inactive")));
             }
+        }
+        if matches!(self.rules, Rules::KubeadmV1Beta1 { .. }) && spec["useExperimentalRetryJoin"] == true {
+            out.push(refuse(self.path.field("useExperimentalRetryJoin")));
         }
         for (index, file) in items(spec, "files").iter().enumerate() {
             let at = self.path.field("files").index(index);
@@ -60,7 +66,7 @@ impl Judge {
         for (index, partition) in items(disks, "partitions").iter().enumerate() {
             let at = disks_at.field("partitions").index(index);
             let table = text(partition, "tableType");
-            if !matches!(table, "" | "gpt") {
+            if self.is_set(partition.get("tableType")) && table != "gpt" {
                 let detail = "only partition type \"gpt\" is supported when spec.format is set to \"ignition\"";
                 out.push(Violation::invalid(at.field("tableType"), &Value::from(table), detail));
             }
@@ -70,7 +76,7 @@ impl Judge {
         }
         for (index, filesystem) in items(disks, "filesystems").iter().enumerate() {
             let at = disks_at.field("filesystems").index(index);
-            let set = ["replaceFS", "partition"].into_iter().filter(|field| !text(filesystem, field).is_empty());
+            let set = ["replaceFS", "partition"].into_iter().filter(|field| self.is_set(filesystem.get(*field)));
             out.extend(set.map(|field| refuse(at.field(field))));
         }
         let mounts = items(spec, "mounts").iter().enumerate();

@@ -2,25 +2,34 @@
 
 use serde_json::Value;
 
-use super::{Judge, Rules, is_defined};
+use super::{Judge, Rules};
 use crate::schema::{Violation, ViolationKind};
 
 impl Judge {
     /// One way to authenticate in the discovery file; for a control plane, equal timeouts of init and join.
     pub(super) fn join(&self, spec: &Value, out: &mut Vec<Violation>) {
         if let Some(user) = spec.pointer("/joinConfiguration/discovery/file/kubeConfig/user")
-            && is_defined(user.get("authProvider"))
-            && is_defined(user.get("exec"))
+            && let Some(detail) = self.ways_to_authenticate(user)
         {
             // Upstream spells this one path in lower case.
             let steps = ["joinConfiguration", "discovery", "file", "kubeConfig", "user"];
             let at = steps.iter().fold(self.path.clone(), |at, step| at.field(*step));
             let field = at.to_string().replace(".kubeConfig.", ".kubeconfig.");
-            let detail = "only one of authProvider or exec must be defined";
             out.push(Violation::new(ViolationKind::Invalid, at, Some(&self.wording.piece(user)), detail).spelt(field));
         }
         if matches!(self.rules, Rules::KubeadmControlPlane { .. }) {
             self.timeouts(spec, out);
+        }
+    }
+
+    /// What is wrong with the ways of a user of a kubeconfig; v1.10 demands one.
+    fn ways_to_authenticate(&self, user: &Value) -> Option<&'static str> {
+        let set = ["authProvider", "exec"].map(|way| self.is_set(user.get(way)));
+        match (self.rules, set) {
+            (Rules::KubeadmV1Beta1 { .. }, [false, false]) => Some("at least one of authProvider or exec must be defined"),
+            (Rules::KubeadmV1Beta1 { .. }, [true, true]) => Some("either authProvider or exec must be defined"),
+            (_, [true, true]) => Some("only one of authProvider or exec must be defined"),
+            _ => None,
         }
     }
 

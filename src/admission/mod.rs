@@ -33,6 +33,11 @@ pub enum Rules {
         /// Whether the feature gate KubeadmBootstrapFormatIgnition is on; by default it is off.
         ignition_gate: bool,
     },
+    /// Those of a KubeadmConfigSpec of v1beta1, wherever it stands: what Cluster API v1.10 holds it to.
+    KubeadmV1Beta1 {
+        /// Whether the feature gate KubeadmBootstrapFormatIgnition is on; by default it is off.
+        ignition_gate: bool,
+    },
     /// Those of the KubeadmConfigSpec within a KubeadmControlPlane or its template.
     KubeadmControlPlane {
         /// Whether the feature gate KubeadmBootstrapFormatIgnition is on; by default it is off.
@@ -66,7 +71,15 @@ impl Judge {
         self.rules == Rules::Windlass
     }
 
-    /// What is wrong with a spec of v1beta2 that its schema accepts.
+    /// Whether a field is set: in v1beta1 one that is there, and from v1beta2 on one that is not Go's zero value.
+    fn is_set(&self, value: Option<&Value>) -> bool {
+        match self.rules {
+            Rules::KubeadmV1Beta1 { .. } => value.is_some_and(|value| !value.is_null()),
+            _ => is_defined(value),
+        }
+    }
+
+    /// What is wrong with a spec of v1beta2, or of v1beta1 where the rules are for that, that its schema accepts.
     pub fn spec(&self, spec: &Value) -> Vec<Violation> {
         let mut violations = Vec::new();
         self.files(spec, &mut violations);

@@ -1,6 +1,6 @@
 //! How values are printed in errors.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::text;
 use crate::text::go;
@@ -8,10 +8,12 @@ use crate::text::go;
 /// How values are printed in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
-    /// As Cluster API from v1.11 on: structs as JSON of v1beta2, secrets and all.
+    /// As Cluster API from v1.12 on: structs as JSON of v1beta2, secrets and all.
     Upstream,
+    /// As Cluster API v1.11: structs of v1beta2 in Go's syntax.
+    GoV1Beta2,
     /// As Cluster API v1.10: structs of v1beta1 in Go's syntax.
-    UpstreamV1Beta1,
+    GoV1Beta1,
     /// As [`Wording::Upstream`], but contents, passwords and credentials are `<redacted>`.
     Redacted,
 }
@@ -63,8 +65,10 @@ const SECRETS: [&str; 5] = ["content", "passwd", "config", "args", "value"];
 impl Wording {
     /// A struct of the spec.
     pub(super) fn piece(self, value: &Value) -> String {
-        if self == Wording::UpstreamV1Beta1 && value.get("path").is_some() {
-            return go_file(value);
+        match self {
+            Wording::GoV1Beta1 => return go_struct("v1beta1", value),
+            Wording::GoV1Beta2 => return go_struct("v1beta2", value),
+            Wording::Upstream | Wording::Redacted => {}
         }
         let mut out = String::new();
         self.push(&mut out, value);
@@ -118,6 +122,20 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
+/// A struct in Go's syntax: of what a pointer leads to Go shows the address, so that most are left open.
+fn go_struct(version: &str, value: &Value) -> String {
+    match (version, value) {
+        ("v1beta1", file) if file.get("path").is_some() => go_file(file),
+        ("v1beta1", user) if user == &json!({}) => {
+            "v1beta1.KubeConfigUser{AuthProvider:(*v1beta1.KubeConfigAuthProvider)(nil), Exec:(*v1beta1.KubeConfigAuthExec)(nil)}"
+                .to_owned()
+        }
+        (_, file) if file.get("path").is_some() => format!("{version}.File{{…}}"),
+        (_, user) if user.get("name").is_some() => format!("{version}.User{{…}}"),
+        _ => format!("{version}.KubeConfigUser{{…}}"),
+    }
+}
+
 /// A file of v1beta1 in Go's syntax. The address of a pointer is left open.
 fn go_file(file: &Value) -> String {
     let quoted = |field: &str| go::quote(text(file, field));
@@ -136,7 +154,6 @@ fn go_file(file: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn structs_are_printed_in_the_order_of_go() {
@@ -150,6 +167,10 @@ mod tests {
         let file = json!({"content": "y", "path": "/a", "append": false, "owner": ""});
         assert_eq!(Wording::Upstream.piece(&file), r#"{"path":"/a","append":false,"content":"y"}"#);
         let expected = r#"v1beta1.File{Path:"/a", Owner:"", Permissions:"", Encoding:"", Append:false, Content:"y", ContentFrom:(*v1beta1.FileSource)(nil)}"#;
-        assert_eq!(Wording::UpstreamV1Beta1.piece(&file), expected);
+        assert_eq!(Wording::GoV1Beta1.piece(&file), expected);
+        // v1.11 has pointers in them: only what they are is told.
+        assert_eq!(Wording::GoV1Beta2.piece(&file), "v1beta2.File{…}");
+        assert_eq!(Wording::GoV1Beta2.piece(&json!({"name": "u", "passwd": "p"})), "v1beta2.User{…}");
+        assert_eq!(Wording::GoV1Beta2.piece(&user), "v1beta2.KubeConfigUser{…}");
     }
 }

@@ -36,12 +36,13 @@ pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
         }
     }
     let spec_path: &[&str] = if kind == Kind::Config { &["spec"] } else { &["spec", "template", "spec"] };
+    let written = spec_path.iter().try_fold(object, |value, step| value.get(step)).unwrap_or(&Value::Null);
     if let Some(spec) = spec_path.iter().try_fold(&mut converted, |value, step| value.get_mut(step)) {
         share_read_only(spec);
         drop_empty_kubeconfig(spec);
-        let written = spec_path.iter().try_fold(object, |value, step| value.get(step));
-        keep_layouts(spec, written.unwrap_or(&Value::Null));
+        keep_layouts(spec, written);
     }
+    keep_local_etcd(&mut converted, spec_path, written);
     drop_empty_lists(&mut converted["spec"]);
     Ok(converted)
 }
@@ -73,14 +74,27 @@ fn keep_layouts(spec: &mut Value, written: &Value) {
     }
 }
 
-/// Go writes no empty list, except where the list is behind a pointer, which of all lists only `taints` is; and what held nothing else is
-/// nothing. The depth is that of the document.
+/// An empty list of variables stays one behind its pointer, and so a local etcd that says nothing else stays local.
+fn keep_local_etcd(object: &mut Value, spec_path: &[&str], written: &Value) {
+    const LOCAL: [&str; 3] = ["clusterConfiguration", "etcd", "local"];
+    let variables = LOCAL.iter().try_fold(written, |value, step| value.get(step)).and_then(|local| local.get("extraEnvs"));
+    if variables.is_some_and(is_empty)
+        && let Some(local) = make_object(object, &[spec_path, &LOCAL].concat())
+    {
+        local.insert("extraEnvs".to_owned(), Value::Array(Vec::new()));
+    }
+}
+
+/// The lists of v1beta2 that are behind pointers.
+const POINTERS: [&str; 2] = ["taints", "extraEnvs"];
+
+/// Go writes no empty list, except where the list is behind a pointer; and what held nothing else is nothing. The depth is that of the document.
 fn drop_empty_lists(value: &mut Value) {
     match value {
         Value::Object(fields) => fields.retain(|name, inner| {
             let was_empty = is_empty(inner);
             drop_empty_lists(inner);
-            name == "taints" || !is_empty(inner) || (was_empty && inner.is_object())
+            POINTERS.contains(&name.as_str()) || !is_empty(inner) || (was_empty && inner.is_object())
         }),
         Value::Array(items) => items.iter_mut().for_each(drop_empty_lists),
         _ => {}

@@ -24,7 +24,8 @@ fn answered(case: &Value, object: &Value) -> String {
     let mut judge = Judge::kubeadm(Kind::Config, gate);
     let is_old = object["apiVersion"].as_str().unwrap().ends_with("/v1beta1");
     let violations = if case["profile"] == "v1.10.10" {
-        judge.wording = Wording::UpstreamV1Beta1;
+        judge.rules = Rules::KubeadmV1Beta1 { ignition_gate: gate };
+        judge.wording = Wording::GoV1Beta1;
         judge.object(Kind::Config, object)
     } else if is_old {
         judge.object(Kind::Config, &kubeadm_to_v1beta2(object).unwrap())
@@ -195,6 +196,38 @@ fn disks_and_discovery_are_judged() {
     check_kubeadm(join.clone(), &[&format!("{head}{upstream}{tail}")]);
     let ours = r#"{"authProvider":{"name":"x","config":"<redacted>"},"exec":{"command":"c","args":"<redacted>"}}"#;
     check(join, &[&format!("{head}{ours}{tail}")]);
+}
+
+/// As v1.10.10 itself answered. What a pointer leads to it shows by an address.
+#[test]
+fn the_webhook_of_v1_10_has_rules_of_its_own() {
+    let path = FieldPath::root().field("spec");
+    let judge = Judge { rules: Rules::KubeadmV1Beta1 { ignition_gate: true }, wording: Wording::GoV1Beta1, path };
+    let check = |spec: Value, expected: &[&str]| assert_eq!(messages(&judge.spec(&spec)), expected, "{spec}");
+    let not_supported = |field: &str| format!("spec.{field}: Forbidden: not supported when spec.format is set to: \"ignition\"");
+    check(json!({"format": "ignition", "useExperimentalRetryJoin": true}), &[&not_supported("useExperimentalRetryJoin")]);
+    check(json!({"format": "ignition", "useExperimentalRetryJoin": false}), &[]);
+    check(json!({"format": "cloud-config", "useExperimentalRetryJoin": true}), &[]);
+    check(
+        json!({"format": "cloud-config", "ignition": {}}),
+        &["spec.format: Invalid value: \"cloud-config\": must be set to \"ignition\" if spec.ignition is set"],
+    );
+    let disks = json!({"partitions": [{"device": "d", "layout": true, "tableType": ""}], "filesystems": [{"replaceFS": ""}]});
+    let table = "spec.diskSetup.partitions[0].tableType: Invalid value: \"\": \
+                 only partition type \"gpt\" is supported when spec.format is set to \"ignition\"";
+    check(
+        json!({"format": "ignition", "diskSetup": disks}),
+        &[table, &not_supported("diskSetup.filesystems[0].replaceFS")],
+    );
+    let user = |user: Value| json!({"joinConfiguration": {"discovery": {"file": {"kubeConfigPath": "/k", "kubeConfig": {"user": user}}}}});
+    let head = "spec.joinConfiguration.discovery.file.kubeconfig.user: Invalid value: v1beta1.KubeConfigUser";
+    let none = "{AuthProvider:(*v1beta1.KubeConfigAuthProvider)(nil), Exec:(*v1beta1.KubeConfigAuthExec)(nil)}";
+    check(user(json!({})), &[&format!("{head}{none}: at least one of authProvider or exec must be defined")]);
+    check(
+        user(json!({"authProvider": {"name": "x"}, "exec": {"command": "c"}})),
+        &[&format!("{head}{{…}}: either authProvider or exec must be defined")],
+    );
+    check(user(json!({"exec": {"command": "c"}})), &[]);
 }
 
 #[test]

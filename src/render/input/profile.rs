@@ -19,14 +19,16 @@ pub struct Profile {
     pub name: &'static str,
     /// The patch version; of `main` none.
     patch: Option<u64>,
-    /// The newest patch version that is known: of v1.10, v1.12 and v1.14 one was run, of v1.11 and v1.13 the sources were read.
+    /// The newest patch version that is known. Run beside ours were v1.10.10, v1.11.7, v1.12.10, v1.12.11, v1.13.6, v1.14.0 and v1.14.2; of
+    /// v1.11 the sources were read up to v1.11.10.
     newest_patch: u64,
     /// The version that the provider stores and works on; it serves no newer one.
     pub storage: ApiVersion,
     /// The oldest minor version of Kubernetes 1 that is rendered.
     pub oldest_kubernetes: u64,
-    /// Whether the kubeconfig for discovery has a line `preferences: {}` (client-go before 0.34).
-    pub kubeconfig_preferences: bool,
+    /// Whether Kubernetes' libraries are older than 0.34: then the kubeconfig for discovery has a line `preferences: {}`, and refusals show
+    /// structs in Go's syntax.
+    pub libraries_before_34: bool,
     /// Whether `files[].contentFormat` is known.
     pub content_templates: bool,
     /// Whether the message of a failing file says why.
@@ -53,7 +55,7 @@ const MAIN: Profile = Profile {
     newest_patch: 0,
     storage: ApiVersion::V1Beta2,
     oldest_kubernetes: 22,
-    kubeconfig_preferences: false,
+    libraries_before_34: false,
     content_templates: true,
     explains_file_failures: true,
     ignition_calls_bash_from: Some(0),
@@ -64,8 +66,8 @@ const MAIN: Profile = Profile {
 const V1_14: Profile = Profile { name: "v1.14", patch: Some(2), newest_patch: 2, ignition_calls_bash_from: Some(1), ..MAIN };
 const V1_13: Profile = Profile {
     name: "v1.13",
-    patch: Some(5),
-    newest_patch: 5,
+    patch: Some(6),
+    newest_patch: 6,
     content_templates: false,
     explains_file_failures: false,
     ignition_calls_bash_from: None,
@@ -85,7 +87,7 @@ const V1_11: Profile = Profile {
     name: "v1.11",
     patch: Some(10),
     newest_patch: 10,
-    kubeconfig_preferences: true,
+    libraries_before_34: true,
     local_mode_bounded_from: None,
     unknown_fields: &[ENCRYPTION, DISK_LAYOUT, CONTENT_FORMAT],
     ..V1_12

@@ -139,7 +139,7 @@ pub(crate) fn kubeconfig_file(
         return Some(None);
     };
     let path = path.field("file").field("kubeConfig");
-    let document = discovery_kubeconfig(kube_config, request.profile.kubeconfig_preferences);
+    let document = discovery_kubeconfig(kube_config, request.profile.libraries_before_34);
     let Ok(text) = goyaml::to_string(&document) else {
         let message = format!("{path} holds a character that YAML does not allow");
         let finding = Diagnostic::of(&KUBECONFIG_UNWRITABLE, message).at(config.place(&path));

@@ -97,7 +97,7 @@ impl Planner<'_> {
         sources.complete(join.discovery.get_or_insert_default(), notes)?;
         let path = self.target.spec_path().field("joinConfiguration").field("discovery");
         let kubeconfig = discovery::kubeconfig_file(join.discovery.as_ref(), self.request, self.target.config, &path, notes)?;
-        let timeouts = timeouts(join.timeouts.as_ref(), legacy.map(Legacy::join_timeouts));
+        let timeouts = timeouts(join.timeouts.as_ref(), legacy.map(|legacy| legacy.join_timeouts(control_plane)));
         let api = api?;
         let document = kubeadm::join_configuration(join, &timeouts, api);
         let retry = legacy.filter(|legacy| legacy.retry_join).map(|_| match api {

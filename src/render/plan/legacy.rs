@@ -11,7 +11,7 @@ use crate::objects::fields::text as text_at;
 pub(crate) struct Legacy {
     /// Values of `clusterConfiguration` that win over those of Cluster and Machine; empty: not given.
     pub(crate) values: ClusterValues,
-    /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for both ways into the cluster.
+    /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for all machines of the control plane.
     api_server_timeout: Option<GoDuration>,
     /// `joinConfiguration.discovery.timeout`.
     discovery_timeout: Option<GoDuration>,
@@ -52,8 +52,9 @@ impl Legacy {
         Durations { control_plane_component_health_check: self.api_server_timeout, ..Durations::default() }
     }
 
-    /// The timeouts of `kubeadm join`.
-    pub(crate) fn join_timeouts(&self) -> Durations {
-        Durations { tls_bootstrap: self.discovery_timeout, ..self.init_timeouts() }
+    /// The timeouts of `kubeadm join`; that of the control plane does not count for workers.
+    pub(crate) fn join_timeouts(&self, is_control_plane: bool) -> Durations {
+        let common = if is_control_plane { self.init_timeouts() } else { Durations::default() };
+        Durations { tls_bootstrap: self.discovery_timeout, ..common }
     }
 }

@@ -83,7 +83,8 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         warn_of_dropped(target, notes);
     }
     let spec = converted(target, object, group, version, v1beta1.is_some(), notes)?;
-    admit(target, &spec, request, notes)?;
+    let judged = v1beta1.as_ref().filter(|_| group == KUBEADM_GROUP).map_or(&spec, |v1beta1| v1beta1.expose());
+    admit(target, judged, request, notes)?;
     Some(Config { spec: typed(target, spec, notes)?, v1beta1 })
 }
 
@@ -290,18 +291,20 @@ fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Bu
     None
 }
 
-/// The rules of the validating webhook.
+/// The rules of the validating webhook, for a spec in the version that the webhook gets.
 fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes) -> Option<()> {
     let ignition_gate = request.feature_gates.ignition;
     let rules = match target.kind {
         ConfigKind::Windlass(_) => Rules::Windlass,
+        _ if request.profile.is_legacy() => Rules::KubeadmV1Beta1 { ignition_gate },
         ConfigKind::Kubeadm(_) => Rules::Kubeadm { ignition_gate },
         ConfigKind::ControlPlane { .. } => Rules::KubeadmControlPlane { ignition_gate },
     };
-    let wording = match (request.show_secrets, request.profile.is_legacy()) {
-        (false, _) => admission::Wording::Redacted,
-        (true, true) => admission::Wording::UpstreamV1Beta1,
-        (true, false) => admission::Wording::Upstream,
+    let wording = match request.profile {
+        _ if !request.show_secrets => admission::Wording::Redacted,
+        profile if profile.is_legacy() => admission::Wording::GoV1Beta1,
+        profile if profile.libraries_before_34 => admission::Wording::GoV1Beta2,
+        _ => admission::Wording::Upstream,
     };
     if rules == Rules::Windlass {
         warn_of_effects(target, spec, notes);

@@ -12,11 +12,15 @@ const MEANINGFUL_WHEN_EMPTY: [&[&str]; 6] = [
     &["diskSetup"],
 ];
 
-/// The defaults of v1.10's webhook: in each configuration that is there. It writes the object anew, so that an empty map of parameters goes.
+/// The defaults of v1.10's webhook: in each configuration that is there. It writes the object anew, so that an empty map of parameters
+/// and an empty list of commands go.
 pub(crate) fn apply_defaults(spec: &mut Value) {
     let provider = spec.pointer_mut("/joinConfiguration/discovery/file/kubeConfig/user/authProvider").and_then(Value::as_object_mut);
     if let Some(provider) = provider.filter(|provider| provider.get("config").and_then(Value::as_object).is_some_and(Map::is_empty)) {
         provider.remove("config");
+    }
+    if spec.get("bootCommands").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        spec.as_object_mut().map(|spec| spec.remove("bootCommands"));
     }
     for configuration in ["initConfiguration", "joinConfiguration"] {
         let Some(Value::Object(configuration)) = spec.get_mut(configuration) else { continue };

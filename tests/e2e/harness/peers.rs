@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 
 /// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache, and its programs.
 const NEEDED: &[(&str, &[&str])] = &[
+    ("bootstrap-data-v1.10.10", &["bootstrap-data", "kubeadmconfigs.yaml"]),
+    ("bootstrap-data-v1.11.7", &["bootstrap-data", "kubeadmconfigs.yaml"]),
+    ("bootstrap-data-v1.12.10", &["bootstrap-data", "kubeadmconfigs.yaml"]),
+    ("bootstrap-data-v1.13.6", &["bootstrap-data", "kubeadmconfigs.yaml"]),
+    ("bootstrap-data-v1.14.2", &["bootstrap-data", "kubeadmconfigs.yaml"]),
     ("cluster-api-docker-v1.12.0", &["docker"]),
     ("cluster-api-v1.10.10", &["core"]),
     ("cluster-api-v1.12.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),

@@ -13,7 +13,11 @@ fn kubeadm(kind: &str, version: &str, spec: &str) -> String {
 }
 
 fn refused(text: &str) -> String {
-    let (code, data, talk) = render_text(text, &["render", "-", "--all"]);
+    refused_with(text, &["--all"])
+}
+
+fn refused_with(text: &str, flags: &[&str]) -> String {
+    let (code, data, talk) = render_text(text, &[&["render", "-"], flags].concat());
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     talk
 }
@@ -102,6 +106,43 @@ fn an_empty_list_of_endpoints_is_written_as_the_release_writes_it() {
         let (data, _) = rendered(&text, &["--role", "init", "--capi-version", release]);
         assert!(data.contains(expected), "{release}\n{data}");
     }
+}
+
+/// The variables are behind a pointer, and a local etcd that has one is not nothing (`Convert_v1beta1_LocalEtcd_To_v1beta2_LocalEtcd`).
+#[test]
+fn a_local_etcd_with_an_empty_list_of_variables_stays() {
+    for spec in ["{local: {extraEnvs: [], serverCertSANs: []}}", "{local: {serverCertSANs: []}}"] {
+        let text = kubeadm("KubeadmConfig", "v1beta1", &format!("{{clusterConfiguration: {{etcd: {spec}}}}}"));
+        let (data, _) = rendered(&text, &["--role", "init", "--capi-version", "v1.12"]);
+        let expected = if spec.contains("Envs") { "      etcd:\n        local:\n          dataDir: \"\"\n" } else { "      etcd: {}\n" };
+        assert!(data.contains(expected), "{spec}\n{data}");
+    }
+}
+
+/// As v1.10.10 itself rendered them.
+#[test]
+fn what_v1_10_reads_of_v1beta1_counts_where_it_reads_it() {
+    let spec = "{clusterConfiguration: {apiServer: {timeoutForControlPlane: 90s}}, joinConfiguration: {discovery: {timeout: 10s}}}";
+    let joined = |role: &str| {
+        let flags = ["--capi-version", "v1.10", "--kubernetes-version", "v1.31.0", "--role", role];
+        rendered(&kubeadm("KubeadmConfig", "v1beta1", spec), &flags).0
+    };
+    let of_control_plane = "      timeouts:\n        controlPlaneComponentHealthCheck: 1m30s\n        tlsBootstrap: 10s\n";
+    assert!(joined("control-plane-join").contains(of_control_plane), "{}", joined("control-plane-join"));
+    assert!(joined("worker-join").contains("      timeouts:\n        tlsBootstrap: 10s\n"), "{}", joined("worker-join"));
+    // kubeadm's v1beta2 leaves out the folder of etcd that is not given; its successors write it.
+    let etcd = kubeadm("KubeadmConfig", "v1beta1", "{clusterConfiguration: {etcd: {local: {imageTag: a}}}}");
+    for (kubernetes, expected) in [("v1.21.2", ""), ("v1.22.17", "          dataDir: \"\"\n")] {
+        let flags = ["--capi-version", "v1.10", "--kubernetes-version", kubernetes, "--role", "init"];
+        let (data, _) = rendered(&etcd, &flags);
+        assert!(data.contains(&format!("        local:\n{expected}          imageTag: a\n")), "{kubernetes}\n{data}");
+    }
+    // Its defaulting webhook writes the object anew, and so without an empty list.
+    let (_, talk) = rendered(
+        &kubeadm("KubeadmConfig", "v1beta1", "{format: ignition, bootCommands: []}"),
+        &["--capi-version", "v1.10", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"],
+    );
+    assert!(!talk.contains("bootCommands"), "{talk}");
 }
 
 /// The provider finds a volume of v1beta1 by its host path, and so the first one.
@@ -300,18 +341,23 @@ fn values_are_in_gos_canonical_form() {
     assert!(taint("0001-01-01T00:00:01Z").contains("timeAdded: \"0001-01-01T00:00:01Z\"\n"));
 }
 
+fn with_kubeconfig(config: &str) -> String {
+    format!("{{joinConfiguration: {{discovery: {{file: {{kubeConfigPath: /k, kubeConfig: {config}}}}}}}}}")
+}
+
 /// What Cluster API's Go types make of empty objects of v1beta1 (`Convert_v1beta1_…` of its API module, `omitzero`).
 #[test]
 fn empty_objects_of_v1beta1_count_as_go_reads_them() {
     let render = |config: &str, release: &str| {
-        let spec = format!("{{joinConfiguration: {{discovery: {{file: {{kubeConfigPath: /k, kubeConfig: {config}}}}}}}}}");
-        rendered(&kubeadm("KubeadmConfig", "v1beta1", &spec), &["--capi-version", release]).0
+        rendered(&kubeadm("KubeadmConfig", "v1beta1", &with_kubeconfig(config)), &["--capi-version", release]).0
     };
     for config in ["{user: {}}", "{user: {}, cluster: {}}"] {
         assert!(!render(config, "v1.14").contains("path: /k\n"), "{config}");
         assert!(!render(config, "v1.11").contains("path: /k\n"), "{config}");
-        assert!(render(config, "v1.10").contains("path: /k\n"), "{config}");
     }
+    // v1.10 tells them from absent ones, and its webhook refuses them.
+    let talk = refused_with(&kubeadm("KubeadmConfig", "v1beta1", &with_kubeconfig("{user: {}}")), &["--capi-version", "v1.10"]);
+    assert!(talk.contains("at least one of authProvider or exec must be defined"), "{talk}");
     let with_server = render("{user: {}, cluster: {server: 'https://a'}}", "v1.14");
     assert!(with_server.contains("path: /k\n") && with_server.contains("        user: {}\n"), "{with_server}");
     for release in ["v1.14", "v1.10"] {

@@ -128,7 +128,10 @@ fn local_etcd(local: &LocalEtcd, api: KubeadmApi) -> Fields {
     let mut fields = Fields::default();
     fields.text("imageRepository", image_repository.as_deref());
     fields.text("imageTag", image_tag.as_deref());
-    fields.always("dataDir", data_dir.as_deref().unwrap_or_default());
+    match api {
+        KubeadmApi::V1Beta2 => fields.text("dataDir", data_dir.as_deref()),
+        KubeadmApi::V1Beta3 | KubeadmApi::V1Beta4 => fields.always("dataDir", data_dir.as_deref().unwrap_or_default()),
+    }
     fields.args("extraArgs", extra_args.as_ref(), api);
     fields.envs("extraEnvs", extra_envs.as_ref(), api);
     fields.texts("serverCertSANs", server_cert_sans.as_ref());

@@ -1,15 +1,23 @@
-//! What `windlass render` gives beside what CAPI's real kubeadm bootstrap manager wrote on the real API server.
+//! What `windlass render` gives beside what CAPI's real kubeadm bootstrap manager wrote on the real API server, and beside what the code
+//! of each release that it renders as gives of very many configs.
 
 mod comparison;
 mod corpus;
+mod objects;
+mod profiles;
 mod provider;
 mod random;
+mod release;
 
 use serde_json::Value;
 
 use crate::harness::random::Random;
 use crate::harness::runner::Context;
 use comparison::compare;
+pub(crate) use profiles::{
+    configs_of_v1_10_are_equal, configs_of_v1_11_are_equal, configs_of_v1_12_are_equal, configs_of_v1_13_are_equal,
+    configs_of_v1_14_are_equal,
+};
 use provider::Provider;
 
 /// What a machine is to its cluster.
@@ -19,6 +27,13 @@ enum Role {
     ControlPlaneJoin,
     WorkerJoin,
     MachinePool,
+}
+
+impl Role {
+    /// The kind that the config belongs to.
+    fn owner(self) -> &'static str {
+        if self == Role::MachinePool { "MachinePool" } else { "Machine" }
+    }
 }
 
 /// A config that both sides render.
@@ -53,7 +68,8 @@ pub(crate) fn configs_of_the_corpus_are_equal(context: &Context) {
 /// A hundred random configs that the server takes, and those that it refused on the way.
 pub(crate) fn random_configs_are_equal(context: &Context) {
     let mut provider = Provider::start(context);
-    let mut generator = random::Generator::new(Random::announced(), &provider);
+    let schemas = ["v1beta2", "v1beta1"].map(|version| (version, provider.schema(version))).to_vec();
+    let mut generator = random::Generator::new(Random::announced(), schemas, &KUBERNETES);
     let mut submitted = Vec::new();
     while submitted.iter().filter(|one: &&provider::Submitted| one.created.is_ok()).count() < 100 {
         assert!(submitted.len() < 1000, "the server takes too few of the random configs");

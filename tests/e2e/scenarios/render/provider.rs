@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::objects::{self, GROUP, NAMESPACE};
 use super::{Role, Subject};
 use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
@@ -16,13 +17,11 @@ use crate::harness::{components, managers, shared, wait};
 /// The release whose manager runs.
 pub(super) const RELEASE: &str = "v1.12.0";
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
-const GROUP: &str = "bootstrap.cluster.x-k8s.io";
-const NAMESPACE: &str = "default";
 const SOON: Duration = Duration::from_secs(60);
 /// When no data has come for so long, none comes any more.
 const QUIET: Duration = Duration::from_secs(12);
 /// The purposes of a cluster's certificates.
-const PURPOSES: [&str; 5] = ["ca", "etcd", "proxy", "sa", "apiserver-etcd-client"];
+pub(super) const PURPOSES: [&str; 5] = ["ca", "etcd", "proxy", "sa", "apiserver-etcd-client"];
 /// The cluster that all joining machines join.
 const JOINED: &str = "joined";
 
@@ -116,25 +115,14 @@ impl Provider {
             self.create_cluster(&cluster, false);
         }
         let secrets = self.create_secrets_of(&subject.spec);
-        let owner = self.create_owner(&name, &cluster, &subject);
-        let owner_reference = json!({
-            "apiVersion": CORE, "kind": owner["kind"], "name": name, "uid": owner["metadata"]["uid"], "controller": true,
-        });
-        let sent = json!({
-            "apiVersion": format!("{GROUP}/{}", subject.version), "kind": "KubeadmConfig",
-            "metadata": {
-                "name": name, "namespace": NAMESPACE, "labels": {"cluster.x-k8s.io/cluster-name": cluster},
-                "ownerReferences": [owner_reference],
-            },
-            "spec": subject.spec,
-        });
+        let owner = self.create(&objects::owner(CORE, &name, &cluster, &subject));
+        let sent = objects::config(&name, &cluster, &subject, &owner);
         // The API server may not have heard yet where the webhooks are.
         let created = wait::until("the webhooks to answer", SOON, || match self.plane.api.create(&sent) {
             Err(refusal) if refusal.passes() => Err(refusal.to_string()),
             answer => Ok(answer),
         });
-        let owner = if subject.role == Role::MachinePool { "MachinePool" } else { "Machine" };
-        Submitted { subject, name, cluster, owner, sent, secrets, created }
+        Submitted { owner: subject.role.owner(), subject, name, cluster, sent, secrets, created }
     }
 
     /// Waits until the manager has made all data that it is going to make.
@@ -190,70 +178,21 @@ impl Provider {
 
     /// A cluster with infrastructure; one that is initialized can be joined.
     fn create_cluster(&self, name: &str, initialized: bool) {
-        let network = json!({
-            "services": {"cidrBlocks": ["10.128.0.0/12"]}, "pods": {"cidrBlocks": ["192.168.0.0/16", "fd00:100::/48"]},
-            "serviceDomain": "cluster.local",
-        });
-        let cluster = self.create(&json!({
-            "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": name, "namespace": NAMESPACE},
-            "spec": {
-                "clusterNetwork": network, "controlPlaneEndpoint": {"host": "fd00::7", "port": 6443},
-                "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DockerCluster", "name": name},
-            },
-        }));
+        let cluster = self.create(&objects::cluster(CORE, name));
         for (purpose, data) in &self.certificates {
             self.create_secret(&format!("{name}-{purpose}"), Some(name), data);
         }
-        let condition = json!({
-            "type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "",
-            "lastTransitionTime": "2026-01-02T03:04:05Z",
-        });
-        let status = match initialized {
-            true => json!({
-                "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true}, "conditions": [condition],
-            }),
-            false => json!({"initialization": {"infrastructureProvisioned": true}}),
-        };
-        self.plane.api.merge_status(&cluster, &status).unwrap_or_else(|refusal| panic!("{refusal}"));
+        self.plane.api.merge_status(&cluster, &objects::status_of_cluster(CORE, initialized)).unwrap_or_else(|refusal| panic!("{refusal}"));
     }
 
-    fn create_owner(&self, name: &str, cluster: &str, subject: &Subject) -> Value {
-        let mut labels = json!({"cluster.x-k8s.io/cluster-name": cluster});
-        if matches!(subject.role, Role::Init | Role::ControlPlaneJoin) {
-            labels["cluster.x-k8s.io/control-plane"] = json!("");
-        }
-        let metadata = json!({"name": name, "namespace": NAMESPACE, "labels": labels});
-        let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
-        let spec = json!({
-            "clusterName": cluster, "version": subject.kubernetes, "bootstrap": {"configRef": reference(GROUP, "KubeadmConfig")},
-            "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "DockerMachine"),
-        });
-        match subject.role {
-            Role::MachinePool => {
-                let spec = json!({"clusterName": cluster, "replicas": 1, "template": {"spec": spec}});
-                self.create(&json!({"apiVersion": CORE, "kind": "MachinePool", "metadata": metadata, "spec": spec}))
-            }
-            _ => self.create(&json!({"apiVersion": CORE, "kind": "Machine", "metadata": metadata, "spec": spec})),
-        }
-    }
-
-    /// The Secrets that files and passwords come from, with some content of more than one line.
+    /// The Secrets that files and passwords come from.
     fn create_secrets_of(&self, spec: &Value) -> Vec<String> {
-        let sources = |list: &str, field: &str| {
-            let items = spec[list].as_array().cloned().unwrap_or_default();
-            items.into_iter().map(|item| item[field]["secret"].clone()).filter(|source| source["name"].is_string()).collect::<Vec<_>>()
-        };
-        let mut wanted: BTreeMap<String, Value> = BTreeMap::new();
-        for source in sources("files", "contentFrom").iter().chain(&sources("users", "passwdFrom")) {
-            let (name, key) = (source["name"].as_str().unwrap_or_default(), source["key"].as_str().unwrap_or_default());
-            let content = format!("{key} of {name}: 1\n  # and more");
-            wanted.entry(name.to_owned()).or_insert_with(|| json!({}))[key] = json!(STANDARD.encode(content));
-        }
+        let wanted = objects::contents(spec);
         for (name, data) in &wanted {
-            let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": NAMESPACE}});
+            let secret = objects::secret(name, data);
             match self.secret(name) {
                 // A name or key that no Secret can have is a case of its own: the manager finds nothing.
-                None => drop(self.plane.api.create(&with(secret, "data", data))),
+                None => drop(self.plane.api.create(&secret)),
                 Some(_) => drop(self.plane.api.merge(&secret, &json!({ "data": data }))),
             }
         }
@@ -261,16 +200,6 @@ impl Provider {
     }
 
     fn create_secret(&self, name: &str, cluster: Option<&str>, data: &Value) {
-        let mut metadata = json!({"name": name, "namespace": NAMESPACE});
-        if let Some(cluster) = cluster {
-            metadata["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster});
-        }
-        let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata});
-        self.create(&with(secret, "data", data));
+        self.create(&objects::secret_of_cluster(name, cluster, data));
     }
-}
-
-fn with(mut object: Value, field: &str, value: &Value) -> Value {
-    object[field] = value.clone();
-    object
 }

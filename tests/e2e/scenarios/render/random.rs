@@ -1,9 +1,8 @@
-//! Random configs, made from the schema that the server has, with the texts that are hard to write down.
+//! Random configs, made from the schema of a release, with the texts that are hard to write down.
 
 use serde_json::{Map, Value, json};
 
-use super::provider::Provider;
-use super::{KUBERNETES, Role, Subject};
+use super::{Role, Subject};
 use crate::harness::random::{Random, TEXTS};
 
 /// Keys of maps and names of arguments. Mixed digits and letters are left out where upstream's own order changes from run to run.
@@ -12,25 +11,25 @@ const NAMES: &[&str] = &["v", "v2", "v10", "cloud-provider", "feature-gates", "A
 /// Makes configs.
 pub(super) struct Generator {
     random: Random,
-    schemas: [(&'static str, Value); 2],
+    schemas: Vec<(&'static str, Value)>,
+    kubernetes: &'static [&'static str],
     made: usize,
 }
 
 impl Generator {
-    /// With the schemas of the installed provider.
-    pub(super) fn new(random: Random, provider: &Provider) -> Generator {
-        let schemas = ["v1beta2", "v1beta1"].map(|version| (version, provider.schema(version)));
-        Generator { random, schemas, made: 0 }
+    /// With the schemas of `spec` in the versions of a release, the one that most configs have first, and for versions of Kubernetes.
+    pub(super) fn new(random: Random, schemas: Vec<(&'static str, Value)>, kubernetes: &'static [&'static str]) -> Generator {
+        Generator { random, schemas, kubernetes, made: 0 }
     }
 
     /// The next config, its role and version.
     pub(super) fn subject(&mut self) -> Subject {
         self.made += 1;
         let role = self.random.of(&[Role::Init, Role::ControlPlaneJoin, Role::WorkerJoin, Role::MachinePool]);
-        let (version, schema) = self.schemas[usize::from(self.random.percent(30))].clone();
+        let (version, schema) = self.schemas[usize::from(self.random.percent(30)) % self.schemas.len()].clone();
         let mut spec = self.value("spec", &schema);
         self.sensible(&mut spec, role);
-        Subject::new(&format!("random config {} {spec}", self.made), version, &spec, role, self.random.of(&KUBERNETES))
+        Subject::new(&format!("random config {} {spec}", self.made), version, &spec, role, self.random.of(self.kubernetes))
     }
 
     fn text(&mut self, least: usize, most: usize) -> String {
