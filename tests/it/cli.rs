@@ -298,3 +298,22 @@ fn a_panic_is_our_bug() {
     assert!(text.contains("has a bug: the sky fell (tests/it/cli.rs:") && !text.contains("cloud"), "{text}");
     assert!(text.contains("\n  help: report it with the command and its input: https://"), "{text}");
 }
+
+/// A flag with its value is never broken, however narrow the terminal is, and stands behind what begins its line.
+#[test]
+fn the_overview_of_a_narrow_terminal_breaks_between_parts() {
+    use windlass::shell::environment::Environment;
+    use windlass::shell::stdio::Stream;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let stdout = Stream::new("standard output", std::fs::File::create(&out).unwrap()).as_terminal(30);
+    let stderr = Stream::new("standard error", std::io::sink());
+    let stdio = windlass::shell::stdio::Stdio { stdin: Box::new(std::io::empty()), stdout, stderr };
+    let code = windlass::cli::run(["windlass".into()], stdio, &Environment::default());
+    assert_eq!(code.code(), 0);
+    let text = std::fs::read_to_string(out).unwrap();
+    for line in ["Global: --config FILE (clusterctl's)", "        -q, --quiet  -v, --v N", "        -h, --help"] {
+        assert!(text.lines().any(|found| found.starts_with(line)), "{line:?} is not in\n{text}");
+    }
+    assert!(text.lines().all(|line| !line.is_empty() && line == line.trim_end()), "{text}");
+}
