@@ -370,6 +370,20 @@ fn empty_objects_of_v1beta1_count_as_go_reads_them() {
     assert!(data.contains("            config: {}\n"), "{data}");
 }
 
+/// apimachinery shows values in JSON since 0.34, which Cluster API has since v1.12.
+#[test]
+fn refusals_show_structs_as_the_release_does() {
+    let both = "{user: {authProvider: {name: x}, exec: {command: c}}}";
+    let json = r#"{"authProvider":{"name":"x"},"exec":{"command":"c"}}: only one"#;
+    for (release, expected) in
+        [("v1.10", "v1beta1.KubeConfigUser{…}: either"), ("v1.11", "v1beta2.KubeConfigUser{…}: only one"), ("v1.12", json)]
+    {
+        let config = kubeadm("KubeadmConfig", "v1beta1", &with_kubeconfig(both));
+        let talk = refused_with(&config, &["--capi-version", release, "--show-secrets", "-v", "1"]);
+        assert!(talk.contains(&format!("Invalid value: {expected}")), "{release}\n{talk}");
+    }
+}
+
 /// `{{ if .Layout }}` of upstream's template asks for the pointer, which v1beta1 always gives.
 #[test]
 fn a_layout_of_v1beta1_beside_a_disk_layout_reaches_ignition() {
