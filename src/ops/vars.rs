@@ -113,9 +113,12 @@ impl Variable {
     }
 }
 
+/// The widest name that the remarks of the others keep clear of.
+const WIDEST_NAME: usize = 60;
+
 /// The list as people read it: a line for each variable, and, unless it shall be `short`, below it one for each use.
 pub fn text(variables: &[Variable], short: bool) -> String {
-    let width = variables.iter().map(|variable| variable.name.chars().count()).max().unwrap_or(0);
+    let width = variables.iter().map(|variable| variable.name.chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
     let mut text = String::new();
     for variable in variables {
         text.push_str(&format!("{:width$}   {}\n", variable.name, variable.remark()));

@@ -223,3 +223,42 @@ fn references_on_one_line_and_defaults_in_defaults_are_read_once() {
         assert_eq!(bounded(folder.path(), &["vars", "-o", "json", file]).status.code(), Some(0));
     }
 }
+
+/// Rust's own formatting takes no width above 65,535, and panics; documents may hold more of anything.
+#[test]
+fn nothing_of_a_document_is_too_wide_to_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let many = 70_000;
+    write("tab.yaml", &format!("{}a:\n\tb: 1\n", " ".repeat(many)));
+    let output = bounded(folder.path(), &["render", "tab.yaml"]);
+    assert!(output.status.code() == Some(1) && text(&output).contains("error[yaml-syntax]"), "{}", text(&output));
+    for (verb, expected) in [("%070000d", format!("{}7", "0".repeat(many - 1))), ("%.70000x", format!("{}7", "0".repeat(many - 1)))] {
+        let file = format!("{{path: /a, contentFormat: Template, content: '{{{{ printf \"{verb}\" 7 }}}}'}}");
+        write(
+            "printf.yaml",
+            &format!(
+                "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec: {{files: [{file}], joinConfiguration: {{nodeRegistration: {{name: a}}}}}}\n"
+            ),
+        );
+        let output = bounded(folder.path(), &["render", "printf.yaml"]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!(" {expected}\n")), "{verb}: {}", text(&output).len());
+    }
+    let wide = "A".repeat(many);
+    write("vars.yaml", &format!("a: ${{{wide}}}\nb: ${{B}}\n"));
+    let output = bounded(folder.path(), &["vars", "vars.yaml", "--short"]);
+    assert!(output.status.success() && output.stdout.len() < many + 200, "{}", output.stdout.len());
+    write(&format!("r/x/v0.1.0-{}/metadata.yaml", "a".repeat(200)), "");
+    write(
+        "r/infrastructure-foo/v0.1.0/metadata.yaml",
+        &format!(
+            "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {{major: 0, minor: 1, contract: {wide}}}\n"
+        ),
+    );
+    let output = bounded(folder.path(), &["repository", "list", "r"]);
+    assert!(output.status.success() && output.stdout.len() < many + 2000, "{}", text(&output));
+}

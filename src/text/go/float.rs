@@ -11,7 +11,10 @@ pub(crate) fn format_float(value: f64, format: char, precision: Option<usize>) -
     }
     let text = match (format, precision) {
         ('f', None) => format!("{}", value.abs()),
-        ('f', Some(precision)) => format!("{:.precision$}", value.abs()),
+        ('f', Some(precision)) => {
+            let exact = precision.min(MOST_DIGITS);
+            filled(format!("{:.exact$}", value.abs()), precision - exact)
+        }
         ('e' | 'E', None) => Digits::shortest(value).exponential(None, format),
         ('e' | 'E', Some(precision)) => Digits::rounded(value, precision + 1).exponential(Some(precision), format),
         ('g' | 'G', None) => Digits::shortest(value).general(None, format),
@@ -21,6 +24,15 @@ pub(crate) fn format_float(value: f64, format: char, precision: Option<usize>) -
         (_, precision) => hexadecimal(value, precision),
     };
     if value.is_sign_negative() { format!("-{text}") } else { text }
+}
+
+/// No double has more digits than these, before the point or behind it. Rust's own formatting takes at most 65,535, Go's a million.
+const MOST_DIGITS: usize = 1100;
+
+/// A number with so many zeros more at its end.
+fn filled(mut digits: String, zeros: usize) -> String {
+    digits.extend(std::iter::repeat_n('0', zeros));
+    digits
 }
 
 /// As `%v` writes it: the shortest digits; an exponent below -4 or from 6 on switches to `1e+06`.
@@ -57,7 +69,7 @@ impl Digits {
     }
 
     fn rounded(value: f64, count: usize) -> Self {
-        Digits::of(&format!("{:.*e}", count - 1, value.abs()))
+        Digits::of(&format!("{:.*e}", (count - 1).min(MOST_DIGITS), value.abs()))
     }
 
     /// Of Rust's `1.50e7`.
@@ -80,7 +92,8 @@ impl Digits {
         let mut out = digits[..1].to_owned();
         if precision > 0 {
             let behind = &digits[1..digits.len().min(precision + 1)];
-            out.push_str(&format!(".{behind:0<precision$}"));
+            out.push('.');
+            out = filled(out + behind, precision.saturating_sub(behind.len()));
         }
         let exponent = if self.digits.is_empty() { 0 } else { self.point - 1 };
         let sign = if exponent < 0 { '-' } else { '+' };
@@ -149,7 +162,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     let digits = format!("{:015x}", mantissa & ((1 << 60) - 1));
     let fraction = match precision {
         None => digits.trim_end_matches('0').to_owned(),
-        Some(precision) => format!("{:0<precision$}", &digits[..precision.min(15)]),
+        Some(precision) => filled(digits[..precision.min(15)].to_owned(), precision.saturating_sub(15)),
     };
     let point = if fraction.is_empty() { "" } else { "." };
     let sign = if exponent < 0 { '-' } else { '+' };
@@ -198,5 +211,23 @@ mod tests {
         check(1.999, 'x', Some(1), "0x1.0p+01");
         check(5e-324, 'X', None, "0X1P-1074");
         check(1.0, 'b', None, "4503599627370496p-52");
+    }
+
+    /// Go takes precisions up to a million; no double has more than 1,074 digits behind the point.
+    #[test]
+    fn precisions_are_as_large_as_gos() {
+        let zeros = |count: usize| "0".repeat(count);
+        let check = |value: f64, format: char, expected: String| assert_eq!(format_float(value, format, Some(70_000)), expected);
+        check(1.5, 'f', format!("1.5{}", zeros(69_999)));
+        check(0.1, 'f', format!("0.1000000000000000055511151231257827021181583404541015625{}", zeros(70_000 - 55)));
+        check(1.5, 'e', format!("1.5{}e+00", zeros(69_999)));
+        check(0.25, 'g', "0.25".to_owned());
+        check(1.5, 'x', format!("0x1.8{}p+00", zeros(69_999)));
+        // The smallest double has its last digit at place 1,074.
+        let smallest = format_float(5e-324, 'f', Some(1_100));
+        assert!(
+            smallest.trim_end_matches('0').len() == "0.".len() + 1_074 && smallest.len() == "0.".len() + 1_100,
+            "{smallest}"
+        );
     }
 }

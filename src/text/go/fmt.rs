@@ -435,7 +435,7 @@ impl Printer {
             (None, Some(width)) if flags.zero && !flags.minus => width - usize::from((negative || flags.plus || flags.space) && width > 0),
             _ => 0,
         };
-        let digits = format!("{digits:0>least$}");
+        let digits = "0".repeat(least.saturating_sub(digits.len())) + &digits;
         let prefix = match verb {
             'b' if flags.sharp => "0b",
             'o' if flags.sharp && !digits.starts_with('0') => "0",

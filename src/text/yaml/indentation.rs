@@ -4,6 +4,9 @@ use super::quoting::shown;
 use crate::diag::Remedy;
 use crate::text::source::TextRange;
 
+/// Longer lines are not written out in a help.
+const LONGEST_LINE: usize = 80;
+
 /// What is wrong with an indentation.
 #[derive(Debug)]
 pub(super) struct Misplaced {
@@ -240,7 +243,7 @@ pub(super) fn without_tab(text: &str, at: usize) -> Option<String> {
     let line = text[start..].split('\n').next().unwrap_or_default().trim();
     let previous = above(text, at).next()?;
     let column = previous.key_column() + if previous.text.ends_with(':') { 2 } else { 0 };
-    (!line.is_empty() && line.len() <= 60).then(|| format!("{:column$}{line}", ""))
+    (!line.is_empty() && column + line.len() <= LONGEST_LINE).then(|| " ".repeat(column) + line)
 }
 
 fn indent_by(column: usize) -> Remedy {
