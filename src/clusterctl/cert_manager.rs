@@ -11,6 +11,9 @@ use crate::text::go;
 /// What clusterctl calls it: its setting, its folder in a local repository, and its key among the overrides of images.
 pub const CERT_MANAGER: &str = "cert-manager";
 
+/// Its manifest, as its releases call it.
+pub const MANIFEST_FILE: &str = "cert-manager.yaml";
+
 /// The version that clusterctl v1.14.2 installs when nobody names one.
 const DEFAULT_VERSION: &str = "v1.21.1";
 

@@ -27,7 +27,7 @@ mod typed;
 
 use serde_json::json;
 
-pub use cert_manager::{CERT_MANAGER, CertManager};
+pub use cert_manager::{CERT_MANAGER, CertManager, MANIFEST_FILE};
 pub use components::{Components, ComponentsOptions};
 pub(crate) use components::{RunImage, run_images};
 pub use config::Config;

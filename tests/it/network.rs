@@ -340,6 +340,9 @@ fn a_bundle_fetches_what_init_installs_beside_its_releases() {
         code == 2 && stderr.contains("cert-manager cannot be fetched: ") && !folder.path().join("b.tar").exists(),
         "{stderr}"
     );
+    // What is there but no version of it does not count.
+    fs::create_dir_all(folder.path().join("r/cluster-api/notes")).unwrap();
+    fs::write(folder.path().join("r/cluster-api/notes/x.txt"), "x").unwrap();
     let (code, _, stderr) = run(&start(&answers(true)), folder.path(), &bundle, &[]);
     assert!(code == 0 && !stderr.contains("warning"), "{stderr}");
     for label in ["cluster-api v1.1.1", "bootstrap-kubeadm v1.1.1", "control-plane-kubeadm v1.1.1", "cert-manager v1.21.1"] {
@@ -352,6 +355,26 @@ fn a_bundle_fetches_what_init_installs_beside_its_releases() {
     let expected = "--bootstrap kubeadm:v1.1.1 --core cluster-api:v1.1.1 --control-plane kubeadm:v1.1.1 --infrastructure foo:v1.1.0\n";
     assert!(command.ends_with(expected), "{command}{}", String::from_utf8_lossy(&added.stderr));
     assert_eq!(fs::read_to_string(there.path().join("r/cert-manager/v1.21.1/cert-manager.yaml")).unwrap(), manifest);
+
+    // The version is that of the setting, as in clusterctl; a setting that does not lead into the bundle is told.
+    let older = answers(true).into_iter().map(|(path, answer)| (path.replace("v1.21.1", "v1.20.0"), answer)).collect::<Vec<_>>();
+    fs::write(
+        folder.path().join("r/clusterctl.yaml"),
+        "cert-manager: {version: v1.20.0}\nCLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\n",
+    )
+    .unwrap();
+    let again = ["repository", "bundle", "r", "--write-to", "c.tar", "--allow-network"];
+    let (code, _, stderr) = run(&start(&older), folder.path(), &again, &[]);
+    assert!(code == 0 && stderr.contains("fetched cert-manager v1.20.0\n"), "{stderr}");
+    assert!(
+        stderr.contains("warning[repository-entry-other]: r/clusterctl.yaml has another cert-manager already"),
+        "{stderr}"
+    );
+    // No folder of a local repository can be called so.
+    let nightly = "providers:\n- {name: cluster-api, type: CoreProvider, url: \"https://github.com/o/r/releases/nightly/c.yaml\"}\n";
+    fs::write(folder.path().join("r/clusterctl.yaml"), nightly).unwrap();
+    let (code, _, stderr) = run(&start(&older), folder.path(), &again, &[]);
+    assert!(code == 2 && stderr.contains("cluster-api cannot be fetched: \"nightly\" is no semantic version"), "{stderr}");
 }
 
 /// As clusterctl's `absoluteFileName`: a folder of the provider's URL is part of the names of assets.

@@ -430,8 +430,21 @@ fn a_bundle_has_all_that_init_installs_or_says_what_it_lacks() {
     let doctor = run(path, &["repository", "doctor", "repository"]);
     let told = text(&doctor.stdout);
     assert!(doctor.status.code() == Some(1) && told.contains("error[repository-cert-manager-missing]"), "{told}");
-    // A cluster that has cert-manager needs none.
+    // clusterctl reads the folder of the setting's version, not that of its url; what is no setting is told as well.
     let config = path.join("repository/clusterctl.yaml");
+    let led = std::fs::read_to_string(&config).unwrap();
+    let folder_of = |version: &str| path.join(format!("repository/cert-manager/{version}"));
+    std::fs::create_dir_all(folder_of("v1.21.1")).unwrap();
+    std::fs::write(folder_of("v1.21.1").join("cert-manager.yaml"), CERT_MANAGER).unwrap();
+    assert!(!text(&run(path, &["repository", "doctor", "repository"]).stdout).contains("cert-manager-missing"));
+    for other in [led.replace("version: v1.21.1", "version: v1.20.0"), led.replace("version: v1.21.1", "version: [1]")] {
+        std::fs::write(&config, &other).unwrap();
+        let told = text(&run(path, &["repository", "doctor", "repository"]).stdout);
+        assert!(told.contains("error[repository-cert-manager-missing]"), "{other}{told}");
+    }
+    std::fs::write(&config, led).unwrap();
+    std::fs::remove_dir_all(path.join("repository/cert-manager")).unwrap();
+    // A cluster that has cert-manager needs none.
     let written = std::fs::read_to_string(&config).unwrap();
     let (before, _) = written.split_once("cert-manager:\n").unwrap();
     std::fs::write(&config, format!("{before}Cert-Manager: {{externallyProvisioned: true}}\n")).unwrap();

@@ -97,11 +97,13 @@ impl Bundle {
             let label = implied.label();
             let fetched = clusterctl::with_world(context, &self.network, |world| {
                 let config = Config::load(world, &config)?;
-                let provider = match implied {
-                    Implied::Provider(provider_type, name) => config.provider_of(name, provider_type)?,
-                    Implied::CertManager => config.cert_manager()?.provider(),
-                };
-                fetch(&config, provider)
+                match implied {
+                    Implied::Provider(provider_type, name) => fetch(&config, config.provider_of(name, provider_type)?, None),
+                    Implied::CertManager => {
+                        let cert_manager = config.cert_manager()?;
+                        fetch(&config, cert_manager.provider(), Some(&cert_manager.version))
+                    }
+                }
             });
             let help = "lay it in from files with `repository add`, or leave `--allow-network` out";
             let fetched = fetched.map_err(|refusal| Failure::usage(format!("{label} cannot be fetched: {refusal}"), help))?;

@@ -5,12 +5,13 @@ mod local;
 mod remote;
 mod versions;
 
-use super::cert_manager::CERT_MANAGER;
+use super::cert_manager::{CERT_MANAGER, MANIFEST_FILE};
 use super::config::{Config, overrides_folder};
 use super::files::{FileFault, join};
 use super::metadata::{self, METADATA_FILE, Metadata};
 use super::provider::Provider;
 use super::{Log, Refusal};
+use crate::contract::parse_semantic;
 use crate::text::go;
 use crate::text::go::url::Url;
 
@@ -115,21 +116,23 @@ pub(crate) struct Fetched {
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// The files of the release that clusterctl picks when nobody names a version: components and metadata.
+/// The files of a release that `clusterctl init` reads, called as releases call them: those of a version, or of the one that clusterctl picks.
 ///
 /// # Errors
-/// In clusterctl's words.
-pub(crate) fn fetch(config: &Config<'_>, provider: Provider) -> Result<Fetched, Refusal> {
+/// In clusterctl's words; and when the version is none that a local repository can have.
+pub(crate) fn fetch(config: &Config<'_>, provider: Provider, version: Option<&str>) -> Result<Fetched, Refusal> {
     let mut log = Log::default();
     let repository = Repository::open(config, provider)?;
-    let version = repository.default_version().to_owned();
+    let version = version.unwrap_or_else(|| repository.default_version()).to_owned();
+    parse_semantic(&version).map_err(|_| Refusal::new(format!("{} is no semantic version", go::quote(&version))))?;
     let components = repository.components(&version, &mut log)?;
     // cert-manager is no provider: it has a manifest and nothing beside it.
-    let metadata = match repository.provider.name == CERT_MANAGER {
-        true => None,
-        false => Some((METADATA_FILE.to_owned(), repository.metadata_file(&version, &mut log)?)),
+    let files = if repository.provider.name == CERT_MANAGER {
+        vec![(MANIFEST_FILE.to_owned(), components)]
+    } else {
+        let metadata = repository.metadata_file(&version, &mut log)?;
+        vec![(repository.provider.provider_type.components_file(), components), (METADATA_FILE.to_owned(), metadata)]
     };
-    let files = std::iter::once((repository.releases.components_file().to_owned(), components)).chain(metadata).collect();
     Ok(Fetched { version, files })
 }
 

@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
 use super::assets::{Assets, release_of};
-use super::cert_manager::{self, MANIFEST_FILE, is_manifest, manifest_of};
+use super::cert_manager::{self, is_manifest, manifest_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
 use super::images::written_images;
 use super::init::{Implied, implied};
-use crate::clusterctl::CERT_MANAGER;
+use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, hex};
@@ -158,12 +158,12 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
 
 /// What `clusterctl init` installs with the providers of a repository and the repository does not hold: a site without a network cannot do it.
 pub fn lacking(repository: &Tree, budget: &Budget) -> Vec<Implied> {
-    let holds = |label: &str| repository.paths().any(|path| path.strip_prefix(label).is_some_and(|rest| rest.starts_with('/')));
+    let releases = releases(repository);
+    let holds = |label: &str| releases.iter().any(|(folder, ..)| folder.strip_prefix(label).is_some_and(|rest| rest.starts_with('/')));
     let configuration = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
     let configuration = configuration.map(|text| Source::new(CONFIGURATION_FILE, text));
     let has_its_own = configuration.is_some_and(|source| cert_manager_setting(&source, budget).is_some_and(|setting| setting.is_external));
-    let releases = releases(repository).into_iter().flat_map(|(_, version, files)| release_of(&files, "", Some(&version), budget).0);
-    let providers: Vec<Assets> = releases.collect();
+    let providers: Vec<Assets> = releases.iter().flat_map(|(_, version, files)| release_of(files, "", Some(version), budget).0).collect();
     let is_there = |implied: &Implied| holds(&implied.label()) || (has_its_own && *implied == Implied::CertManager);
     if providers.is_empty() { Vec::new() } else { implied(&providers).into_iter().filter(|implied| !is_there(implied)).collect() }
 }
@@ -187,9 +187,11 @@ fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &
     let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries, budget);
     report.extend(found);
     let merged = text.as_ref().map(|text| Source::new(name.as_str(), text.as_str()));
-    let newest = cert_manager::versions(repository).into_iter().max_by_key(|version| parse_semantic(version).ok());
-    let is_set = merged.as_ref().is_some_and(|source| cert_manager_setting(source, budget).is_some());
-    let Some(version) = newest.filter(|_| !is_set) else { return text };
+    let mut versions = cert_manager::versions(repository);
+    versions.sort_by_key(|version| parse_semantic(version).ok());
+    // A setting that leads elsewhere than into the bundle is told.
+    let set = merged.as_ref().and_then(|source| cert_manager_setting(source, budget)).filter(|setting| versions.contains(&setting.version));
+    let Some(version) = set.map(|setting| setting.version).or_else(|| versions.pop()) else { return text };
     let url = format!("{BASE_VARIABLE}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}");
     let (text, found) = merge_cert_manager(merged.as_ref(), &url, &version, budget);
     report.extend(found);

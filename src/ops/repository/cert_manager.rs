@@ -5,7 +5,7 @@ use semver::Version;
 use super::add::{Added, Destination, Placement};
 use super::assets::{VERSION_UNKNOWN, components_files, text_of};
 use super::configuration::merge_cert_manager;
-use crate::clusterctl::CERT_MANAGER;
+use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
@@ -18,8 +18,6 @@ rules! {
     MANIFEST_WRONG = error("cert-manager-manifest-wrong");
 }
 
-/// The file as cert-manager's releases call it.
-pub const MANIFEST_FILE: &str = "cert-manager.yaml";
 /// The label by which all objects of a release of cert-manager name its version.
 const VERSION_LABEL: &str = "app.kubernetes.io/version";
 /// The group of the kinds that providers use of it.

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
-use super::cert_manager::MANIFEST_FILE;
-use crate::clusterctl::{self, CERT_MANAGER, Config, RunImage};
+use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, RunImage};
 use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::lint::templates::substitution_finding;
 use crate::objects::{self, Object, fields, pods};

@@ -15,7 +15,7 @@ mod list;
 
 pub use add::{Added, Destination, Placement, add};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
-pub use cert_manager::{MANIFEST_FILE, Manifest, add_cert_manager, is_manifest, manifest_of};
+pub use cert_manager::{Manifest, add_cert_manager, is_manifest, manifest_of};
 #[cfg(feature = "cli")]
 pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};

@@ -1,10 +1,9 @@
 //! The configuration itself: which providers it names, and what is wrong with the way in which it does.
 
 use super::{Entry, Subject};
-use crate::clusterctl::{CERT_MANAGER, EntryKind, Provider, Refusal, fetch};
+use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Refusal, fetch};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::ops::repository::cert_manager::MANIFEST_FILE;
 use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
@@ -174,11 +173,11 @@ fn in_folder(subject: Subject<'_>, folder: &str) -> Vec<Provider> {
 fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
     let setting = cert_manager_setting(source, subject.config.world().budget);
     if let Some(setting) = setting.filter(|setting| !setting.is_external) {
-        let read =
-            subject.config.cert_manager().map(|cert_manager| (cert_manager.url.clone(), fetch(subject.config, cert_manager.provider())));
-        if let Ok((url, Err(refusal))) = read
-            && !url.starts_with("https://")
-        {
+        let fetched = subject.config.cert_manager().and_then(|cert_manager| match cert_manager.url.starts_with("https://") {
+            true => Ok(()),
+            false => fetch(subject.config, cert_manager.provider(), Some(&cert_manager.version)).map(drop),
+        });
+        if let Err(refusal) = fetched {
             let finding = Diagnostic::of(&CERT_MANAGER_MISSING, "clusterctl cannot take cert-manager from there, and `init` fails");
             let help = Remedy::new("lay it in again: ").request("repository add cert-manager.yaml", Setting::To, "REPOSITORY");
             let finding = finding.at(setting.place).help(help.then(", and write the url that this prints"));
