@@ -237,6 +237,7 @@ fn nothing_of_a_document_is_too_wide_to_be_written() {
     write("tab.yaml", &format!("{}a:\n\tb: 1\n", " ".repeat(many)));
     let output = bounded(folder.path(), &["render", "tab.yaml"]);
     assert!(output.status.code() == Some(1) && text(&output).contains("error[yaml-syntax]"), "{}", text(&output));
+    assert!(text(&output).len() < 2000, "no help writes so long a line out: {}", text(&output).len());
     for (verb, expected) in [("%070000d", format!("{}7", "0".repeat(many - 1))), ("%.70000x", format!("{}7", "0".repeat(many - 1)))] {
         let file = format!("{{path: /a, contentFormat: Template, content: '{{{{ printf \"{verb}\" 7 }}}}'}}");
         write(

@@ -437,6 +437,10 @@ fn a_bundle_has_all_that_init_installs_or_says_what_it_lacks() {
     std::fs::create_dir_all(folder_of("v1.21.1")).unwrap();
     std::fs::write(folder_of("v1.21.1").join("cert-manager.yaml"), CERT_MANAGER).unwrap();
     assert!(!text(&run(path, &["repository", "doctor", "repository"]).stdout).contains("cert-manager-missing"));
+    // A bundle that does not hold the version of the setting does not hide it.
+    std::fs::write(&config, led.replace("v1.21.1", "v1.20.0")).unwrap();
+    let told = text(&run(path, &["repository", "bundle", "repository", "--write-to", "f.tar"]).stderr);
+    assert!(told.contains("warning[repository-entry-other]") && told.contains("version: v1.21.1}`"), "{told}");
     for other in [led.replace("version: v1.21.1", "version: v1.20.0"), led.replace("version: v1.21.1", "version: [1]")] {
         std::fs::write(&config, &other).unwrap();
         let told = text(&run(path, &["repository", "doctor", "repository"]).stdout);
