@@ -1,6 +1,6 @@
 //! A components file, read once: as it is written, and as clusterctl gets it, with its variables replaced.
 
-use super::{containers, conversion, definitions, descriptions, duplicates, namespaces, scalars};
+use super::{containers, conversion, definitions, descriptions, duplicates, namespaces, pods, scalars};
 use crate::contract::book;
 use crate::diag::{Diagnostic, Report, rules};
 use crate::objects::{self, Object, Substituted};
@@ -63,6 +63,7 @@ impl Components {
         let Components { source, substituted, objects, unreadable: mut report, .. } = self;
         let Some(substituted) = substituted else { return report };
         let mut judged = containers::check(&objects);
+        judged.extend(pods::check(&objects));
         judged.extend(namespaces::check(&objects, &source, namespace));
         judged.extend(duplicates::check(&objects));
         judged.extend(definitions::of(&objects).flat_map(|crd| definitions::check(crd, budget)));

@@ -9,6 +9,7 @@ pub(crate) mod descriptions;
 pub(crate) mod duplicates;
 pub(crate) mod metadata;
 pub(crate) mod namespaces;
+pub(crate) mod pods;
 mod release;
 pub(crate) mod scalars;
 pub(crate) mod template_text;

@@ -24,6 +24,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::duplicates::RULES,
     crate::lint::metadata::RULES,
     crate::lint::namespaces::RULES,
+    crate::lint::pods::RULES,
     crate::lint::scalars::RULES,
     crate::lint::template_text::RULES,
     crate::lint::templates::RULES,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{root, shared, windlass};
+use crate::support::{files_below, root, shared, windlass};
 
 const METADATA: &str =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
@@ -299,4 +299,50 @@ fn published_releases_are_not_refused() {
     assert_eq!(release("core-components.yaml", "cluster-api", "CoreProvider"), ["components-role-left-behind"]);
     let found = release("bootstrap-components.yaml", "bootstrap-kubeadm", "BootstrapProvider");
     assert_eq!(found, ["components-role-left-behind", "crd-text-substituted"]);
+}
+
+/// The components of real providers without their CRDs, as kustomize built them; `keep` says which of the other objects stay.
+fn without_definitions(corpus: &Path, keep: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let files = files_below(&corpus.join("rendered")).into_iter();
+    let components = files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains("components")));
+    let kept = |file: std::path::PathBuf| {
+        let text = fs::read_to_string(file).unwrap();
+        let is_kept = |document: &&str| !document.contains("kind: CustomResourceDefinition\n") && keep(document);
+        text.split("\n---\n").filter(is_kept).collect::<Vec<_>>().join("\n---\n")
+    };
+    components.map(kept).filter(|text| text.contains("kind: Deployment\n")).collect()
+}
+
+/// What the pods of these components need and lack: one `doctor` over a repository of all of them.
+fn needs(components: &[String]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = "CLUSTERCTL_DISABLE_VERSIONCHECK: \"true\"\nproviders:\n".to_owned();
+    for (at, text) in components.iter().enumerate() {
+        let release = format!("infrastructure-p{at}/v0.1.0");
+        write(folder.path(), &format!("{release}/infrastructure-components.yaml"), text);
+        write(folder.path(), &format!("{release}/metadata.yaml"), METADATA);
+        let url = format!("{}/{release}/infrastructure-components.yaml", folder.path().display());
+        config.push_str(&format!("- {{name: p{at}, type: InfrastructureProvider, url: {url}}}\n"));
+    }
+    write(folder.path(), "clusterctl.yaml", &config);
+    let output = windlass(folder.path()).args(["repository", "doctor", ".", "-o", "json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let missing = findings.filter(|finding| finding["rule"] == "components-pod-need-missing");
+    missing.map(|finding| finding["message"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn pods_of_real_providers_lack_nothing() {
+    let Some(corpus) = shared("corpus") else { return };
+    let all = without_definitions(&corpus, &|_| true);
+    assert!(all.len() > 25, "{}", all.len());
+    assert_eq!(needs(&all), Vec::<String>::new());
+    // Each of them serves webhooks or runs as an account of its own: nothing is found only because nothing is looked at.
+    let bare = without_definitions(&corpus, &|document| {
+        !["Certificate", "ServiceAccount"].iter().any(|kind| document.contains(&format!("kind: {kind}\nmetadata:")))
+    });
+    let missing = needs(&bare);
+    let of_kind = |kind: &str| missing.iter().filter(|message| message.contains(&format!(" needs {kind} "))).count();
+    assert!(of_kind("Secret") >= 20 && of_kind("ServiceAccount") >= 20, "{missing:#?}");
 }

@@ -32,7 +32,12 @@ rules! {
     NUMBER_INFINITE = error("yaml-number-infinite");
     /// a tag does not match its value
     TAG_MISMATCHED = error("yaml-tag-mismatched");
+    /// a tag is not one of YAML's own, and Go's reader drops it
+    TAG_DROPPED = warning("yaml-tag-dropped");
 }
+
+/// How tags begin that YAML itself defines.
+const CORE_TAG: &str = "tag:yaml.org,2002:";
 
 /// The most bytes of keys that the path of a finding repeats.
 const LONGEST_PATH: usize = 2048;
@@ -200,12 +205,16 @@ impl<'a, T: Tree> Builder<'a, T> {
         if let EventKind::Alias(name) = event.kind {
             return self.alias(name, span);
         }
-        let anchor = match &event.kind {
-            EventKind::Scalar { properties: Some(properties), .. }
-            | EventKind::SequenceStart(Some(properties))
-            | EventKind::MappingStart(Some(properties)) => properties.anchor,
+        let properties = match &event.kind {
+            EventKind::Scalar { properties, .. } | EventKind::SequenceStart(properties) | EventKind::MappingStart(properties) => {
+                properties.as_deref()
+            }
             _ => None,
         };
+        if let Some(properties) = properties {
+            self.dropped_tag(properties, span);
+        }
+        let anchor = properties.and_then(|properties| properties.anchor);
         let anchor = anchor.map(|name| self.anchors.open(name, self.counted));
         if self.anchors.is_taping() {
             self.anchors.tape.push(Taped::Event(event.clone()));
@@ -214,6 +223,19 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.charge(Size { nodes: 1, bytes: 0, decoded: 1, depth: 0 }, span)?;
         }
         self.take(event, anchor, None)
+    }
+
+    /// Speaks of a tag that nobody looks at: in a command `! test` it may have been meant as its first word.
+    fn dropped_tag(&mut self, properties: &Properties<'_>, value: TextRange) {
+        if properties.tag.is_empty() || properties.tag.starts_with(CORE_TAG) {
+            return;
+        }
+        let start = properties.start.offset;
+        let written = self.source.slice(start..value.start()).trim_end();
+        let finding = Diagnostic::of(&TAG_DROPPED, format!("Go's reader drops `{}`, which is a tag in YAML", shown(written)));
+        let quoted = LineValue::at(self.source.text(), start).filter(|line| line.start == start).and_then(|line| line.in_quotes());
+        let span = TextRange::new(start, start + written.len());
+        self.find(finding.help(put_in_quotes("remove it, or put the value in quotes: ", quoted)), span);
     }
 
     /// Takes an event, from the text or from the tape; `alias` is where the alias stands that it begins.

@@ -41,7 +41,7 @@ fn scalars_have_go_values() {
         json!({"a": true, "b": 493, "c": 1, "d": "2020-01-01", "e": "on", "f": null, "g": null}),
     );
     check("n: !!binary aGVsbG8=\n", json!({"false": "hello"}));
-    check("a: !foo 1\nb: !!str 1\nc: !!int '3'\nd: !!float 3\n", json!({"a": "1", "b": "1", "c": 3, "d": 3}));
+    check("b: !!str 1\nc: !!int '3'\nd: !!float 3\n", json!({"b": "1", "c": 3, "d": 3}));
     check("1.10: a\n1e6: b\n0x10: c\n.inf: d\n", json!({"1.1": "a", "1e+06": "b", "16": "c", ".inf": "d"}));
 }
 
@@ -346,6 +346,27 @@ fn tabs_in_brackets_are_gos() {
     refused("a: [\n\tb,\n\tc\n\t]\n", "yaml: line 4: found a tab character that violates indentation", 4);
     refused("a: {b: c\n\t}\n", "yaml: line 2: found a tab character that violates indentation", 2);
     refused("- a\n\t- b\n", "yaml: line 2: found a tab character that violates indentation", 2);
+}
+
+/// What Go drops of a text is told, once for an anchor whatever its aliases.
+#[test]
+fn tags_that_go_drops_are_told() {
+    for (text, place, expected) in [
+        ("a: !foo 12\n", (1, 4), json!({"a": "12"})),
+        ("- ! grep -q x /f && y\n", (1, 3), json!(["grep -q x /f && y"])),
+        ("a: !foo [b]\n", (1, 4), json!({"a": ["b"]})),
+        ("a: !foo\n  b: 1\n", (1, 4), json!({"a": {"b": 1}})),
+        ("a: !<x> 1\n", (1, 4), json!({"a": "1"})),
+        ("!x a: 1\n", (1, 1), json!({"a": 1})),
+        ("a: &b !x 1\nc: *b\n", (1, 4), json!({"a": "1", "c": "1"})),
+    ] {
+        check_findings(text, &[("yaml-tag-dropped", place.0, place.1)]);
+        check_values(text, expected);
+    }
+    let help = |text: &str| read(text).report.findings()[0].help.as_ref().unwrap().to_string();
+    assert_eq!(help("- ! grep x && y # z\n"), "remove it, or put the value in quotes: `'! grep x && y'`");
+    assert_eq!(help("a: [! b, c]\n"), "remove it, or put the value in quotes: `'…'`");
+    check("a: !!foo 1\n", json!({"a": "1"}));
 }
 
 #[test]
