@@ -1,0 +1,1 @@
+//! The controller proper: watches, reconciles, applies.
