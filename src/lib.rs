@@ -26,6 +26,9 @@ pub(crate) mod lint;
 pub mod render;
 pub mod report;
 
+// Layer 2½, the controller's decisions: pure.
+pub mod reconcile;
+
 // Layer 3, the verbs: values in, values and a report out.
 pub mod ops;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use k8s_openapi::jiff::Span;
 use k8s_openapi::jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -25,6 +26,17 @@ impl Timestamp {
     /// Seconds since 1970.
     pub(crate) fn as_second(self) -> i64 {
         self.0.duration_since(Self::EPOCH).as_secs()
+    }
+
+    /// So many seconds later, within the years that RFC 3339 can write.
+    pub(crate) fn plus_seconds(self, seconds: i64) -> Self {
+        let last = Timestamp(DateTime::constant(9999, 12, 31, 23, 59, 59, 0));
+        Span::new().try_seconds(seconds).ok().and_then(|span| self.0.checked_add(span).ok()).map_or(last, Timestamp)
+    }
+
+    /// The second in which a moment lies, counted since 1970.
+    pub fn of_second(second: i64) -> Self {
+        Timestamp(Self::EPOCH).plus_seconds(second)
     }
 
     /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped. `None` also where UTC is in no year from

@@ -31,6 +31,7 @@ mod no_cluster;
 mod one_judge;
 mod own_objects;
 mod public_api;
+mod reconcile;
 mod release;
 mod release_diff;
 mod render;

@@ -23,6 +23,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text", "objects"]),
+    // 2½ what the controller does next
+    ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
         "ops",

@@ -1,14 +1,12 @@
 //! `-o secret`: the Secret that the provider would write (book: "Bootstrap provider contract: bootstrap data Secret").
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Machine, Rendering};
 use crate::api::names::Version;
-use crate::contract::labels;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::render::input::target::ConfigKind;
+use crate::render::write::secret::{data, metadata};
 use crate::render::{Rendered, Request};
 use crate::schema::name;
 use crate::text::goyaml;
@@ -37,18 +35,11 @@ impl Rendering<'_> {
 /// The Secret as YAML. Its names were judged.
 fn secret(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> String {
     let config = machine.target.config;
-    let mut metadata = json!({
-        "name": config.name(),
-        "namespace": config.namespace_or_default(),
-        "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
-    });
+    let mut metadata = metadata(config, rendered);
     if !machine.target.is_template() && !machine.target.is_control_plane_object() {
         metadata["ownerReferences"] = json!([owner_reference(machine, request)]);
     }
-    let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
-    if !matches!(machine.target.kind, ConfigKind::Windlass(_)) {
-        data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());
-    }
+    let data = data(config, rendered);
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
     goyaml::to_string(&secret).expect("internal error: names that were judged and base64 are plain text")
 }

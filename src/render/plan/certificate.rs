@@ -70,7 +70,7 @@ pub(crate) struct Certificate {
     /// Paths of certificate and key on the node; the key of an external CA has none.
     paths: [String; 2],
     /// Whether the user must provide it.
-    external: bool,
+    pub(crate) external: bool,
 }
 
 /// The key pair of a certificate, as far as it is there.

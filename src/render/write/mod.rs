@@ -7,4 +7,5 @@ pub mod ignition;
 mod jinja;
 pub(crate) mod quirks;
 pub(crate) mod rendered;
+pub(crate) mod secret;
 pub(crate) mod size;

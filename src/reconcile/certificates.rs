@@ -1,0 +1,78 @@
+//! The certificates of a cluster whose control plane nobody else makes them for: looked up, and generated where they are missing
+//! (book: "Cluster API certificates"; `util/secret/certificates.go` of Cluster API).
+
+use serde_json::{Value, json};
+
+use super::outcome::{Observed, Outcome};
+use super::pass::{Pass, Stop, Walk};
+use super::step::{Action, KeyRequest};
+use super::world::Key;
+use crate::api::node::EncryptionAlgorithm;
+use crate::api::time::Timestamp;
+use crate::api::v1beta2::ClusterConfiguration;
+use crate::contract::labels;
+use crate::objects::Object;
+use crate::render::plan::certificate::{self, Certificate, Purpose};
+
+/// How long a CA lives that does not say so, in days (`util/certs` of Cluster API).
+const DEFAULT_VALIDITY_DAYS: i64 = 3650;
+const DAY: i64 = 24 * 60 * 60;
+/// How far back a certificate begins, in seconds: clocks differ.
+const SKEW: i64 = 5 * 60;
+
+impl Pass<'_> {
+    /// Looks the certificates of a control plane up. Those that are missing are made, unless they are external or the control plane's own affair.
+    pub(super) fn ensure_certificates(&self, cluster: &Object, config: Option<&ClusterConfiguration>, may_make: bool) -> Walk<()> {
+        let wanted = certificate::of_control_plane(config);
+        let key = |certificate: &Certificate| Key::core("Secret", cluster.namespace(), &name(cluster, certificate));
+        self.look_at_all(wanted.iter().map(key))?;
+        for certificate in &wanted {
+            if self.look(&key(certificate))?.is_some() {
+                continue;
+            }
+            if certificate.external || !may_make {
+                return Err(missing(&key(certificate)));
+            }
+            let secret = secret(cluster, certificate);
+            self.write::<()>(key(certificate), Action::CreateWithKeys(secret, request(certificate.purpose, config, self.now)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whoever makes it is not done.
+fn missing(key: &Key) -> Stop {
+    let message = format!("{key} is not there");
+    let outcome = Outcome { certificates: Some(Observed::certificates_failed(message.as_str())), ..Outcome::default() };
+    Stop::End(Box::new(outcome.with_fault(message)))
+}
+
+fn name(cluster: &Object, certificate: &Certificate) -> String {
+    format!("{}-{}", cluster.name(), certificate.purpose.as_str())
+}
+
+/// The Secret, without its data. It hangs on the Cluster: the config that needed it first may go long before the cluster does.
+fn secret(cluster: &Object, certificate: &Certificate) -> Value {
+    let owner = json!({
+        "apiVersion": cluster.api_version(), "kind": "Cluster", "name": cluster.name(), "uid": cluster.text(&["metadata", "uid"]),
+    });
+    json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "cluster.x-k8s.io/secret",
+        "metadata": {
+            "name": name(cluster, certificate),
+            "namespace": cluster.namespace(),
+            "labels": {labels::CLUSTER_NAME: cluster.name()},
+            "ownerReferences": [owner],
+        },
+    })
+}
+
+fn request(purpose: Purpose, config: Option<&ClusterConfiguration>, now: Timestamp) -> KeyRequest {
+    let days = config.and_then(|config| config.ca_certificate_validity_period_days).map_or(DEFAULT_VALIDITY_DAYS, i64::from);
+    let is_authority = purpose != Purpose::ServiceAccount;
+    let validity = is_authority.then(|| (now.as_second() - SKEW, now.as_second() + days * DAY));
+    let algorithm = config.and_then(|config| config.encryption_algorithm).unwrap_or(EncryptionAlgorithm::Rsa2048);
+    KeyRequest { algorithm, validity }
+}

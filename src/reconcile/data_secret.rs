@@ -1,0 +1,137 @@
+//! The Secret with the bootstrap data: named as the config, controlled by it, labelled with the cluster (book: "BootstrapConfig: data secret").
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::outcome::{Observed, Outcome};
+use super::pass::{Pass, Walk, end};
+use super::step::Action;
+use super::subject::Subject;
+use super::world::Key;
+use crate::api::names::Version;
+use crate::api::secret::Sensitive;
+use crate::objects::Object;
+use crate::render::Rendered;
+use crate::render::input::cluster::Reference;
+use crate::render::write::secret::{data, metadata};
+
+/// Annotation of the Secret of a MachinePool: the public part of the token that is in the data, by which a rotation that was cut short is
+/// seen.
+pub(super) const TOKEN_ID: &str = "bootstrap.windlass.dev/token-id";
+
+/// The type of Cluster API's Secrets.
+const TYPE: &str = "cluster.x-k8s.io/secret";
+
+/// What is there of the Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SecretState {
+    /// Nothing.
+    Absent,
+    /// It is of another config, or has no data.
+    Stale,
+    /// It has data that was made for this config.
+    Complete,
+}
+
+impl<'a> Pass<'a> {
+    fn secret_key(&self) -> Key {
+        let config = self.world.config();
+        Key::core("Secret", config.namespace(), config.name())
+    }
+
+    /// The Secret, once the config is its controller: a backup tool may have dropped the reference, and another kind may hold the name.
+    pub(super) fn adopted_secret(&self, subject: Subject<'_>) -> Walk<SecretState> {
+        let Some(secret) = self.look(&self.secret_key())? else { return Ok(SecretState::Absent) };
+        if secret.text(&["type"]) != TYPE {
+            let message = format!("Secret {} is in the way: it has another type than {TYPE}", secret.name());
+            return end(Outcome::without_data(Observed::failed(message.as_str())).with_fault(message));
+        }
+        let has_data = secret.field(&["data", "value"]).and_then(Value::as_str).is_some_and(|value| !value.is_empty());
+        let references = secret.items(&["metadata", "ownerReferences"]);
+        let own = owner_reference(subject.config);
+        let controller = references.iter().find(|reference| reference["controller"] == true);
+        match controller {
+            Some(controller) if *controller == own => {
+                return Ok(if has_data { SecretState::Complete } else { SecretState::Stale });
+            }
+            Some(controller) if !is_same_object(controller, &own) => {
+                let message = format!(
+                    "could not add {} {} as ownerReference to bootstrap Secret {}, it is already controlled by {} {}",
+                    subject.config.kind(),
+                    subject.config.name(),
+                    secret.name(),
+                    controller["kind"].as_str().unwrap_or_default(),
+                    controller["name"].as_str().unwrap_or_default()
+                );
+                return end(Outcome::without_data(Observed::failed(message.as_str())).with_fault(message));
+            }
+            Some(controller) if controller["uid"] != own["uid"] && !is_stated(subject.config) => return Ok(SecretState::Stale),
+            _ => {}
+        }
+        let others = references.iter().filter(|reference| !is_same_object(reference, &own));
+        let references: Vec<&Value> = others.chain([&own]).collect();
+        let metadata = json!({"ownerReferences": references, "resourceVersion": secret.text(&["metadata", "resourceVersion"])});
+        self.write(self.secret_key(), Action::Merge(json!({"metadata": metadata})))
+    }
+
+    /// Writes the Secret. The next pass finds it, and says so in the status.
+    pub(super) fn store(&self, subject: Subject<'_>, rendered: &Rendered, token: Option<&Sensitive<String>>) -> Walk<()> {
+        let mut secret = secret(subject.config, rendered);
+        if subject.owner.is_machine_pool()
+            && let Some((id, _)) = token.and_then(|token| token.expose().split_once('.'))
+        {
+            secret["metadata"]["annotations"] = json!({TOKEN_ID: id});
+        }
+        match self.look(&self.secret_key())? {
+            None => self.write(self.secret_key(), Action::Create(secret)),
+            Some(old) => {
+                secret["metadata"]["resourceVersion"] = json!(old.text(&["metadata", "resourceVersion"]));
+                self.write(self.secret_key(), Action::Replace(secret))
+            }
+        }
+    }
+
+    /// The public part of the token in the data of a MachinePool, as far as it is known.
+    pub(super) fn stored_token_id(&self) -> Walk<Option<&'a str>> {
+        Ok(self.look(&self.secret_key())?.and_then(|secret| secret.field(&["metadata", "annotations", TOKEN_ID])?.as_str()))
+    }
+}
+
+/// The reference that makes the config the controller of its Secret. It names the newest version.
+fn owner_reference(config: &Object) -> Value {
+    json!({
+        "apiVersion": format!("{}/{}", config.group(), Version::V1Beta2),
+        "kind": config.kind(),
+        "name": config.name(),
+        "uid": config.text(&["metadata", "uid"]),
+        "controller": true,
+    })
+}
+
+/// Whether two references name one object, whatever the version and whoever it was: group, kind and name.
+fn is_same_object(reference: &Value, own: &Value) -> bool {
+    Reference::read(reference) == Reference::read(own)
+}
+
+/// Whether the status names a Secret: then it was this one, whoever it says that it belongs to.
+fn is_stated(config: &Object) -> bool {
+    !config.text(&["status", "dataSecretName"]).is_empty()
+}
+
+fn secret(config: &Object, rendered: &Rendered) -> Value {
+    let mut metadata = metadata(config, rendered);
+    metadata["ownerReferences"] = json!([owner_reference(config)]);
+    json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": metadata,
+        "data": data(config, rendered),
+    })
+}
+
+/// A text of a Secret.
+pub(super) fn encoded(text: &str) -> Value {
+    STANDARD.encode(text).into()
+}

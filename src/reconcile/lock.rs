@@ -1,0 +1,82 @@
+//! The lock for `kubeadm init`: one machine of a cluster may have init data (checklist BC-60). Name and content are those of the kubeadm
+//! bootstrap provider (`bootstrap/kubeadm/pkg/locking` of Cluster API), so that both in one cluster still run one init.
+
+use serde_json::{Value, json};
+
+use super::pass::{Pass, Walk};
+use super::step::Action;
+use super::world::Key;
+use crate::contract::{CORE_GROUP, labels};
+use crate::objects::Object;
+
+const INFORMATION: &str = "lock-information";
+
+/// Who holds the lock of a cluster.
+enum Holder<'a> {
+    Nobody,
+    /// The machine that asks.
+    Us(&'a Object),
+    /// A machine of that name.
+    Machine(&'a Object, String),
+}
+
+fn key(namespace: &str, cluster: &str) -> Key {
+    Key::core("ConfigMap", namespace, &format!("{cluster}-lock"))
+}
+
+impl<'a> Pass<'a> {
+    /// Who holds the lock.
+    fn lock_holder(&self, cluster: &Object, machine: &str) -> Walk<Holder<'a>> {
+        let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else { return Ok(Holder::Nobody) };
+        let holder = serde_json::from_str::<Value>(lock.text(&["data", INFORMATION])).unwrap_or_default();
+        Ok(match holder["machineName"].as_str() {
+            Some(name) if name == machine => Holder::Us(lock),
+            name => Holder::Machine(lock, name.unwrap_or_default().to_owned()),
+        })
+    }
+
+    /// The other machine that holds the lock. One that is gone holds it no longer.
+    pub(super) fn other_holder(&self, cluster: &Object, machine: &str) -> Walk<Option<String>> {
+        let Holder::Machine(lock, name) = self.lock_holder(cluster, machine)? else { return Ok(None) };
+        if !name.is_empty() && self.look(&Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name))?.is_some() {
+            return Ok(Some(name));
+        }
+        self.delete(key(cluster.namespace(), cluster.name()), lock)
+    }
+
+    /// Takes the lock, which no other machine holds.
+    pub(super) fn take_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
+        match self.lock_holder(cluster, machine)? {
+            Holder::Us(_) => Ok(()),
+            Holder::Nobody | Holder::Machine(..) => {
+                self.write(key(cluster.namespace(), cluster.name()), Action::Create(lock(cluster, machine)))
+            }
+        }
+    }
+
+    /// Gives the lock back, if it is ours.
+    pub(super) fn release_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
+        match self.lock_holder(cluster, machine)? {
+            Holder::Us(lock) => self.delete(key(cluster.namespace(), cluster.name()), lock),
+            Holder::Nobody | Holder::Machine(..) => Ok(()),
+        }
+    }
+}
+
+/// The lock as the kubeadm bootstrap provider writes it.
+fn lock(cluster: &Object, machine: &str) -> Value {
+    let owner = json!({
+        "apiVersion": cluster.api_version(), "kind": "Cluster", "name": cluster.name(), "uid": cluster.text(&["metadata", "uid"]),
+    });
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": format!("{}-lock", cluster.name()),
+            "namespace": cluster.namespace(),
+            "labels": {labels::CLUSTER_NAME: cluster.name()},
+            "ownerReferences": [owner],
+        },
+        "data": {INFORMATION: json!({"machineName": machine}).to_string()},
+    })
+}

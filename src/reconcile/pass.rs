@@ -1,0 +1,73 @@
+//! What a pass over a config stands on: it looks at the world, and stops at the first thing that it has to ask or to write.
+
+use super::outcome::Outcome;
+use super::step::{Action, Event, Write};
+use super::world::{Key, Observation, World};
+use crate::api::time::Timestamp;
+use crate::objects::Object;
+
+/// What holds for all objects of a manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a bootstrap token lives unless it is refreshed, in seconds (`--bootstrap-token-ttl`).
+    pub token_ttl: i64,
+}
+
+/// What a pass looks at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pass<'a> {
+    pub(super) world: &'a World,
+    pub(super) settings: &'a Settings,
+    pub(super) now: Timestamp,
+}
+
+/// Why a pass goes no further.
+pub(super) enum Stop {
+    Read(Vec<Key>),
+    Write(Write),
+    End(Box<Outcome>),
+}
+
+pub(super) type Walk<T> = Result<T, Stop>;
+
+/// Ends the pass with what was found out.
+pub(super) fn end<T>(outcome: Outcome) -> Walk<T> {
+    Err(Stop::End(Box::new(outcome)))
+}
+
+impl<'a> Pass<'a> {
+    /// What is known of an object; stops to read it.
+    pub(super) fn look(&self, key: &Key) -> Walk<Option<&'a Object>> {
+        match self.world.seen(key) {
+            None => Err(Stop::Read(vec![key.clone()])),
+            Some(Observation::Absent) => Ok(None),
+            Some(Observation::Found(object)) => Ok(Some(object)),
+            Some(Observation::Failed(cause)) => end(Outcome::default().with_fault(format!("cannot read {key}: {cause}"))),
+        }
+    }
+
+    /// Stops to read all that is not known yet, at once.
+    pub(super) fn look_at_all(&self, keys: impl IntoIterator<Item = Key>) -> Walk<()> {
+        let unseen: Vec<Key> = keys.into_iter().filter(|key| self.world.seen(key).is_none()).collect();
+        if unseen.is_empty() { Ok(()) } else { Err(Stop::Read(unseen)) }
+    }
+
+    pub(super) fn write<T>(&self, key: Key, action: Action) -> Walk<T> {
+        Err(Stop::Write(Write { key, action, event: None }))
+    }
+
+    pub(super) fn write_and_tell<T>(&self, key: Key, action: Action, event: Event) -> Walk<T> {
+        Err(Stop::Write(Write { key, action, event: Some(event) }))
+    }
+
+    pub(super) fn delete<T>(&self, key: Key, object: &Object) -> Walk<T> {
+        let text = |field: &str| object.text(&["metadata", field]).to_owned();
+        self.write(key, Action::Delete { uid: text("uid"), resource_version: text("resourceVersion") })
+    }
+
+    /// The config itself.
+    pub(super) fn own_key(&self) -> Key {
+        let config = self.world.config();
+        Key::of(config.group(), config.kind(), config.namespace(), config.name())
+    }
+}

@@ -1,0 +1,101 @@
+//! A config with what stands above it: its Machine or MachinePool, as far as the contract lets a bootstrap provider read it (checklist
+//! BC-73), and the Cluster.
+
+use serde_json::{Value, json};
+
+use super::pass::{Pass, Walk};
+use super::world::Key;
+use crate::api::v1beta2::WindlassConfigSpec;
+use crate::contract::{CORE_GROUP, labels};
+use crate::objects::Object;
+use crate::objects::fields::field;
+use crate::render::input::cluster::Reference;
+
+/// The object that a config is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) object: &'a Object,
+}
+
+impl<'a> Owner<'a> {
+    pub(super) fn is_machine_pool(self) -> bool {
+        self.object.kind() == "MachinePool"
+    }
+
+    /// Whether it is a Machine of the control plane; the label counts, whatever its value.
+    pub(super) fn is_control_plane(self) -> bool {
+        !self.is_machine_pool() && self.object.field(&["metadata", "labels", labels::CONTROL_PLANE]).is_some()
+    }
+
+    /// The name of its Cluster.
+    pub(super) fn cluster_name(self) -> &'a str {
+        match self.object.text(&["spec", "clusterName"]) {
+            "" => self.object.label(labels::CLUSTER_NAME).unwrap_or_default(),
+            name => name,
+        }
+    }
+
+    /// The data Secret that it was given already: by us before a move, or by somebody else.
+    pub(super) fn data_secret_name(self) -> &'a str {
+        match self.is_machine_pool() {
+            true => self.object.text(&["spec", "template", "spec", "bootstrap", "dataSecretName"]),
+            false => self.object.text(&["spec", "bootstrap", "dataSecretName"]),
+        }
+    }
+
+    /// Whether every machine of it is a node.
+    pub(super) fn has_joined(self) -> bool {
+        if !self.is_machine_pool() {
+            return self.object.field(&["status", "nodeRef"]).and_then(Value::as_object).is_some_and(|node| !node.is_empty());
+        }
+        let replicas = field(self.object.value(), &["spec", "replicas"]).and_then(Value::as_u64).unwrap_or(1);
+        u64::try_from(self.object.items(&["status", "nodeRefs"]).len()).is_ok_and(|joined| joined == replicas)
+    }
+}
+
+/// A config with what stands above it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) config: &'a Object,
+    pub(super) owner: Owner<'a>,
+    pub(super) cluster: &'a Object,
+}
+
+impl<'a> Pass<'a> {
+    /// Config, owner and Cluster; `None` while one of them is not there, or is going.
+    pub(super) fn subject(&self) -> Walk<Option<Subject<'a>>> {
+        let config = self.world.config();
+        let failure = ["failureReason", "failureMessage"].map(|field| config.text(&["status", "deprecated", "v1beta1", field]));
+        if is_going(config) || failure.iter().any(|text| !text.is_empty()) {
+            return Ok(None);
+        }
+        let Some(reference) = owner_reference(config) else { return Ok(None) };
+        let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
+        let Some(object) = self.look(&key)? else { return Ok(None) };
+        let owner = Owner { object };
+        let cluster = self.look(&Key::cluster(config.namespace(), owner.cluster_name()))?;
+        let subject = cluster.map(|cluster| Subject { config, owner, cluster });
+        Ok(subject.filter(|subject| !is_going(subject.owner.object) && !is_going(subject.cluster)))
+    }
+}
+
+fn is_going(object: &Object) -> bool {
+    object.field(&["metadata", "deletionTimestamp"]).is_some()
+}
+
+/// The first owner reference to a Machine or MachinePool; the version in it does not matter.
+fn owner_reference(config: &Object) -> Option<Reference> {
+    let references = config.items(&["metadata", "ownerReferences"]).iter().filter_map(Reference::read);
+    references.into_iter().find(|reference| reference.group == CORE_GROUP && ["Machine", "MachinePool"].contains(&reference.kind.as_str()))
+}
+
+/// Whether the status says that the data is there.
+pub(super) fn is_created(config: &Object) -> bool {
+    let created = config.field(&["status", "initialization", "dataSecretCreated"]).and_then(Value::as_bool);
+    created == Some(true) && !config.text(&["status", "dataSecretName"]).is_empty()
+}
+
+/// The spec in its type; `None` when it does not fit, which the renderer says better.
+pub(super) fn typed(config: &Object) -> Option<WindlassConfigSpec> {
+    serde_json::from_value(config.field(&["spec"]).cloned().unwrap_or_else(|| json!({}))).ok()
+}

@@ -1,0 +1,106 @@
+//! The way of a config: from its owner to its Secret.
+
+use super::data_secret::SecretState;
+use super::outcome::{Observed, Outcome, reason};
+use super::pass::{Pass, Walk, end};
+use super::subject::{Subject, is_created, typed};
+use super::world::Key;
+use crate::contract::labels;
+use crate::render::input::cluster::ClusterFacts;
+
+/// When a machine that does not hold the lock looks again, in seconds.
+const LOCK_AGAIN: i64 = 30;
+
+impl<'a> Pass<'a> {
+    /// The whole way; `None` for a config that nothing is done for (book: "Bootstrap provider contract: Behavior").
+    pub(super) fn walk(&self) -> Walk<Option<Outcome>> {
+        let Some(subject) = self.subject()? else { return Ok(None) };
+        let Subject { config, owner, cluster } = subject;
+        let facts = ClusterFacts::read(cluster, false);
+        if facts.paused || config.field(&["metadata", "annotations", labels::PAUSED]).is_some() {
+            return Ok(Some(Outcome { paused: true, ..Outcome::default() }));
+        }
+        let secret = self.adopted_secret(subject)?;
+        if !facts.infrastructure_provisioned {
+            let message = "Waiting for Cluster status.infrastructureReady to be true";
+            return Ok(Some(Outcome::without_data(Observed::waiting(reason::WAITING_FOR_INFRASTRUCTURE, message))));
+        }
+        let given = owner.data_secret_name();
+        if !is_created(config) && !given.is_empty() {
+            // After a move or a restore the status is empty, and the machine has its data.
+            return Ok(Some(Outcome::available(given)));
+        }
+        // Data that nobody has read yet and that is gone is made again.
+        let is_lost = secret == SecretState::Absent && !owner.has_joined() && config.text(&["status", "dataSecretName"]) == config.name();
+        if is_created(config) && !is_lost {
+            self.release_after_init(subject, &facts)?;
+            return self.keep_token(subject).map(Some);
+        }
+        if secret == SecretState::Complete {
+            // Written before the status could be: whoever wrote it ended in between.
+            return Ok(Some(Outcome::available(config.name())));
+        }
+        if facts.control_plane_initialized {
+            self.join(subject)?
+        } else {
+            self.init(subject, &facts)?
+        }
+        Ok(None)
+    }
+
+    /// The first machine's lock is of no use any more.
+    fn release_after_init(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
+        if subject.owner.is_control_plane() && facts.control_plane_initialized {
+            self.release_lock(subject.cluster, subject.owner.object.name())?;
+        }
+        Ok(())
+    }
+
+    /// A cluster without a control plane: the first control-plane machine that can is told to init, and all others wait.
+    fn init(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
+        let Subject { config, owner, cluster } = subject;
+        const FIRST: &str = "Waiting for Cluster control plane to be initialized";
+        if !owner.is_control_plane() {
+            return end(Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, FIRST)));
+        }
+        if let Some(name) = self.other_holder(cluster, owner.object.name())? {
+            let message = format!("{FIRST}: Machine {name} is the one that does it");
+            let outcome = Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, message));
+            // The machine may go without anything here changing.
+            return end(Outcome { again: Some(LOCK_AGAIN), ..outcome });
+        }
+        let spec = typed(config);
+        let may_make = facts.control_plane.is_none();
+        self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), may_make)?;
+        let rendered = match self.rendered(spec.as_ref(), facts, None)? {
+            Ok(rendered) => rendered,
+            Err(outcome) => {
+                self.release_lock(cluster, owner.object.name())?;
+                return end(outcome);
+            }
+        };
+        self.take_lock(cluster, owner.object.name())?;
+        self.store(subject, &rendered, None)
+    }
+
+    /// A cluster with a control plane: the machine is told to join.
+    fn join(&self, subject: Subject<'_>) -> Walk<()> {
+        let Subject { config, owner, cluster } = subject;
+        let facts = ClusterFacts::read(cluster, false);
+        let spec = typed(config);
+        if owner.is_control_plane() {
+            self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
+        } else {
+            self.look(&Key::core("Secret", cluster.namespace(), &format!("{}-ca", cluster.name())))?;
+        }
+        // First with a token that nobody has: a config that cannot be rendered costs none.
+        if let Err(outcome) = self.rendered(spec.as_ref(), &facts, Some(self.world.fresh_token()))? {
+            return end(outcome);
+        }
+        let token = self.token(subject)?;
+        match self.rendered(spec.as_ref(), &facts, None)? {
+            Ok(rendered) => self.store(subject, &rendered, token.as_ref()),
+            Err(outcome) => end(outcome),
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! One situation each, and what comes of it.
+
+use serde_json::{Value, json};
+use windlass::reconcile::Realm;
+
+use super::site::{Ended, Site, TTL, key, token_key};
+use super::*;
+
+const REST: Ended = Ended::Rest(None, None);
+const NOTHING_SAID: Option<[&str; 3]> = None;
+
+fn worker_spec() -> Value {
+    json!({"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [{"name": "v", "value": "4"}]}}})
+}
+
+fn control_plane_spec() -> Value {
+    json!({"initConfiguration": {"skipPhases": ["addon/kube-proxy"]}, "joinConfiguration": {"nodeRegistration": {"name": "x"}}})
+}
+
+fn assert_available(site: &Site, name: &str) {
+    let status = &config(site, name)["status"];
+    assert_eq!(status["initialization"]["dataSecretCreated"], true, "{status}");
+    assert_eq!(status["dataSecretName"], name);
+    assert_eq!(status["observedGeneration"], config(site, name)["metadata"]["generation"]);
+    for kind in ["DataSecretAvailable", "CertificatesAvailable"] {
+        assert_eq!(condition(site, name, kind), Some(["True", "Available", ""]), "{kind}");
+        assert_eq!(older_condition(site, name, kind), Some(["True", "", ""]), "{kind}");
+    }
+    assert_eq!(condition(site, name, "Ready"), Some(["True", "Ready", ""]));
+    assert_eq!(older_condition(site, name, "Ready"), Some(["True", "", ""]));
+    assert_eq!(condition(site, name, "Paused"), Some(["False", "NotPaused", ""]));
+}
+
+/// Checklist BC-50, BC-52, BC-61: what has no owner, no Cluster, or is gone, is left alone.
+#[test]
+fn configs_without_owner_or_cluster_are_left_alone() {
+    let mut site = with_control_plane();
+    assert_eq!(site.pass("nobody"), Ended::Gone);
+    add_config(&mut site, "orphan", "MachineSet", worker_spec());
+    add_config(&mut site, "early", "Machine", worker_spec());
+    add_machine(&mut site, "elsewhere", false, worker_spec());
+    site.merge(&key(CORE, "Machine", "elsewhere"), &json!({"spec": {"clusterName": "other"}}));
+    add_machine(&mut site, "going", false, worker_spec());
+    site.merge(&Site::config_key("going"), &json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}));
+    add_machine(&mut site, "machine-going", false, worker_spec());
+    site.merge(&key(CORE, "Machine", "machine-going"), &json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}));
+    add_machine(&mut site, "failed", false, worker_spec());
+    site.merge(&Site::config_key("failed"), &json!({"status": {"deprecated": {"v1beta1": {"failureReason": "X"}}}}));
+    for name in ["orphan", "early", "elsewhere", "going", "machine-going", "failed"] {
+        assert_eq!(site.pass(name), REST, "{name}");
+    }
+    assert_eq!(site.writes, Vec::<String>::new());
+}
+
+/// Checklist BC-56 to BC-58, CC-71: the Cluster's pause counts as much as the annotation, and nothing but the condition is written.
+#[test]
+fn paused_configs_say_so_and_nothing_more() {
+    for of_cluster in [true, false] {
+        let mut site = with_control_plane();
+        add_machine(&mut site, "w", false, worker_spec());
+        let (paused, on, off) = match of_cluster {
+            true => (key(CORE, "Cluster", "c"), json!({"spec": {"paused": true}}), json!({"spec": {"paused": null}})),
+            false => {
+                let annotations = |value| json!({"metadata": {"annotations": {"cluster.x-k8s.io/paused": value}}});
+                (Site::config_key("w"), annotations(json!("")), annotations(json!(null)))
+            }
+        };
+        site.merge(&paused, &on);
+        assert_eq!(site.pass("w"), REST);
+        assert_eq!(condition(&site, "w", "Paused"), Some(["True", "Paused", ""]));
+        assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
+        site.merge(&paused, &off);
+        site.pass("w");
+        assert_available(&site, "w");
+    }
+}
+
+/// As the kubeadm provider was seen to say it.
+#[test]
+fn the_infrastructure_is_waited_for() {
+    let mut site = with_control_plane();
+    site.merge(&key(CORE, "Cluster", "c"), &json!({"status": {"initialization": null}}));
+    add_machine(&mut site, "w", false, worker_spec());
+    assert_eq!(site.pass("w"), REST);
+    let waiting = "Waiting for Cluster status.infrastructureReady to be true";
+    assert_eq!(condition(&site, "w", "DataSecretAvailable"), Some(["False", "NotAvailable", waiting]));
+    assert_eq!(condition(&site, "w", "CertificatesAvailable"), NOTHING_SAID);
+    let summary = format!("* DataSecretAvailable: {waiting}\n* CertificatesAvailable: Condition not yet reported");
+    assert_eq!(condition(&site, "w", "Ready"), Some(["False", "NotReady", summary.as_str()]));
+    assert_eq!(older_condition(&site, "w", "DataSecretAvailable"), Some(["False", "Info", "WaitingForClusterInfrastructure"]));
+    assert_eq!(older_condition(&site, "w", "Ready"), Some(["False", "Info", "WaitingForClusterInfrastructure"]));
+    // Nothing new is nothing to write.
+    let writes = site.writes.len();
+    assert_eq!(site.pass("w"), REST);
+    assert_eq!(site.writes.len(), writes);
+}
+
+#[test]
+fn workers_wait_for_the_control_plane() {
+    let mut site = with_cluster();
+    add_machine(&mut site, "w", false, worker_spec());
+    assert_eq!(site.pass("w"), REST);
+    let waiting = "Waiting for Cluster control plane to be initialized";
+    assert_eq!(condition(&site, "w", "DataSecretAvailable"), Some(["False", "NotAvailable", waiting]));
+    assert_eq!(older_condition(&site, "w", "DataSecretAvailable"), Some(["False", "Info", "WaitingForControlPlaneAvailable"]));
+}
+
+/// Checklist BC-45: the Secret, then its name and the flag. Its shape: book, "BootstrapConfig: data secret".
+#[test]
+fn a_worker_joins_with_a_token() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    assert_eq!(site.pass("w"), Ended::Rest(Some(TTL as u64 / 3), None));
+    assert_available(&site, "w");
+    let order = [
+        "patch WindlassConfig n/w",
+        "create Secret kube-system/bootstrap-token-ID of the workload cluster",
+        "create Secret n/w",
+        "patch status WindlassConfig n/w",
+    ];
+    let token = token(&site, "w").unwrap().to_owned();
+    let (id, private) = token.split_once('.').unwrap();
+    assert_eq!(site.writes.iter().map(|write| write.replace(id, "ID")).collect::<Vec<_>>(), order);
+
+    let secret = site.get(&key("", "Secret", "w")).unwrap();
+    assert_eq!(secret["type"], "cluster.x-k8s.io/secret");
+    assert_eq!(secret["metadata"]["labels"], json!({"cluster.x-k8s.io/cluster-name": "c"}));
+    let owner = json!([{
+        "apiVersion": "bootstrap.windlass.dev/v1beta2", "kind": "WindlassConfig", "name": "w", "controller": true,
+        "uid": config(&site, "w")["metadata"]["uid"],
+    }]);
+    assert_eq!(secret["metadata"]["ownerReferences"], owner);
+    assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["value"]);
+    let data = data(&site, "w").unwrap();
+    assert!(data.starts_with("## template: jinja\n#cloud-config\n") && data.contains(&format!("token: {token}")), "{data}");
+    assert!(data.contains("apiServerEndpoint: 10.0.0.1:6443") && data.contains("caCertHashes:\n          - sha256:"), "{data}");
+
+    let secret = site.get(&token_key(id)).unwrap();
+    assert_eq!(secret["type"], "bootstrap.kubernetes.io/token");
+    let expires = windlass::api::time::Timestamp::of_second(site.now + TTL).to_string();
+    for (key, text) in [
+        ("token-id", id),
+        ("token-secret", private),
+        ("expiration", &expires),
+        ("usage-bootstrap-signing", "true"),
+        ("usage-bootstrap-authentication", "true"),
+        ("auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token"),
+    ] {
+        assert_eq!(decoded(&secret["data"][key]), text, "{key}");
+    }
+}
+
+/// One init, with certificates that are made where no control plane object makes them; the lock is the kubeadm provider's.
+#[test]
+fn the_first_control_plane_machine_inits_and_the_others_wait() {
+    let mut site = with_cluster();
+    for name in ["a", "b"] {
+        add_machine(&mut site, name, true, control_plane_spec());
+    }
+    assert_eq!(site.pass("a"), REST);
+    assert_available(&site, "a");
+    let lock = site.get(&key("", "ConfigMap", "c-lock")).unwrap();
+    assert_eq!(lock["data"]["lock-information"], r#"{"machineName":"a"}"#);
+    assert_eq!(lock["metadata"]["labels"], json!({"cluster.x-k8s.io/cluster-name": "c"}));
+    for purpose in ["ca", "etcd", "proxy", "sa"] {
+        let secret = site.get(&key("", "Secret", &format!("c-{purpose}"))).unwrap();
+        assert_eq!(secret["type"], "cluster.x-k8s.io/secret", "{purpose}");
+        assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], "Cluster", "they outlive the machine");
+    }
+    let first = data(&site, "a").unwrap();
+    assert!(first.contains("kubeadm init") && first.contains("/etc/kubernetes/pki/etcd/ca.key"), "{first}");
+
+    assert_eq!(site.pass("b"), Ended::Rest(Some(30), None));
+    assert_eq!(data(&site, "b"), None);
+    let [_, _, message] = condition(&site, "b", "DataSecretAvailable").unwrap();
+    assert_eq!(message, "Waiting for Cluster control plane to be initialized: Machine a is the one that does it");
+
+    initialize(&mut site);
+    site.pass("a");
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None, "its holder gives it back");
+    site.pass("b");
+    assert_available(&site, "b");
+    assert!(data(&site, "b").unwrap().contains("kubeadm join"), "{}", data(&site, "b").unwrap());
+}
+
+#[test]
+fn the_lock_of_a_machine_that_is_gone_is_taken_over() {
+    let mut site = with_cluster();
+    add_machine(&mut site, "a", true, control_plane_spec());
+    add_machine(&mut site, "b", true, control_plane_spec());
+    site.pass("a");
+    site.pass("b");
+    for gone in [key(CORE, "Machine", "a"), Site::config_key("a"), key("", "Secret", "a")] {
+        site.remove(&gone);
+    }
+    site.pass("b");
+    assert_available(&site, "b");
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")).unwrap()["data"]["lock-information"], r#"{"machineName":"b"}"#);
+}
+
+/// The control plane object makes them; data without them would make a cluster of its own.
+#[test]
+fn certificates_of_a_control_plane_object_are_waited_for() {
+    let mut site = with_cluster();
+    let reference = json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "k"});
+    site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneRef": reference}}));
+    add_machine(&mut site, "a", true, control_plane_spec());
+    let missing = "Secret n/c-ca is not there";
+    assert_eq!(site.pass("a"), Ended::Rest(None, Some(missing.to_owned())));
+    assert_eq!(condition(&site, "a", "CertificatesAvailable"), Some(["Unknown", "InternalError", missing]));
+    assert_eq!(
+        older_condition(&site, "a", "CertificatesAvailable"),
+        Some(["False", "Warning", "CertificatesGenerationFailed"])
+    );
+    let summary = format!("* DataSecretAvailable: Condition not yet reported\n* CertificatesAvailable: {missing}");
+    assert_eq!(condition(&site, "a", "Ready"), Some(["Unknown", "ReadyUnknown", summary.as_str()]));
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None);
+    assert_eq!(config(&site, "a")["status"].get("observedGeneration"), None);
+}
+
+/// Only a change of the object helps; no token was made for it, no lock taken.
+#[test]
+fn what_cannot_be_rendered_says_so_before_anything_is_made() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, json!({"joinConfiguration": {"controlPlane": {}}}));
+    assert_eq!(site.pass("w"), REST);
+    let [status, reason, message] = condition(&site, "w", "DataSecretAvailable").unwrap();
+    assert_eq!([status, reason], ["False", "InvalidConfiguration"]);
+    assert_eq!(message, "Machine is a Worker, but JoinConfiguration.ControlPlane is set in the KubeadmConfig object");
+    assert_eq!(older_condition(&site, "w", "DataSecretAvailable"), Some(["False", "Error", "InvalidConfiguration"]));
+    assert_eq!(token(&site, "w"), None);
+    assert_eq!(site.of_kind(Realm::Workload, "Secret").count(), 0);
+
+    add_machine(
+        &mut site,
+        "large",
+        false,
+        json!({"maxDataBytes": 10, "joinConfiguration": {"nodeRegistration": {"name": "x"}}}),
+    );
+    site.pass("large");
+    let [status, reason, message] = condition(&site, "large", "DataSecretAvailable").unwrap();
+    assert_eq!([status, reason], ["False", "DataTooLarge"]);
+    assert!(message.contains("spec.maxDataBytes is 10"), "{message}");
+    assert_eq!(data(&site, "large"), None);
+
+    let mut site = with_cluster();
+    add_machine(&mut site, "a", true, json!({"platform": "windows", "initConfiguration": {"skipPhases": ["a"]}}));
+    site.pass("a");
+    assert_eq!(condition(&site, "a", "DataSecretAvailable").unwrap()[1], "InvalidConfiguration");
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None);
+}
+
+#[test]
+fn contents_that_are_missing_are_told_in_upstreams_words_and_asked_for_again() {
+    let mut site = with_control_plane();
+    let file = json!({"path": "/a", "contentFrom": {"secret": {"name": "s", "key": "k"}}});
+    add_machine(&mut site, "w", false, json!({"files": [file], "joinConfiguration": {"nodeRegistration": {"name": "x"}}}));
+    let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
+    assert!(
+        fault.starts_with("Failed to prepare spec.files: failed to resolve file source: secret not found: n/s"),
+        "{fault}"
+    );
+    assert_eq!(condition(&site, "w", "DataSecretAvailable"), Some(["False", "NotAvailable", fault.as_str()]));
+    assert_eq!(older_condition(&site, "w", "DataSecretAvailable"), Some(["False", "Warning", "DataSecretGenerationFailed"]));
+    site.put(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "from-secret"}}));
+    site.pass("w");
+    assert!(data(&site, "w").unwrap().contains("from-secret"));
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_told() {
+    let mut site = with_control_plane();
+    site.reachable = false;
+    add_machine(&mut site, "w", false, worker_spec());
+    let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
+    assert!(fault.contains("of the workload cluster: no answer"), "{fault}");
+    assert_eq!(condition(&site, "w", "DataSecretAvailable"), Some(["False", "NotAvailable", fault.as_str()]));
+    // What is there stays there.
+    site.reachable = true;
+    site.pass("w");
+    site.reachable = false;
+    assert!(matches!(site.pass("w"), Ended::Rest(None, Some(_))));
+    assert_available(&site, "w");
+}
+
+/// Discovery with a file needs no token, and so no workload cluster.
+#[test]
+fn discovery_with_a_file_makes_no_token() {
+    let mut site = with_control_plane();
+    site.reachable = false;
+    add_machine(&mut site, "w", false, json!({"joinConfiguration": {"discovery": {"file": {"kubeConfigPath": "/etc/k"}}}}));
+    assert_eq!(site.pass("w"), REST);
+    assert_available(&site, "w");
+}
+
+/// Refreshed from a sixth of its time on until the machine is a node; gone before that, it comes back as it was.
+#[test]
+fn the_token_of_a_machine_lives_until_it_joins() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.pass("w");
+    let id = token(&site, "w").unwrap().split_once('.').unwrap().0.to_owned();
+    let expiration = |site: &Site| decoded(&site.get(&token_key(&id)).unwrap()["data"]["expiration"]);
+    let at = |second| windlass::api::time::Timestamp::of_second(second).to_string();
+    let born = site.now;
+    site.now = born + TTL / 6 - 1;
+    site.pass("w");
+    assert_eq!(expiration(&site), at(born + TTL));
+    site.now = born + TTL / 6;
+    site.pass("w");
+    assert_eq!(expiration(&site), at(site.now + TTL));
+
+    let before = data(&site, "w");
+    site.remove(&token_key(&id));
+    site.pass("w");
+    assert_eq!(expiration(&site), at(site.now + TTL));
+    assert_eq!(data(&site, "w"), before);
+    assert_eq!(site.events, ["BootstrapTokenRecreated"]);
+
+    site.merge(&key(CORE, "Machine", "w"), &json!({"status": {"nodeRef": {"name": "w"}}}));
+    site.remove(&token_key(&id));
+    assert_eq!(site.pass("w"), REST);
+    assert_eq!(site.get(&token_key(&id)), None);
+}
+
+#[test]
+fn a_token_of_the_users_is_used_and_one_that_is_none_is_refused() {
+    let with_token = |token: &str| json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": token}}}});
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, with_token("abcdef.0123456789abcdef"));
+    site.pass("w");
+    assert_available(&site, "w");
+    assert!(site.get(&token_key("abcdef")).is_some());
+    add_machine(&mut site, "x", false, with_token("ABCDEF.0123456789abcdef"));
+    site.pass("x");
+    assert_eq!(condition(&site, "x", "DataSecretAvailable").unwrap()[1], "InvalidConfiguration");
+    assert!(!condition(&site, "x", "DataSecretAvailable").unwrap()[2].contains("ABCDEF"));
+}
+
+/// Checklist BC-46, BC-38: after a move the status is empty, and the machine says what it has.
+#[test]
+fn after_a_move_the_status_is_that_of_the_machine() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.merge(&key(CORE, "Machine", "w"), &json!({"spec": {"bootstrap": {"dataSecretName": "elsewhere"}}}));
+    assert_eq!(site.pass("w"), REST);
+    assert_eq!(config(&site, "w")["status"]["dataSecretName"], "elsewhere");
+    assert_eq!(config(&site, "w")["status"]["initialization"]["dataSecretCreated"], true);
+    assert_eq!(data(&site, "w"), None);
+}
+
+/// Checklist BC-47, BC-48: the reference is restored, in the newest version; others stay.
+#[test]
+fn the_secret_gets_its_controller_back() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.pass("w");
+    let secret = key("", "Secret", "w");
+    let before = site.get(&secret).unwrap()["metadata"]["ownerReferences"].clone();
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"});
+    let older = json!({
+        "apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w", "controller": true,
+        "uid": before[0]["uid"],
+    });
+    for broken in [json!([]), json!([other]), json!([older, other])] {
+        let others = broken.as_array().unwrap().iter().filter(|reference| **reference == other).count();
+        site.merge(&secret, &json!({"metadata": {"ownerReferences": broken}}));
+        site.pass("w");
+        let references = site.get(&secret).unwrap()["metadata"]["ownerReferences"].as_array().unwrap().clone();
+        assert!(references.contains(&before[0]) && references.len() == 1 + others, "{references:?}");
+    }
+}
+
+#[test]
+fn a_secret_of_somebody_else_is_not_touched() {
+    let foreign = json!([{"apiVersion": "x/v1", "kind": "Other", "name": "o", "uid": "o", "controller": true}]);
+    let secret = |kind: &str, references: &Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "type": kind, "data": {"value": "eA=="},
+            "metadata": {"name": "w", "ownerReferences": references},
+        })
+    };
+    for (secret, said) in [
+        (secret("cluster.x-k8s.io/secret", &foreign), "it is already controlled by Other o"),
+        (secret("Opaque", &json!([])), "has another type than cluster.x-k8s.io/secret"),
+    ] {
+        let mut site = with_control_plane();
+        add_machine(&mut site, "w", false, worker_spec());
+        site.put(secret);
+        let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
+        assert!(fault.contains(said), "{fault}");
+        assert_eq!(decoded(&site.get(&key("", "Secret", "w")).unwrap()["data"]["value"]), "x");
+        assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
+    }
+}
+
+/// A Machine of the same name was there before: its data is not this one's.
+#[test]
+fn the_secret_of_a_predecessor_is_written_anew() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    let former = json!([{"apiVersion": "bootstrap.windlass.dev/v1beta2", "kind": "WindlassConfig", "name": "w", "uid": "former", "controller": true}]);
+    site.put(json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "data": {"value": "eA=="},
+        "metadata": {"name": "w", "ownerReferences": former},
+    }));
+    site.pass("w");
+    assert_available(&site, "w");
+    assert!(data(&site, "w").unwrap().contains("kubeadm join"));
+}
+
+/// Checklist BC-65, BC-69: nothing that is changed later makes new data.
+#[test]
+fn a_change_after_the_data_is_there_makes_no_new_data() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.pass("w");
+    let (before, writes) = (data(&site, "w"), site.writes.len());
+    site.merge(&Site::config_key("w"), &json!({"metadata": {"labels": {"a": "b"}}, "spec": {"verbosity": 5}}));
+    site.pass("w");
+    assert_eq!(data(&site, "w"), before);
+    assert_eq!(site.writes[writes..], ["patch status WindlassConfig n/w"], "the generation that was seen");
+}
+
+#[test]
+fn data_that_is_lost_before_the_machine_joins_is_made_again_with_its_token() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.pass("w");
+    let before = data(&site, "w");
+    site.remove(&key("", "Secret", "w"));
+    site.pass("w");
+    assert_eq!(data(&site, "w"), before);
+    site.merge(&key(CORE, "Machine", "w"), &json!({"status": {"nodeRef": {"name": "w"}}}));
+    site.remove(&key("", "Secret", "w"));
+    site.pass("w");
+    assert_eq!(data(&site, "w"), None, "nobody needs it any more");
+}
+
+/// A pool whose machines are all nodes gets a new token, and data with it, at half of the token's time; one that grows keeps its token alive.
+#[test]
+fn the_token_of_a_pool_is_rotated() {
+    let mut site = with_control_plane();
+    add_pool(&mut site, "p", 1);
+    assert_eq!(site.pass("p"), Ended::Rest(Some(TTL as u64 / 3), None));
+    assert_available(&site, "p");
+    let first = token(&site, "p").unwrap().to_owned();
+    site.now += TTL - 1;
+    site.pass("p");
+    assert_eq!(token(&site, "p"), Some(first.as_str()), "refreshed while a machine is missing");
+
+    site.merge(&key(CORE, "MachinePool", "p"), &json!({"status": {"nodeRefs": [{"name": "x"}]}}));
+    site.now += TTL / 2;
+    site.pass("p");
+    assert_eq!(token(&site, "p"), Some(first.as_str()), "half of its time is left");
+    site.now += 1;
+    site.pass("p");
+    let second = token(&site, "p").unwrap().to_owned();
+    assert_ne!(second, first);
+    assert!(data(&site, "p").unwrap().contains(&second));
+    assert!(site.get(&token_key(&second[..6])).is_some());
+
+    site.remove(&token_key(&second[..6]));
+    site.pass("p");
+    let third = token(&site, "p").unwrap().to_owned();
+    assert_ne!(third, second, "its nodes have joined, so a new one is no worse");
+    assert!(data(&site, "p").unwrap().contains(&third));
+    assert_available(&site, "p");
+}

@@ -1,0 +1,186 @@
+//! A management cluster and a workload cluster in memory, and a controller for them that can be ended at any of its requests.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use windlass::api::time::Timestamp;
+use windlass::reconcile::{Action, Key, Observation, Realm, Settings, Step, World, Write, reconcile};
+
+/// The lifetime of tokens, in seconds.
+pub(super) const TTL: i64 = 900;
+pub(super) const NAMESPACE: &str = "n";
+const CONFIG_GROUP: &str = "bootstrap.windlass.dev";
+
+/// How a pass ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The controller has nothing to do: when it looks again, in seconds, and what keeps it from its goal.
+    Rest(Option<u64>, Option<String>),
+    /// Somebody else wrote first.
+    Conflict,
+    /// It was ended before or after this request.
+    Killed,
+    /// There is no such config.
+    Gone,
+}
+
+/// Two clusters, and the time.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    objects: BTreeMap<Key, Value>,
+    pub(super) now: i64,
+    /// Whether the workload cluster answers.
+    pub(super) reachable: bool,
+    pub(super) events: Vec<&'static str>,
+    /// What was written, in order: verb and object.
+    pub(super) writes: Vec<String>,
+    counter: u64,
+}
+
+impl Site {
+    pub(super) fn new() -> Self {
+        Site { objects: BTreeMap::new(), now: 1_800_000_000, reachable: true, events: Vec::new(), writes: Vec::new(), counter: 0 }
+    }
+
+    pub(super) fn config_key(name: &str) -> Key {
+        key(CONFIG_GROUP, "WindlassConfig", name)
+    }
+
+    /// Puts an object of the management cluster there, as people do.
+    pub(super) fn put(&mut self, mut object: Value) -> Key {
+        object["metadata"]["namespace"] = json!(NAMESPACE);
+        let group = object["apiVersion"].as_str().unwrap().split_once('/').map_or("", |(group, _)| group).to_owned();
+        let key = key(&group, object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap());
+        self.insert(&key, object);
+        key
+    }
+
+    pub(super) fn insert(&mut self, key: &Key, mut object: Value) -> Value {
+        self.counter += 1;
+        let old = self.objects.get(key);
+        let uid = old.map_or_else(|| json!(format!("uid-{}", self.counter)), |old| old["metadata"]["uid"].clone());
+        let generation = old.map_or(1, |old| old["metadata"]["generation"].as_i64().unwrap() + i64::from(old["spec"] != object["spec"]));
+        object["metadata"]["uid"] = uid;
+        object["metadata"]["generation"] = json!(generation);
+        object["metadata"]["resourceVersion"] = json!(self.counter.to_string());
+        self.objects.insert(key.clone(), object.clone());
+        object
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&Value> {
+        self.objects.get(key)
+    }
+
+    pub(super) fn remove(&mut self, key: &Key) {
+        self.objects.remove(key).expect("it was there");
+    }
+
+    /// Changes an object, as people and other controllers do.
+    pub(super) fn merge(&mut self, key: &Key, patch: &Value) {
+        let mut object = self.objects[key].clone();
+        merge(&mut object, patch);
+        self.insert(key, object);
+    }
+
+    pub(super) fn of_kind(&self, realm: Realm, kind: &str) -> impl Iterator<Item = (&Key, &Value)> {
+        self.objects.iter().filter(move |(key, _)| key.realm == realm && key.kind == kind)
+    }
+
+    /// Works on a config until there is nothing to do.
+    pub(super) fn pass(&mut self, name: &str) -> Ended {
+        self.pass_until(name, usize::MAX)
+    }
+
+    /// Works on a config; the controller is ended before its request of that number. An odd number lets a write happen, and ends it before it
+    /// hears so.
+    pub(super) fn pass_until(&mut self, name: &str, requests: usize) -> Ended {
+        let own = Site::config_key(name);
+        let Some(config) = self.get(&own).cloned() else { return Ended::Gone };
+        self.counter += 1;
+        let mut world = World::new(config, format!("t{:05}.0123456789abcdef", self.counter));
+        for request in 0.. {
+            if request == requests {
+                return Ended::Killed;
+            }
+            match reconcile(&world, &Settings { token_ttl: TTL }, Timestamp::of_second(self.now)) {
+                Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
+                Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
+                Step::Write(write) => match self.write(&write) {
+                    Err(()) => return Ended::Conflict,
+                    Ok(written) if write.key == own => world.observe_config(written.expect("a config is not deleted")),
+                    Ok(written) => world.observe_value(write.key, written),
+                },
+            }
+        }
+        unreachable!("it ends or is ended")
+    }
+
+    fn read(&self, world: &mut World, key: Key) {
+        match key.realm {
+            Realm::Workload if !self.reachable => world.observe(key, Observation::Failed("no answer".to_owned())),
+            _ => {
+                let value = self.get(&key).cloned();
+                world.observe_value(key, value);
+            }
+        }
+    }
+
+    fn write(&mut self, write: &Write) -> Result<Option<Value>, ()> {
+        assert!(self.reachable || write.key.realm == Realm::Management, "it cannot be written to");
+        let old = self.get(&write.key).cloned();
+        let is_read = |version: &Value| old.as_ref().is_some_and(|old| old["metadata"]["resourceVersion"] == *version);
+        let written = match &write.action {
+            Action::Create(_) | Action::CreateWithKeys(..) if old.is_some() => return Err(()),
+            Action::Create(object) => Some(self.insert(&write.key, object.clone())),
+            Action::CreateWithKeys(object, _) => {
+                let mut object = object.clone();
+                object["data"] = super::key_pair();
+                Some(self.insert(&write.key, object))
+            }
+            Action::Replace(object) if is_read(&object["metadata"]["resourceVersion"]) => Some(self.insert(&write.key, object.clone())),
+            Action::Merge(patch) | Action::MergeStatus(patch) if is_read(&patch["metadata"]["resourceVersion"]) => {
+                let mut object = old.clone().unwrap();
+                merge(&mut object, patch);
+                Some(self.insert(&write.key, object))
+            }
+            Action::Delete { uid, resource_version } => {
+                let old = old.filter(|old| old["metadata"]["uid"] == **uid).ok_or(())?;
+                assert_eq!(old["metadata"]["resourceVersion"], **resource_version);
+                self.objects.remove(&write.key);
+                None
+            }
+            _ => return Err(()),
+        };
+        self.writes.push(format!("{} {}", write.action.as_str(), write.key));
+        self.events.extend(write.event.as_ref().map(|event| event.reason));
+        Ok(written)
+    }
+}
+
+pub(super) fn key(group: &str, kind: &str, name: &str) -> Key {
+    let [group, kind, namespace, name] = [group, kind, NAMESPACE, name].map(str::to_owned);
+    Key { realm: Realm::Management, group, kind, namespace, name }
+}
+
+/// The Secret of a token in the workload cluster.
+pub(super) fn token_key(id: &str) -> Key {
+    Key { realm: Realm::Workload, namespace: "kube-system".to_owned(), ..key("", "Secret", &format!("bootstrap-token-{id}")) }
+}
+
+/// RFC 7386.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (field, value) in patch {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(field);
+        } else {
+            merge(&mut target[field], value);
+        }
+    }
+}
