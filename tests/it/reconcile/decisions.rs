@@ -1,7 +1,7 @@
 //! One situation each, and what comes of it.
 
 use serde_json::{Value, json};
-use windlass::reconcile::Realm;
+use windlass::reconcile::{Realm, TOKEN_ALPHABET, TOKEN_LENGTH};
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;
@@ -120,6 +120,8 @@ fn a_worker_joins_with_a_token() {
     ];
     let token = token(&site, "w").unwrap().to_owned();
     let (id, private) = token.split_once('.').unwrap();
+    assert_eq!([id.len(), private.len()], TOKEN_LENGTH);
+    assert!(id.bytes().chain(private.bytes()).all(|byte| TOKEN_ALPHABET.contains(&byte)), "{token}");
     assert_eq!(site.writes.iter().map(|write| write.replace(id, "ID")).collect::<Vec<_>>(), order);
 
     let secret = site.get(&key("", "Secret", "w")).unwrap();
@@ -133,7 +135,10 @@ fn a_worker_joins_with_a_token() {
     assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["value"]);
     let data = data(&site, "w").unwrap();
     assert!(data.starts_with("## template: jinja\n#cloud-config\n") && data.contains(&format!("token: {token}")), "{data}");
-    assert!(data.contains("apiServerEndpoint: 10.0.0.1:6443") && data.contains("caCertHashes:\n          - sha256:"), "{data}");
+    assert!(
+        data.contains("apiServerEndpoint: 10.0.0.1:6443") && data.contains("caCertHashes:\n          - sha256:"),
+        "{data}"
+    );
 
     let secret = site.get(&token_key(id)).unwrap();
     assert_eq!(secret["type"], "bootstrap.kubernetes.io/token");
