@@ -1,5 +1,54 @@
 //! `windlass-manager`: the controller that fulfils Cluster API's bootstrap contract.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the manager is a shell: it has a clock, sockets, files, an environment and standard streams"
+)]
+#![allow(dead_code, reason = "the servers and the election come next")]
 
+mod client;
 mod controller;
+mod election;
+mod flags;
+mod log;
+mod metrics;
+mod process;
+mod readiness;
+mod run;
+mod shutdown;
 
-fn main() {}
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+
+/// The version of the program.
+const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+
+/// What the API server knows us by.
+const USER_AGENT: &str = concat!("windlass-manager/v", env!("CARGO_PKG_VERSION"));
+
+/// Why something cannot go on.
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    match begin() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            // What cannot be written to standard error can be said nowhere.
+            drop(writeln!(std::io::stderr(), "windlass-manager: {fault}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn begin() -> Result<(), Fault> {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let flags = match flags::parse(arguments)? {
+        flags::Command::Print(text) => return Ok(std::io::stdout().write_all(text.as_bytes())?),
+        flags::Command::Run(flags) => *flags,
+    };
+    log::begin(flags.log_format, flags.verbosity);
+    // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a second choice fails.
+    drop(aws_lc_rs::default_provider().install_default());
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run::run(flags))
+}

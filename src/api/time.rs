@@ -106,7 +106,7 @@ impl GoDuration {
     }
 
     /// The length in nanoseconds.
-    pub(crate) fn as_nanoseconds(self) -> i64 {
+    pub fn as_nanoseconds(self) -> i64 {
         self.nanoseconds
     }
 
@@ -120,7 +120,7 @@ impl GoDuration {
     ///
     /// # Errors
     /// In Go's words.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         duration::parse(text).map(Self::from_nanoseconds)
     }
 }

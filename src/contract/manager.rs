@@ -34,51 +34,102 @@ pub const CERTIFICATE_FOLDER: &str = "/tmp/k8s-webhook-server/serving-certs";
 /// User and group of the manager in its container: `nonroot` of the distroless images.
 pub const USER: i64 = 65532;
 
+/// What a flag takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing, or `true` or `false` after an equals sign.
+    Switch,
+    /// A text.
+    Text,
+    /// Texts: with commas between them, or the flag several times.
+    List,
+    /// A number.
+    Number,
+    /// A length of time as Go writes it.
+    Duration,
+}
+
 /// A flag of the windlass manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag {
     /// The flag without dashes.
     pub name: &'static str,
-    /// What it is when it is not given; empty for a switch that is off or a text that is empty.
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is when it is not given; empty for a text that is empty.
     pub default: &'static str,
     /// What it does.
     pub help: &'static str,
 }
 
-const fn flag(name: &'static str, default: &'static str, help: &'static str) -> Flag {
-    Flag { name, default, help }
+const fn flag(name: &'static str, takes: Takes, default: &'static str, help: &'static str) -> Flag {
+    Flag { name, takes, default, help }
 }
 
-/// The flags of the windlass manager: those that Cluster API providers have, with the defaults of Cluster API's own managers.
+/// The flags of the windlass manager: those that Cluster API providers have, with the defaults of Cluster API's own managers, and what
+/// ours adds. The manager makes its command line from them.
 pub const FLAGS: &[Flag] = &[
-    flag("leader-elect", "", "run only while holding the lease, so that one of several replicas is active"),
-    flag("leader-elect-lease-duration", "15s", "how long others wait before they take over a lease that is not renewed"),
-    flag("leader-elect-renew-deadline", "10s", "how long the leader tries to renew its lease before it gives up"),
-    flag("leader-elect-retry-period", "2s", "pause between two attempts to get or to renew the lease"),
-    flag("namespace", "", "reconcile only objects of this namespace; empty means all"),
+    flag(
+        "leader-elect",
+        Takes::Switch,
+        "false",
+        "run only while holding the lease, so that one of several replicas is active",
+    ),
+    flag(
+        "leader-elect-lease-duration",
+        Takes::Duration,
+        "15s",
+        "how long others wait before they take over a lease that is not renewed",
+    ),
+    flag(
+        "leader-elect-renew-deadline",
+        Takes::Duration,
+        "10s",
+        "how long the leader tries to renew its lease before it gives up",
+    ),
+    flag("leader-elect-retry-period", Takes::Duration, "2s", "pause between two attempts to get or to renew the lease"),
+    flag("kinds", Takes::List, "WindlassConfig", "kinds that are reconciled: WindlassConfig, KubeadmConfig"),
+    flag("namespace", Takes::List, "", "reconcile only objects of these namespaces; empty means all"),
     flag(
         "watch-filter",
+        Takes::Text,
         "",
         "reconcile only objects whose label cluster.x-k8s.io/watch-filter has this value; empty means all",
     ),
-    flag("windlassconfig-concurrency", "100", "how many WindlassConfigs are reconciled at once"),
-    flag("sync-period", "10m", "how often every object is looked at again"),
-    flag("kube-api-qps", "100", "requests per second to the API server"),
-    flag("kube-api-burst", "200", "requests to the API server that may come at once"),
-    flag("bootstrap-token-ttl", "15m", "how long a bootstrap token lives unless it is refreshed"),
-    flag("webhook-port", "9443", "port of the webhooks; 0 turns them off"),
-    flag("webhook-cert-dir", CERTIFICATE_FOLDER, "folder with the certificate of the webhooks"),
-    flag("webhook-cert-name", "tls.crt", "file of the certificate in that folder"),
-    flag("webhook-key-name", "tls.key", "file of the key in that folder"),
-    flag("health-addr", ":9440", "address of the health probes"),
+    flag("windlassconfig-concurrency", Takes::Number, "100", "how many configs are reconciled at once"),
+    flag("sync-period", Takes::Duration, "10m", "how often every object is looked at again"),
+    flag(
+        "kubeconfig",
+        Takes::Text,
+        "",
+        "file that says how to reach the API server; empty means the variable KUBECONFIG, or else the Pod's account",
+    ),
+    flag("kube-api-qps", Takes::Number, "100", "requests per second to the API server; 0 sets no limit"),
+    flag("kube-api-burst", Takes::Number, "200", "requests to the API server that may come at once"),
+    flag(
+        "clustercache-client-qps",
+        Takes::Number,
+        "20",
+        "requests per second to each workload cluster; 0 sets no limit",
+    ),
+    flag("clustercache-client-burst", Takes::Number, "30", "requests to a workload cluster that may come at once"),
+    flag("bootstrap-token-ttl", Takes::Duration, "15m", "how long a bootstrap token lives unless it is refreshed"),
+    flag("webhook-port", Takes::Number, "9443", "port of the webhooks; 0 turns them off"),
+    flag("webhook-cert-dir", Takes::Text, CERTIFICATE_FOLDER, "folder with the certificate of the webhooks"),
+    flag("webhook-cert-name", Takes::Text, "tls.crt", "file of the certificate in that folder"),
+    flag("webhook-key-name", Takes::Text, "tls.key", "file of the key in that folder"),
+    flag("tls-min-version", Takes::Text, "VersionTLS12", "oldest TLS that is spoken: VersionTLS12 or VersionTLS13"),
+    flag("health-addr", Takes::Text, ":9440", "address of the health probes; empty turns them off"),
     flag(
         "diagnostics-address",
+        Takes::Text,
         ":8443",
-        "address of metrics and diagnostics, with TLS, authentication and authorisation",
+        "address of metrics, with TLS, authentication and authorisation; empty turns them off",
     ),
-    flag("insecure-diagnostics", "false", "serve metrics over plain HTTP and nothing else"),
-    flag("feature-gates", "", "experimental parts, as NAME=true|false,…"),
-    flag("v", "2", "how much is logged, from 0 to 5"),
+    flag("insecure-diagnostics", Takes::Switch, "false", "serve metrics over plain HTTP to everybody"),
+    flag("feature-gates", Takes::List, "", "experimental parts, as NAME=true|false,…"),
+    flag("logging-format", Takes::Text, "text", "how lines of the log are written: text or json"),
+    flag("v", Takes::Number, "2", "how much is logged, from 0 to 5"),
 ];
 
 #[cfg(test)]

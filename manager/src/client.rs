@@ -1,0 +1,239 @@
+//! The way to the API server: who we are there, how fast we ask, and the count of what was asked.
+
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderValue, Request, Response, header};
+use kube::client::retry::RetryPolicy;
+use kube::client::{Body, ClientBuilder};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use tokio::time::Sleep;
+use tower::buffer::BufferLayer;
+use tower::retry::RetryLayer;
+use tower::{BoxError, Layer, Service};
+
+use crate::Fault;
+use crate::flags::Rate;
+use crate::metrics::Metrics;
+
+/// Requests that may wait for their turn inside the client; more wait outside of it.
+const WAITING: usize = 1024;
+
+/// How to reach the API server: by the kubeconfig that was named, by `KUBECONFIG`, by the Pod's account, by `~/.kube/config`; the first of
+/// these that is there.
+///
+/// # Errors
+/// When none is there, or the first that is cannot be read.
+pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, Fault> {
+    let options = KubeConfigOptions::default();
+    let named = match kubeconfig {
+        Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {fault}", path.display()))?),
+        None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {fault}"))?,
+    };
+    let mut config = match named {
+        Some(named) => Config::from_custom_kubeconfig(named, &options).await?,
+        None => match Config::incluster() {
+            Ok(config) => config,
+            Err(in_cluster) => {
+                let at_home = Config::from_kubeconfig(&options).await;
+                at_home.map_err(|at_home| format!("no way to the API server: write --kubeconfig=FILE ({in_cluster}; {at_home})"))?
+            }
+        },
+    };
+    config.headers.push((header::USER_AGENT, HeaderValue::from_static(crate::USER_AGENT)));
+    // Ours comes before the limit, so that what is tried again is limited and counted as well.
+    config.default_retry = false;
+    Ok(config)
+}
+
+/// A client that keeps to a rate, tries again what the API server was too busy for, and counts.
+///
+/// # Errors
+/// When the credentials cannot be used.
+pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
+    let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
+    let builder = ClientBuilder::try_from(config)?;
+    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Pacing { rate });
+    let retried = counted.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(RetryPolicy::default()));
+    Ok(retried.build())
+}
+
+/// Counts requests by what came of them.
+struct Counting {
+    host: String,
+    metrics: Metrics,
+}
+
+impl<S> Layer<S> for Counting {
+    type Service = Counted<S>;
+
+    fn layer(&self, inner: S) -> Counted<S> {
+        Counted { inner, host: self.host.clone(), metrics: self.metrics.clone() }
+    }
+}
+
+struct Counted<S> {
+    inner: S,
+    host: String,
+    metrics: Metrics,
+}
+
+impl<S, B> Service<Request<Body>> for Counted<S>
+where
+    S: Service<Request<Body>, Response = Response<B>, Error = BoxError>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (method, host, metrics) = (request.method().to_string(), self.host.clone(), self.metrics.clone());
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let answer = answer.await;
+            // client-go's word where no answer came.
+            let code = answer.as_ref().map_or("<error>".to_owned(), |response| response.status().as_str().to_owned());
+            metrics.requested(&code, &method, &host);
+            answer
+        })
+    }
+}
+
+/// Lets requests pass at a rate, in their order.
+struct Pacing {
+    rate: Option<Rate>,
+}
+
+impl<S> Layer<S> for Pacing {
+    type Service = Paced<S>;
+
+    fn layer(&self, inner: S) -> Paced<S> {
+        Paced { inner, bucket: self.rate.map(|rate| Bucket::new(rate, Instant::now())), waiting: None, may_pass: false }
+    }
+}
+
+struct Paced<S> {
+    inner: S,
+    bucket: Option<Bucket>,
+    waiting: Option<Pin<Box<Sleep>>>,
+    may_pass: bool,
+}
+
+impl<S: Service<Request<Body>>> Service<Request<Body>> for Paced<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        if let Some(bucket) = self.bucket.as_mut().filter(|_| !self.may_pass && self.waiting.is_none()) {
+            let pause = bucket.take(Instant::now());
+            self.waiting = (!pause.is_zero()).then(|| Box::pin(tokio::time::sleep(pause)));
+        }
+        if let Some(sleep) = &mut self.waiting {
+            ready!(sleep.as_mut().poll(context));
+            self.waiting = None;
+        }
+        self.may_pass = true;
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> S::Future {
+        self.may_pass = false;
+        self.inner.call(request)
+    }
+}
+
+/// A bucket of tokens, one for each request, that fills at a rate up to the burst.
+#[derive(Debug)]
+struct Bucket {
+    rate: Rate,
+    tokens: f64,
+    counted: Instant,
+}
+
+impl Bucket {
+    fn new(rate: Rate, now: Instant) -> Self {
+        Bucket { rate, tokens: f64::from(rate.burst), counted: now }
+    }
+
+    /// Takes a token, and says how long to wait until it is there.
+    fn take(&mut self, now: Instant) -> Duration {
+        let filled = now.saturating_duration_since(self.counted).as_secs_f64() * self.rate.per_second;
+        self.tokens = (self.tokens + filled).min(f64::from(self.rate.burst)) - 1.0;
+        self.counted = now;
+        Duration::try_from_secs_f64(-self.tokens / self.rate.per_second).unwrap_or(Duration::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[test]
+    fn a_bucket_gives_its_burst_and_then_its_rate() {
+        let start = Instant::now();
+        let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+        let mut bucket = Bucket::new(Rate { per_second: 10.0, burst: 3 }, start);
+        let waits: Vec<u128> = (0..5).map(|_| bucket.take(at(0)).as_millis()).collect();
+        assert_eq!(waits, [0, 0, 0, 100, 200]);
+        assert_eq!(bucket.take(at(300)).as_millis(), 0);
+        // However long nothing was asked, no more than the burst comes at once.
+        let waits: Vec<u128> = (0..4).map(|_| bucket.take(at(60_000)).as_millis()).collect();
+        assert_eq!(waits, [0, 0, 0, 100]);
+    }
+
+    /// The stack of [`client`] on answers that are given in turn.
+    async fn asked(codes: &[u16], rate: Option<Rate>) -> (Result<kube::core::Status, kube::Error>, String, usize) {
+        let left = Arc::new(Mutex::new(codes.to_vec()));
+        let answers = left.clone();
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let code = answers.lock().unwrap().remove(0);
+            async move { Response::builder().status(code).body(Body::from(br#"{"status": "Success"}"#.to_vec())).map_err(BoxError::from) }
+        });
+        let metrics = Metrics::new();
+        let counted = Counting { host: "a:6443".to_owned(), metrics: metrics.clone() }.layer(service);
+        let builder = ClientBuilder::new(Pacing { rate }.layer(counted), "default").with_layer(&BufferLayer::new(8));
+        let client = builder.with_layer(&RetryLayer::new(RetryPolicy::default())).build();
+        let request = Request::get("/x").body(Vec::new()).unwrap();
+        let answer = client.request(request).await;
+        let left = left.lock().unwrap().len();
+        (answer, metrics.text(), left)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_server_is_asked_again_and_every_request_counts() {
+        let (answer, text, left) = asked(&[429, 503, 200], Some(Rate { per_second: 1.0, burst: 1 })).await;
+        assert_eq!(left, 0);
+        assert!(answer.is_ok(), "{answer:?}");
+        for code in ["429", "503", "200"] {
+            let sample = format!("rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"a:6443\"}} 1");
+            assert!(text.contains(&sample), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn no_answer_counts_as_an_error() {
+        let service = tower::service_fn(|_: Request<Body>| async { Err::<Response<Body>, _>(BoxError::from("no route")) });
+        let metrics = Metrics::new();
+        let mut counted = Counting { host: "a".to_owned(), metrics: metrics.clone() }.layer(service);
+        let answer = counted.call(Request::get("/").body(Body::empty()).unwrap()).await;
+        assert!(answer.is_err());
+        assert!(metrics.text().contains("rest_client_requests_total{code=\"<error>\",method=\"GET\",host=\"a\"} 1"));
+    }
+
+    #[tokio::test]
+    async fn a_kubeconfig_that_is_not_there_is_named() {
+        let fault = configuration(Some(Path::new("/nowhere/kubeconfig"))).await.expect_err("it is not there");
+        assert!(fault.to_string().starts_with("--kubeconfig=/nowhere/kubeconfig: "), "{fault}");
+    }
+}

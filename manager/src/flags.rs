@@ -1,0 +1,526 @@
+//! The command line: read as Go's flags are read, from the one table of `windlass::contract::manager`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use windlass::api::time::GoDuration;
+use windlass::contract::manager::{FLAGS, Flag, Takes};
+use windlass::text::nearest::nearest;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// To run.
+    Run(Box<Flags>),
+    /// To print a text and to end: help or version.
+    Print(String),
+}
+
+/// The flags of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Flags {
+    /// Whether to run only while holding the lease.
+    pub(crate) leader_elect: bool,
+    /// The times of leader election.
+    pub(crate) lease: LeaseTimes,
+    /// The kinds that are reconciled; at least one.
+    pub(crate) kinds: BTreeSet<ConfigKind>,
+    /// The namespaces that are reconciled; empty means all.
+    pub(crate) namespaces: BTreeSet<String>,
+    /// The value that objects have under the label of the watch filter; `None` means all objects.
+    pub(crate) watch_filter: Option<String>,
+    /// How many configs are reconciled at once; at least one.
+    pub(crate) concurrency: usize,
+    /// How often every object is looked at again.
+    pub(crate) sync_period: Duration,
+    /// The kubeconfig that was named.
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The limit on requests to the API server; `None` sets none.
+    pub(crate) kube_api: Option<Rate>,
+    /// The limit on requests to each workload cluster; `None` sets none.
+    pub(crate) workload_api: Option<Rate>,
+    /// How long a bootstrap token lives unless it is refreshed.
+    pub(crate) bootstrap_token_ttl: Duration,
+    /// Where webhooks are served; `None` turns them off.
+    pub(crate) webhooks: Option<Webhooks>,
+    /// The oldest TLS that is spoken.
+    pub(crate) tls_min_version: TlsVersion,
+    /// Where health is served; `None` turns it off.
+    pub(crate) health: Option<Address>,
+    /// Where metrics are served; `None` turns them off.
+    pub(crate) diagnostics: Option<Address>,
+    /// Whether metrics are served over plain HTTP to everybody.
+    pub(crate) insecure_diagnostics: bool,
+    /// Experimental parts.
+    pub(crate) gates: Gates,
+    /// How lines of the log are written.
+    pub(crate) log_format: LogFormat,
+    /// How much is logged, from 0 to 5.
+    pub(crate) verbosity: u8,
+}
+
+/// The times of leader election: the deadline is shorter than the duration, and leaves room for a second attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeaseTimes {
+    /// How long others wait before they take over a lease that is not renewed.
+    pub(crate) duration: Duration,
+    /// How long the leader tries to renew before it gives up.
+    pub(crate) renew_deadline: Duration,
+    /// Pause between two attempts.
+    pub(crate) retry_period: Duration,
+}
+
+/// A kind of config that the manager reconciles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ConfigKind {
+    /// Our own.
+    WindlassConfig,
+    /// That of the kubeadm bootstrap provider, in whose place we then stand.
+    KubeadmConfig,
+}
+
+/// How fast requests may follow each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rate {
+    /// Requests per second in the long run; more than zero.
+    pub(crate) per_second: f64,
+    /// Requests that may come at once; at least one.
+    pub(crate) burst: u32,
+}
+
+/// Where webhooks are served, and with which certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Webhooks {
+    /// The port, on all addresses.
+    pub(crate) port: u16,
+    /// The file of the certificate.
+    pub(crate) certificate: PathBuf,
+    /// The file of its key.
+    pub(crate) key: PathBuf,
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TlsVersion {
+    /// 1.2
+    Tls12,
+    /// 1.3
+    Tls13,
+}
+
+/// An address to listen on, as Go has it: `:9440` is that port on all addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The host or its address; `None` means all addresses.
+    pub(crate) host: Option<String>,
+    /// The port.
+    pub(crate) port: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.host {
+            Some(host) if host.contains(':') => write!(formatter, "[{host}]:{}", self.port),
+            host => write!(formatter, "{}:{}", host.as_deref().unwrap_or_default(), self.port),
+        }
+    }
+}
+
+/// Experimental parts, under the names that Cluster API gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gates {
+    /// Whether MachinePools are served.
+    pub(crate) machine_pool: bool,
+}
+
+/// How lines of the log are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// As klog does.
+    Text,
+    /// As Kubernetes' components do for `json`.
+    Json,
+}
+
+/// Reads the arguments that follow the program's name.
+///
+/// # Errors
+/// One sentence that names the argument and shows what to write.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, String> {
+    match Given::read(arguments)? {
+        Reading::Flags(given) => given.flags().map(|flags| Command::Run(Box::new(flags))),
+        Reading::Help => Ok(Command::Print(help())),
+        Reading::Version => Ok(Command::Print(format!("windlass-manager {}\n", crate::VERSION))),
+    }
+}
+
+fn help() -> String {
+    let mut text = "Fulfils Cluster API's bootstrap contract for WindlassConfigs.\nUsage: windlass-manager [FLAGS]\n\n".to_owned();
+    let left = |flag: &Flag| {
+        let short = if flag.name.len() == 1 { format!("-{}, ", flag.name) } else { "    ".to_owned() };
+        let value = match flag.takes {
+            Takes::Switch => "",
+            Takes::Text => " TEXT",
+            Takes::List => " TEXT,…",
+            Takes::Number => " NUMBER",
+            Takes::Duration => " DURATION",
+        };
+        format!("{short}--{}{value}", flag.name)
+    };
+    let width = FLAGS.iter().map(|flag| left(flag).chars().count()).max().unwrap_or_default();
+    for flag in FLAGS {
+        let default = if flag.default.is_empty() { String::new() } else { format!(" (default {})", flag.default) };
+        text.push_str(&format!("  {:width$}  {}{default}\n", left(flag), flag.help));
+    }
+    text
+}
+
+enum Reading {
+    Flags(Given),
+    Help,
+    Version,
+}
+
+/// The values that were given, by flag, in their order.
+#[derive(Default)]
+struct Given(BTreeMap<&'static str, Vec<String>>);
+
+impl Given {
+    fn read(arguments: impl IntoIterator<Item = String>) -> Result<Reading, String> {
+        let mut given = Given::default();
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            let (name, value) = split(&argument)?;
+            match name {
+                "help" | "h" => return Ok(Reading::Help),
+                "version" => return Ok(Reading::Version),
+                _ => {}
+            }
+            let flag = FLAGS.iter().find(|flag| flag.name == name).ok_or_else(|| unknown(&argument, name))?;
+            let value = match (value, flag.takes) {
+                (Some(value), _) => value.to_owned(),
+                (None, Takes::Switch) => "true".to_owned(),
+                (None, _) => arguments.next().ok_or_else(|| format!("{argument} lacks its value: {}", write(flag)))?,
+            };
+            given.0.entry(flag.name).or_default().push(value);
+        }
+        Ok(Reading::Flags(given))
+    }
+
+    fn flags(&self) -> Result<Flags, String> {
+        Ok(Flags {
+            leader_elect: self.switch("leader-elect")?,
+            lease: self.lease()?,
+            kinds: self.kinds()?,
+            namespaces: self.list("namespace").into_iter().collect(),
+            watch_filter: self.some_text("watch-filter"),
+            concurrency: self.at_least("windlassconfig-concurrency", 1)?,
+            sync_period: self.duration("sync-period")?,
+            kubeconfig: self.some_text("kubeconfig").map(PathBuf::from),
+            kube_api: self.rate("kube-api-qps", "kube-api-burst")?,
+            workload_api: self.rate("clustercache-client-qps", "clustercache-client-burst")?,
+            bootstrap_token_ttl: self.duration("bootstrap-token-ttl")?,
+            webhooks: self.webhooks()?,
+            tls_min_version: self.one_of("tls-min-version", &[("VersionTLS12", TlsVersion::Tls12), ("VersionTLS13", TlsVersion::Tls13)])?,
+            health: self.address("health-addr")?,
+            diagnostics: self.address("diagnostics-address")?,
+            insecure_diagnostics: self.switch("insecure-diagnostics")?,
+            gates: self.gates()?,
+            log_format: self.one_of("logging-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])?,
+            verbosity: self.at_least::<u32>("v", 0)?.min(5) as u8,
+        })
+    }
+
+    /// The last value, or the default.
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(|values| values.last()).map_or_else(|| of_table(name).default, String::as_str)
+    }
+
+    fn some_text(&self, name: &str) -> Option<String> {
+        Some(self.text(name).to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// All values, cut at commas; those that are empty do not count.
+    fn list(&self, name: &str) -> Vec<String> {
+        let default = [of_table(name).default.to_owned()];
+        let values = self.0.get(name).map_or(&default[..], Vec::as_slice);
+        values.iter().flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// What Go's `strconv.ParseBool` takes.
+    fn switch(&self, name: &str) -> Result<bool, String> {
+        bool_of(self.text(name)).ok_or_else(|| self.fault(name, "it is true or false"))
+    }
+
+    fn at_least<N: FromStr + PartialOrd + fmt::Display>(&self, name: &str, least: N) -> Result<N, String> {
+        let number = self.text(name).parse().ok().filter(|number| *number >= least);
+        number.ok_or_else(|| self.fault(name, &format!("it is a whole number from {least} on")))
+    }
+
+    /// A length of time that is longer than none.
+    fn duration(&self, name: &str) -> Result<Duration, String> {
+        let length = GoDuration::parse(self.text(name)).map_err(|fault| self.fault(name, &fault))?;
+        let nanoseconds = u64::try_from(length.as_nanoseconds()).ok().filter(|length| *length > 0);
+        nanoseconds.map(Duration::from_nanos).ok_or_else(|| self.fault(name, "it is more than 0s"))
+    }
+
+    fn one_of<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Result<T, String> {
+        let found = known.iter().find(|(word, _)| *word == self.text(name));
+        let words = || known.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ");
+        found.map(|(_, value)| *value).ok_or_else(|| self.fault(name, &format!("it is {}", words())))
+    }
+
+    fn rate(&self, qps: &str, burst: &str) -> Result<Option<Rate>, String> {
+        let number: Option<f64> = self.text(qps).parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+        let per_second = number.ok_or_else(|| self.fault(qps, "it is a number from 0 on"))?;
+        let burst = self.at_least(burst, 1)?;
+        Ok((per_second > 0.0).then_some(Rate { per_second, burst }))
+    }
+
+    fn lease(&self) -> Result<LeaseTimes, String> {
+        let [duration, deadline, pause] = ["leader-elect-lease-duration", "leader-elect-renew-deadline", "leader-elect-retry-period"];
+        let times = LeaseTimes {
+            duration: self.duration(duration)?,
+            renew_deadline: self.duration(deadline)?,
+            retry_period: self.duration(pause)?,
+        };
+        if times.duration < Duration::from_secs(1) {
+            return Err(self.fault(duration, "a Lease counts in seconds: it is at least 1s"));
+        }
+        if times.duration <= times.renew_deadline {
+            return Err(self.fault(duration, &format!("it is more than --{deadline}, which is {}", self.text(deadline))));
+        }
+        if times.renew_deadline <= times.retry_period.mul_f64(1.2) {
+            return Err(self.fault(deadline, &format!("it is more than 1.2 times --{pause}, which is {}", self.text(pause))));
+        }
+        Ok(times)
+    }
+
+    fn kinds(&self) -> Result<BTreeSet<ConfigKind>, String> {
+        let known = |word: &str| match word {
+            "WindlassConfig" => Some(ConfigKind::WindlassConfig),
+            "KubeadmConfig" => Some(ConfigKind::KubeadmConfig),
+            _ => None,
+        };
+        let kinds: Option<BTreeSet<ConfigKind>> = self.list("kinds").iter().map(|word| known(word)).collect();
+        let named = kinds.filter(|kinds| !kinds.is_empty());
+        named.ok_or_else(|| self.fault("kinds", "it is WindlassConfig, KubeadmConfig or both with a comma"))
+    }
+
+    fn webhooks(&self) -> Result<Option<Webhooks>, String> {
+        let port: u16 = self.text("webhook-port").parse().map_err(|_| self.fault("webhook-port", "it is a port from 0 to 65535"))?;
+        let folder = PathBuf::from(self.text("webhook-cert-dir"));
+        let file = |name: &str| folder.join(self.text(name));
+        Ok((port != 0).then(|| Webhooks { port, certificate: file("webhook-cert-name"), key: file("webhook-key-name") }))
+    }
+
+    /// An address as Go listens on it. Empty and `0` mean none, as in controller-runtime.
+    fn address(&self, name: &str) -> Result<Option<Address>, String> {
+        let text = self.text(name);
+        if text.is_empty() || text == "0" {
+            return Ok(None);
+        }
+        let fault = || self.fault(name, "it is HOST:PORT, or :PORT for all addresses");
+        let (host, port) = text.rsplit_once(':').ok_or_else(fault)?;
+        let port = port.parse().map_err(|_| fault())?;
+        let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        if bracketed.is_none() && host.contains(':') {
+            return Err(fault());
+        }
+        let host = bracketed.unwrap_or(host);
+        Ok(Some(Address { host: (!host.is_empty()).then(|| host.to_owned()), port }))
+    }
+
+    fn gates(&self) -> Result<Gates, String> {
+        let mut gates = Gates { machine_pool: true };
+        for item in self.list("feature-gates") {
+            let setting = item.split_once('=').and_then(|(name, value)| Some((name.trim(), bool_of(value.trim())?)));
+            match setting {
+                Some(("MachinePool", value)) => gates.machine_pool = value,
+                Some((name, _)) => return Err(self.fault("feature-gates", &format!("there is no gate {name}, only MachinePool"))),
+                None => return Err(self.fault("feature-gates", &format!("{item} is not NAME=true or NAME=false"))),
+            }
+        }
+        Ok(gates)
+    }
+
+    fn fault(&self, name: &str, why: &str) -> String {
+        let values = self.0.get(name).map_or_else(|| of_table(name).default.to_owned(), |values| values.join(","));
+        format!("--{name}={values} cannot be: {why}; {}", write(of_table(name)))
+    }
+}
+
+/// The name and the value of an argument, as pflag cuts it: two dashes before a long name, one or two before a single letter.
+fn split(argument: &str) -> Result<(&str, Option<&str>), String> {
+    let stray = || format!("{argument} is no flag: windlass-manager takes only flags, which --help lists");
+    if let Some(long) = argument.strip_prefix("--").filter(|long| !long.is_empty()) {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        return Ok((name, value));
+    }
+    let short = argument.strip_prefix('-').ok_or_else(stray)?;
+    let end = short.chars().next().ok_or_else(stray)?.len_utf8();
+    let (name, rest) = short.split_at(end);
+    let word = short.split('=').next().unwrap_or_default();
+    if word.len() > end && FLAGS.iter().any(|flag| flag.name == word) {
+        return Err(format!("{argument} has one dash: write -{argument}"));
+    }
+    Ok((name, (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest))))
+}
+
+fn unknown(argument: &str, name: &str) -> String {
+    let meant = nearest(name, FLAGS.iter().map(|flag| flag.name)).map(|name| write(of_table(name)));
+    format!("there is no flag {argument}: {}", meant.as_deref().unwrap_or("--help lists the flags"))
+}
+
+/// How a flag is written, with its default or a word in its place.
+fn write(flag: &Flag) -> String {
+    let value = match (flag.default, flag.takes) {
+        ("", Takes::Number) => "1",
+        ("", _) if flag.name == "feature-gates" => "MachinePool=true",
+        ("", _) => "TEXT",
+        (default, _) => default,
+    };
+    format!("write --{}={value}", flag.name)
+}
+
+fn bool_of(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+fn of_table(name: &str) -> &'static Flag {
+    FLAGS.iter().find(|flag| flag.name == name).expect("internal error: a flag that the table does not have")
+}
+
+#[cfg(test)]
+impl Flags {
+    /// The flags of a command line that is right.
+    pub(crate) fn of(arguments: &[&str]) -> Self {
+        match parse(arguments.iter().map(|argument| (*argument).to_owned())) {
+            Ok(Command::Run(flags)) => *flags,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(arguments: &[&str]) -> String {
+        parse(arguments.iter().map(|argument| (*argument).to_owned())).expect_err("the line is wrong")
+    }
+
+    /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14.
+    #[test]
+    fn nothing_given_is_what_cluster_api_has() {
+        let flags = Flags::of(&[]);
+        assert!(!flags.leader_elect && !flags.insecure_diagnostics);
+        let seconds = Duration::from_secs;
+        assert_eq!(flags.lease, LeaseTimes { duration: seconds(15), renew_deadline: seconds(10), retry_period: seconds(2) });
+        assert_eq!(flags.kinds, [ConfigKind::WindlassConfig].into());
+        assert_eq!((flags.namespaces, flags.watch_filter), (BTreeSet::new(), None));
+        assert_eq!((flags.concurrency, flags.sync_period, flags.bootstrap_token_ttl), (100, seconds(600), seconds(900)));
+        assert_eq!(flags.kube_api, Some(Rate { per_second: 100.0, burst: 200 }));
+        assert_eq!(flags.workload_api, Some(Rate { per_second: 20.0, burst: 30 }));
+        let webhooks = flags.webhooks.expect("they are on");
+        assert_eq!(webhooks.port, 9443);
+        assert_eq!(webhooks.key, PathBuf::from("/tmp/k8s-webhook-server/serving-certs/tls.key"));
+        assert_eq!(flags.health, Some(Address { host: None, port: 9440 }));
+        assert_eq!(flags.diagnostics, Some(Address { host: None, port: 8443 }));
+        assert_eq!((flags.verbosity, flags.log_format), (2, LogFormat::Text));
+        assert_eq!((flags.tls_min_version, flags.gates.machine_pool), (TlsVersion::Tls12, true));
+    }
+
+    /// pflag: a value after `=` or in the next argument, but of a switch only after `=`; one letter has one dash or two.
+    #[test]
+    fn values_are_written_as_for_go() {
+        let flags = Flags::of(&["--leader-elect", "--v=4", "--sync-period", "1m30s", "--insecure-diagnostics=true"]);
+        assert!(flags.leader_elect && flags.insecure_diagnostics);
+        assert_eq!((flags.verbosity, flags.sync_period), (4, Duration::from_secs(90)));
+        assert!(!Flags::of(&["--leader-elect=true", "--leader-elect=false"]).leader_elect);
+        for line in [&["-v=5"][..], &["-v", "5"], &["-v5"], &["--v", "5"], &["--v=10"]] {
+            assert_eq!(Flags::of(line).verbosity, 5, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn lists_come_with_commas_and_in_turns() {
+        let flags = Flags::of(&["--namespace=a,b", "--namespace=c", "--kinds", "KubeadmConfig", "--kinds=WindlassConfig"]);
+        assert_eq!(flags.namespaces, ["a", "b", "c"].map(str::to_owned).into());
+        assert_eq!(flags.kinds, [ConfigKind::WindlassConfig, ConfigKind::KubeadmConfig].into());
+        assert_eq!(Flags::of(&["--namespace="]).namespaces, BTreeSet::new());
+    }
+
+    #[test]
+    fn addresses_and_ports_can_be_turned_off() {
+        let flags = Flags::of(&["--health-addr=", "--diagnostics-address=0", "--webhook-port=0", "--kube-api-qps=0"]);
+        assert_eq!((flags.health, flags.diagnostics, flags.webhooks, flags.kube_api), (None, None, None, None));
+        let local = Flags::of(&["--health-addr=[::1]:80", "--diagnostics-address=localhost:81"]);
+        assert_eq!(local.health.map(|address| address.to_string()).as_deref(), Some("[::1]:80"));
+        assert_eq!(local.diagnostics, Some(Address { host: Some("localhost".to_owned()), port: 81 }));
+    }
+
+    #[test]
+    fn faults_show_the_line_to_write() {
+        let check = |line: &[&str], expected: &str| assert_eq!(fault(line), expected);
+        check(
+            &["--sync-period=10"],
+            "--sync-period=10 cannot be: time: missing unit in duration \"10\"; write --sync-period=10m",
+        );
+        check(&["--synk-period=10m"], "there is no flag --synk-period=10m: write --sync-period=10m");
+        check(&["--zzz"], "there is no flag --zzz: --help lists the flags");
+        check(&["run"], "run is no flag: windlass-manager takes only flags, which --help lists");
+        check(&["-leader-elect"], "-leader-elect has one dash: write --leader-elect");
+        check(&["--webhook-port"], "--webhook-port lacks its value: write --webhook-port=9443");
+        check(&["--leader-elect=maybe"], "--leader-elect=maybe cannot be: it is true or false; write --leader-elect=false");
+        check(
+            &["--kinds=Secret"],
+            "--kinds=Secret cannot be: it is WindlassConfig, KubeadmConfig or both with a comma; write --kinds=WindlassConfig",
+        );
+        check(
+            &["--health-addr=::1:80"],
+            "--health-addr=::1:80 cannot be: it is HOST:PORT, or :PORT for all addresses; write --health-addr=:9440",
+        );
+        check(
+            &["--feature-gates=Foo=true"],
+            "--feature-gates=Foo=true cannot be: there is no gate Foo, only MachinePool; write --feature-gates=MachinePool=true",
+        );
+        check(
+            &["--leader-elect-lease-duration=5s"],
+            "--leader-elect-lease-duration=5s cannot be: it is more than --leader-elect-renew-deadline, which is 10s; \
+             write --leader-elect-lease-duration=15s",
+        );
+        for line in [
+            "--sync-period=-1s",
+            "--windlassconfig-concurrency=0",
+            "--kube-api-qps=NaN",
+            "--v=-1",
+            "--kube-api-burst=0",
+            "--webhook-port=65536",
+            "-",
+            "--",
+            "-é",
+        ] {
+            fault(&[line]);
+        }
+    }
+
+    /// Each flag of the table is read above, and `help` says it with its default.
+    #[test]
+    fn every_flag_of_the_table_counts() {
+        let code = include_str!("flags.rs").split("#[cfg(test)]").next().unwrap_or_default();
+        let Ok(Command::Print(help)) = parse(["--help".to_owned()]) else { panic!("no help") };
+        for flag in FLAGS {
+            assert!(code.contains(&format!("\"{}\"", flag.name)), "{} is in the table, and nothing reads it", flag.name);
+            assert!(help.contains(&format!("--{}", flag.name)) && help.contains(flag.help), "{help}");
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 160), "{help}");
+    }
+}
