@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     reason = "the manager is a shell: it has a clock, sockets, files, an environment and standard streams"
 )]
-#![allow(dead_code, reason = "the servers and the election come next")]
 
 mod client;
 mod controller;
@@ -14,6 +13,7 @@ mod metrics;
 mod process;
 mod readiness;
 mod run;
+mod server;
 mod shutdown;
 
 use std::io::Write as _;
@@ -50,5 +50,9 @@ fn begin() -> Result<(), Fault> {
     log::begin(flags.log_format, flags.verbosity);
     // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a second choice fails.
     drop(aws_lc_rs::default_provider().install_default());
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run::run(flags))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(run::run(flags));
+    // Who has lost the lease waits for nothing.
+    runtime.shutdown_background();
+    ended
 }

@@ -2,17 +2,27 @@
 
 use std::time::Duration;
 
+use kube::Client;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
 use crate::client::{client, configuration};
 use crate::controller::{self, Setting};
-use crate::election::Leadership;
-use crate::flags::Flags;
+use crate::election::{Elector, Leadership, identity, namespace};
+use crate::flags::{Address, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::server::certificate::{Certificate, Files, LOOK_EVERY};
+use crate::server::{BOUNDS, Server, diagnostics, health, listen, webhooks};
 use crate::shutdown::Shutdown;
 use crate::{Fault, VERSION};
 
-/// How long the controller may take to end what it is at. The kubelet kills after ten seconds (`terminationGracePeriodSeconds`).
+/// How long the controller may take to end what it is at. The kubelet kills after ten seconds (`terminationGracePeriodSeconds`), in which
+/// the lease is released and the servers are closed too.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How long webhooks are served on when the process is to end: so long it may take until the API server asks another replica.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// Runs until the process is told to end.
 ///
@@ -22,17 +32,174 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     tracing::info!(version = VERSION, "Starting manager");
     let shutdown = Shutdown::new();
     shutdown.on_signals()?;
-    let metrics = Metrics::new();
-    let readiness = Readiness::default();
+    let (metrics, readiness) = (Metrics::new(), Readiness::default());
     let config = configuration(flags.kubeconfig.as_deref()).await?;
-    let client = client(config, flags.kube_api, &metrics)?;
-    let leadership = Leadership::without_election();
-    let controller = controller::run(Setting { client, flags, metrics, readiness, leadership, shutdown: shutdown.clone() });
-    tokio::select! {
-        ended = controller => ended,
-        () = async { shutdown.begun().await; tokio::time::sleep(GRACE).await } => {
-            tracing::warn!("Controller did not end in time");
+    let controllers = client(config.clone(), flags.kube_api, &metrics)?;
+    // What a leader or a webhook asks must not wait behind what the controller asks.
+    let own = client(config, None, &metrics)?;
+    let closing = Shutdown::new();
+    let mut servers = serve(&flags, &metrics, &readiness, &own, &closing).await?;
+    let elector = flags.leader_elect.then(|| Elector::new(own, &namespace(), identity(), flags.lease, metrics.clone()));
+    let leadership = elector.as_ref().map_or_else(Leadership::without_election, Elector::leadership);
+    let serves_webhooks = flags.webhooks.is_some();
+    let setting = Setting { client: controllers, flags, metrics, readiness, leadership, shutdown: shutdown.clone() };
+    work(setting, elector).await?;
+    if serves_webhooks {
+        sleep_until(shutdown.begun_at().unwrap_or_else(Instant::now) + LINGER).await;
+    }
+    closing.begin();
+    while servers.join_next().await.is_some() {}
+    tracing::info!("Manager has ended");
+    Ok(())
+}
+
+/// Has the controller work while this process leads, until the shutdown begins; then gives the lease back.
+async fn work(setting: Setting, mut elector: Option<Elector>) -> Result<(), Fault> {
+    let shutdown = setting.shutdown.clone();
+    if let Some(elector) = &mut elector
+        && !elector.acquire(&shutdown).await
+    {
+        return Ok(());
+    }
+    let mut controller = JoinSet::new();
+    controller.spawn(controller::run(setting));
+    let ended = tokio::select! {
+        ended = end_of(&mut controller) => ended.and_then(|()| by_itself(&shutdown)),
+        kept = keep(elector.as_mut(), &shutdown) => {
+            // Who has lost the lease stops at once: nothing is ended in order, nothing is given back.
+            kept?;
+            timeout(GRACE, end_of(&mut controller)).await.unwrap_or_else(|_| {
+                tracing::warn!("Controller did not end in time");
+                Ok(())
+            })
+        }
+    };
+    controller.shutdown().await;
+    if let Some(mut elector) = elector {
+        elector.release().await;
+    }
+    ended
+}
+
+async fn end_of(controller: &mut JoinSet<Result<(), Fault>>) -> Result<(), Fault> {
+    match controller.join_next().await {
+        Some(Ok(ended)) => ended,
+        Some(Err(fault)) => Err(format!("internal error: the controller ended: {fault}").into()),
+        None => Ok(()),
+    }
+}
+
+fn by_itself(shutdown: &Shutdown) -> Result<(), Fault> {
+    if shutdown.has_begun() { Ok(()) } else { Err("internal error: the controller ended by itself".into()) }
+}
+
+async fn keep(elector: Option<&mut Elector>, shutdown: &Shutdown) -> Result<(), Fault> {
+    match elector {
+        Some(elector) => elector.keep(shutdown).await,
+        None => {
+            shutdown.begun().await;
             Ok(())
+        }
+    }
+}
+
+/// Begins to serve all that the flags ask for.
+async fn serve(flags: &Flags, metrics: &Metrics, readiness: &Readiness, client: &Client, closing: &Shutdown) -> Result<JoinSet<()>, Fault> {
+    let mut servers = JoinSet::new();
+    if let Some(address) = &flags.health {
+        let listener = listen(address).await.map_err(|fault| unusable("health-addr", address, &fault))?;
+        let server = Server { listener, tls: None, router: health::router(readiness.clone()), bounds: BOUNDS };
+        servers.spawn(server.serve(closing.clone()));
+    }
+    if let Some(address) = &flags.diagnostics {
+        let listener = listen(address).await.map_err(|fault| unusable("diagnostics-address", address, &fault))?;
+        let (tls, router) = if flags.insecure_diagnostics {
+            (None, diagnostics::open_router(metrics.clone()))
+        } else {
+            (
+                Some(Certificate::self_signed()?.tls(flags.tls_min_version)),
+                diagnostics::router(metrics.clone(), client.clone()),
+            )
+        };
+        servers.spawn(Server { listener, tls, router, bounds: BOUNDS }.serve(closing.clone()));
+    }
+    if let Some(webhooks) = &flags.webhooks {
+        let address = Address { host: None, port: webhooks.port };
+        let listener = listen(&address).await.map_err(|fault| unusable("webhook-port", webhooks.port, &fault))?;
+        let certificate = Certificate::default();
+        let tls = Some(certificate.tls(flags.tls_min_version));
+        let files = Files { certificate: webhooks.certificate.clone(), key: webhooks.key.clone() };
+        let ready = readiness.check("webhooks", "the certificate has not been read");
+        servers.spawn(certificate.follow(files, LOOK_EVERY, ready, closing.clone()));
+        servers.spawn(Server { listener, tls, router: webhooks::router(metrics), bounds: BOUNDS }.serve(closing.clone()));
+    }
+    Ok(servers)
+}
+
+fn unusable(flag: &str, value: impl std::fmt::Display, fault: &std::io::Error) -> Fault {
+    format!("--{flag}={value}: cannot listen there: {fault}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::election::tests::Server as Api;
+
+    /// A run on an API server in memory; what is to be written there is the Lease alone.
+    fn setting(api: &Api, arguments: &[&str]) -> (Setting, Elector, Shutdown) {
+        let (flags, metrics, shutdown) = (Flags::of(arguments), Metrics::new(), Shutdown::new());
+        let elector = Elector::new(api.client(), "windlass-system", identity(), flags.lease, metrics.clone());
+        let leadership = elector.leadership();
+        let setting =
+            Setting { client: api.client(), flags, metrics, readiness: Readiness::default(), leadership, shutdown: shutdown.clone() };
+        (setting, elector, shutdown)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_told_to_end_gives_the_lease_back() {
+        let api = Api::default();
+        let (setting, elector, shutdown) = setting(&api, &[]);
+        let leadership = setting.leadership.clone();
+        let working = tokio::spawn(work(setting, Some(elector)));
+        while !leadership.holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_ne!(api.holder(), "");
+        shutdown.begin();
+        working.await.unwrap().expect("it ends in order");
+        assert_eq!(api.holder(), "");
+        assert!(!leadership.holds());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_loses_the_lease_ends_with_a_fault() {
+        let api = Api::default();
+        let (setting, elector, _shutdown) = setting(&api, &[]);
+        let leadership = setting.leadership.clone();
+        let working = tokio::spawn(work(setting, Some(elector)));
+        while !leadership.holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        api.take_over("another");
+        let fault = working.await.unwrap().expect_err("another leads");
+        assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
+        assert!(!leadership.holds());
+        assert_eq!(api.holder(), "another");
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_taken_is_named_with_its_flag() {
+        let taken = listen(&Address { host: None, port: 0 }).await.unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let api = Api::default();
+        for flag in ["health-addr", "diagnostics-address", "webhook-port"] {
+            let value = if flag == "webhook-port" { port.to_string() } else { format!(":{port}") };
+            let off = ["--health-addr=", "--diagnostics-address=", "--webhook-port=0"];
+            let given = format!("--{flag}={value}");
+            let flags = Flags::of(&[off[0], off[1], off[2], &given]);
+            let served = serve(&flags, &Metrics::new(), &Readiness::default(), &api.client(), &Shutdown::new()).await;
+            let fault = served.expect_err("somebody listens there").to_string();
+            assert!(fault.starts_with(&format!("{given}: cannot listen there: ")), "{fault}");
         }
     }
 }

@@ -1,24 +1,30 @@
 //! The wish to end, which everything that runs waits for.
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// A handle on the wish to end; all clones are of one wish.
 #[derive(Debug, Clone)]
-pub(crate) struct Shutdown(watch::Sender<bool>);
+pub(crate) struct Shutdown(watch::Sender<Option<Instant>>);
 
 impl Shutdown {
     /// Nobody wishes it yet.
     pub(crate) fn new() -> Self {
-        Shutdown(watch::Sender::new(false))
+        Shutdown(watch::Sender::new(None))
     }
 
     /// Wishes it; more than once is as once.
     pub(crate) fn begin(&self) {
-        self.0.send_replace(true);
+        self.0.send_if_modified(|begun| begun.is_none() && begun.replace(Instant::now()).is_none());
     }
 
     /// Whether it has begun.
     pub(crate) fn has_begun(&self) -> bool {
+        self.begun_at().is_some()
+    }
+
+    /// When it began.
+    pub(crate) fn begun_at(&self) -> Option<Instant> {
         *self.0.borrow()
     }
 
@@ -26,7 +32,7 @@ impl Shutdown {
     pub(crate) async fn begun(&self) {
         // The sender is ours, so that the channel is open.
         let mut wish = self.0.subscribe();
-        drop(wish.wait_for(|begun| *begun).await);
+        drop(wish.wait_for(Option::is_some).await);
     }
 
     /// Begins when the process is told to end: SIGTERM by the kubelet, SIGINT by people.

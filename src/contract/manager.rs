@@ -28,6 +28,12 @@ pub const READINESS_PATH: &str = "/readyz";
 /// Path of the conversion webhook.
 pub const CONVERSION_PATH: &str = "/convert";
 
+/// Path of an admission webhook, as controller-runtime serves them: `/validate-bootstrap-windlass-dev-v1beta2-windlassconfig` for the verb
+/// `validate`.
+pub fn admission_path(verb: &str, group: &str, version: &str, kind: &str) -> String {
+    format!("/{verb}-{}-{version}-{}", group.replace('.', "-"), kind.to_lowercase())
+}
+
 /// Folder in which the manager finds the certificate of its webhooks.
 pub const CERTIFICATE_FOLDER: &str = "/tmp/k8s-webhook-server/serving-certs";
 

@@ -66,7 +66,7 @@ pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[&K
         .iter()
         .map(|kind| {
             let singular = kind.kind.to_lowercase();
-            let path = format!("/{verb}-{}-{version}-{singular}", kind.group.replace('.', "-"));
+            let path = face::admission_path(verb, &kind.group, version, &kind.kind);
             json!({
                 "admissionReviewVersions": REVIEW_VERSIONS,
                 "clientConfig": {"service": service_reference(names, Some(&path.into()))},

@@ -1,7 +1,8 @@
 //! What everyone who writes asks first.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 /// Whether this process may write; clones are of one answer.
 ///
@@ -23,17 +24,44 @@ impl Leadership {
         Leadership(Arc::new(Mutex::new(Term::Endless)))
     }
 
+    /// Of a candidate: it may not write yet.
+    pub(super) fn of_candidate() -> Self {
+        Leadership(Arc::new(Mutex::new(Term::None)))
+    }
+
     /// Whether this process may write now. Ask directly before each write.
     #[cfg_attr(not(test), expect(dead_code, reason = "the controller asks"))]
     pub(crate) fn holds(&self) -> bool {
-        self.holds_at(Instant::now())
-    }
-
-    fn holds_at(&self, now: Instant) -> bool {
-        match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match self.term() {
             Term::None => false,
-            Term::Until(end) => now < end,
+            Term::Until(end) => Instant::now() < end,
             Term::Endless => true,
         }
+    }
+
+    /// It may write until then.
+    pub(super) fn extend(&self, end: Instant) {
+        self.set(Term::Until(end));
+    }
+
+    /// It may not write any more.
+    pub(super) fn end(&self) {
+        self.set(Term::None);
+    }
+
+    /// When the term of a leader ends.
+    pub(super) fn ends(&self) -> Option<Instant> {
+        match self.term() {
+            Term::Until(end) => Some(end),
+            Term::None | Term::Endless => None,
+        }
+    }
+
+    fn term(&self) -> Term {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, term: Term) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = term;
     }
 }

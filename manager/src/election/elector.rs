@@ -1,0 +1,229 @@
+//! One candidate: gets the Lease, renews it, gives it back.
+
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::decision::{Action, Observation, decide};
+use super::{LEASE, Leadership};
+use crate::Fault;
+use crate::flags::LeaseTimes;
+use crate::metrics::Metrics;
+use crate::shutdown::Shutdown;
+
+/// A candidate for the Lease.
+pub(crate) struct Elector {
+    leases: Api<Lease>,
+    namespace: String,
+    identity: String,
+    times: LeaseTimes,
+    leadership: Leadership,
+    metrics: Metrics,
+    seen: Option<Observation>,
+}
+
+/// What one attempt came to.
+enum Attempt {
+    /// The Lease is ours, until somebody else could take it.
+    Held,
+    /// It is another's, for so long.
+    Another(Duration),
+}
+
+impl Elector {
+    /// A candidate that has not tried yet. The client has no limit on its rate: a leader that waits for its turn loses the Lease.
+    pub(crate) fn new(client: Client, namespace: &str, identity: String, times: LeaseTimes, metrics: Metrics) -> Self {
+        metrics.leads(LEASE, false);
+        Elector {
+            leases: Api::namespaced(client, namespace),
+            namespace: namespace.to_owned(),
+            identity,
+            times,
+            leadership: Leadership::of_candidate(),
+            metrics,
+            seen: None,
+        }
+    }
+
+    /// The answer to whether this candidate may write.
+    pub(crate) fn leadership(&self) -> Leadership {
+        self.leadership.clone()
+    }
+
+    /// Tries until the Lease is held; false when the shutdown begins before.
+    pub(crate) async fn acquire(&mut self, shutdown: &Shutdown) -> bool {
+        tracing::info!(Lease = %self.lease(), identity = %self.identity, "Attempting to acquire leader lease");
+        loop {
+            let attempt = self.attempt(self.patience());
+            let attempt = tokio::select! {
+                attempt = attempt => attempt,
+                () = shutdown.begun() => return false,
+            };
+            let pause = match attempt {
+                Ok(Attempt::Held) => {
+                    tracing::info!(Lease = %self.lease(), identity = %self.identity, "Successfully acquired lease");
+                    self.metrics.leads(LEASE, true);
+                    return true;
+                }
+                Ok(Attempt::Another(left)) => left.min(self.times.retry_period),
+                Err(fault) => {
+                    tracing::error!(Lease = %self.lease(), err = %fault, "Failed to acquire lease");
+                    self.times.retry_period
+                }
+            };
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = shutdown.begun() => return false,
+            }
+        }
+    }
+
+    /// Renews the Lease until the shutdown begins.
+    ///
+    /// # Errors
+    /// When it is lost. From then on nothing may be written.
+    pub(crate) async fn keep(&mut self, shutdown: &Shutdown) -> Result<(), Fault> {
+        loop {
+            tokio::select! {
+                () = sleep(self.times.retry_period) => {}
+                () = shutdown.begun() => return Ok(()),
+            }
+            let end = self.leadership.ends().unwrap_or_else(Instant::now);
+            let attempt = tokio::select! {
+                attempt = self.attempt(end.min(self.patience())) => attempt,
+                () = shutdown.begun() => {
+                    // Whether it was written nobody knows.
+                    self.forget_version();
+                    return Ok(());
+                }
+            };
+            let failure = match attempt {
+                Ok(Attempt::Held) => continue,
+                Ok(Attempt::Another(_)) => return Err(self.lost("another manager holds it")),
+                Err(fault) => fault,
+            };
+            tracing::error!(Lease = %self.lease(), err = %failure, "Failed to renew lease");
+            if Instant::now() >= end {
+                return Err(self.lost(&failure.to_string()));
+            }
+        }
+    }
+
+    /// Gives the Lease back, so that another candidate need not wait; everything must have stopped writing before. What fails is logged: the
+    /// Lease then runs out by itself.
+    pub(crate) async fn release(&mut self) {
+        self.leadership.end();
+        self.metrics.leads(LEASE, false);
+        let held = self.seen.take().filter(|seen| seen.holder() == self.identity && seen.has_version());
+        let Some(held) = held else { return };
+        let spec = LeaseSpec {
+            holder_identity: Some(String::new()),
+            lease_duration_seconds: Some(1),
+            ..self.spec(held.lease.spec.unwrap_or_default(), Action::Renew)
+        };
+        let replaced = self.replace(Lease { spec: Some(spec), ..held.lease });
+        match timeout_at(Instant::now() + self.times.retry_period, replaced).await {
+            Ok(Ok(_)) => tracing::info!(Lease = %self.lease(), "Released lease"),
+            Ok(Err(fault)) => tracing::error!(Lease = %self.lease(), err = %fault, "Failed to release lease"),
+            Err(_) => tracing::error!(Lease = %self.lease(), err = "no answer in time", "Failed to release lease"),
+        }
+    }
+
+    /// Until when an attempt waits for answers: as for client-go half of the deadline, so that there is time for another.
+    fn patience(&self) -> Instant {
+        Instant::now() + self.times.renew_deadline / 2
+    }
+
+    /// Looks at the Lease and does what is to be done, until a deadline.
+    async fn attempt(&mut self, deadline: Instant) -> Result<Attempt, Fault> {
+        // The Lease counts from before it is written: others begin to count only when they see it.
+        let started = Instant::now();
+        match timeout_at(deadline, self.look_and_act()).await {
+            Ok(Ok(Attempt::Held)) => {
+                // Not the whole duration: what was sent at the last moment has the rest of it to arrive.
+                self.leadership.extend(started + self.times.renew_deadline);
+                Ok(Attempt::Held)
+            }
+            Ok(other) => other,
+            Err(_) => {
+                self.forget_version();
+                Err("no answer in time".into())
+            }
+        }
+    }
+
+    async fn look_and_act(&mut self) -> Result<Attempt, Fault> {
+        // A Lease that is ours needs no look: the version tells whether somebody has changed it.
+        if !self.seen.as_ref().is_some_and(|seen| seen.holder() == self.identity && seen.has_version()) {
+            let lease = self.leases.get_opt(LEASE).await?;
+            let before = self.seen.take();
+            self.seen = lease.map(|lease| Observation::next(before, lease, Instant::now()));
+        }
+        let action = decide(&self.identity, self.seen.as_ref(), Instant::now());
+        let lease = self.seen.as_ref().map(|seen| seen.lease.clone()).unwrap_or_default();
+        let spec = Some(self.spec(lease.spec.clone().unwrap_or_default(), action));
+        let written = match action {
+            Action::Wait(left) => return Ok(Attempt::Another(left)),
+            Action::Create => {
+                let metadata = ObjectMeta { name: Some(LEASE.to_owned()), ..ObjectMeta::default() };
+                self.leases.create(&PostParams::default(), &Lease { metadata, spec }).await
+            }
+            Action::TakeOver | Action::Renew => self.replace(Lease { spec, ..lease }).await,
+        };
+        match written {
+            Ok(lease) => {
+                self.seen = Some(Observation { lease, since: Instant::now() });
+                Ok(Attempt::Held)
+            }
+            Err(fault) => {
+                self.forget_version();
+                Err(fault.into())
+            }
+        }
+    }
+
+    /// The next attempt looks before it writes.
+    fn forget_version(&mut self) {
+        if let Some(seen) = &mut self.seen {
+            seen.lease.metadata.resource_version = None;
+        }
+    }
+
+    async fn replace(&self, lease: Lease) -> Result<Lease, kube::Error> {
+        self.leases.replace(LEASE, &PostParams::default(), &lease).await
+    }
+
+    /// What we write into the Lease; what others wrote there and we do not know stays.
+    fn spec(&self, before: LeaseSpec, action: Action) -> LeaseSpec {
+        let now = Some(MicroTime(Timestamp::now()));
+        let (acquire_time, lease_transitions) = match action {
+            Action::Renew => (before.acquire_time.clone(), before.lease_transitions),
+            Action::TakeOver => (now.clone(), Some(before.lease_transitions.unwrap_or_default().saturating_add(1))),
+            Action::Create | Action::Wait(_) => (now.clone(), Some(0)),
+        };
+        LeaseSpec {
+            holder_identity: Some(self.identity.clone()),
+            // A part of a second counts as a whole one: others may wait longer, never shorter.
+            lease_duration_seconds: Some(i32::try_from(self.times.duration.as_secs_f64().ceil() as i64).unwrap_or(i32::MAX)),
+            acquire_time,
+            renew_time: now,
+            lease_transitions,
+            ..before
+        }
+    }
+
+    fn lost(&self, why: &str) -> Fault {
+        self.leadership.end();
+        self.metrics.leads(LEASE, false);
+        format!("the leader lease {} is lost: {why}", self.lease()).into()
+    }
+
+    fn lease(&self) -> String {
+        format!("{}/{LEASE}", self.namespace)
+    }
+}
