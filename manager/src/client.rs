@@ -15,7 +15,7 @@ use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer, Service};
 
-use crate::Fault;
+use crate::fault::{Fault, told};
 use crate::flags::Rate;
 use crate::metrics::Metrics;
 
@@ -30,8 +30,8 @@ const WAITING: usize = 1024;
 pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, Fault> {
     let options = KubeConfigOptions::default();
     let named = match kubeconfig {
-        Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {fault}", path.display()))?),
-        None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {fault}"))?,
+        Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {}", path.display(), told(&fault)))?),
+        None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {}", told(&fault)))?,
     };
     let mut config = match named {
         Some(named) => Config::from_custom_kubeconfig(named, &options).await?,
@@ -39,7 +39,9 @@ pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, F
             Ok(config) => config,
             Err(in_cluster) => {
                 let at_home = Config::from_kubeconfig(&options).await;
-                at_home.map_err(|at_home| format!("no way to the API server: write --kubeconfig=FILE ({in_cluster}; {at_home})"))?
+                at_home.map_err(|at_home| {
+                    format!("no way to the API server: write --kubeconfig=FILE ({}; {})", told(&in_cluster), told(&at_home))
+                })?
             }
         },
     };

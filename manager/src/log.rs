@@ -86,15 +86,14 @@ where
     W: Fn(&str) + 'static,
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    /// Of what the dependencies say only errors are written, and warnings of kube's watches: kube's client warns with the whole text of an
-    /// answer that it cannot read, which may be a Secret.
+    /// Of what the dependencies say only errors are written, and warnings of kube's watches. Of kube's client nothing is: it warns with the
+    /// whole text of an answer that it cannot read, which may be a Secret, and its errors are returned to who asked.
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        let least = if metadata.target().starts_with("windlass") {
-            level(self.verbosity)
-        } else if metadata.target().starts_with("kube_runtime") {
-            Level::WARN
-        } else {
-            Level::ERROR
+        let least = match metadata.target().split("::").next().unwrap_or_default() {
+            "windlass_manager" | "windlass" => level(self.verbosity),
+            "kube_runtime" => Level::WARN,
+            "kube_client" => return false,
+            _ => Level::ERROR,
         };
         *metadata.level() <= least
     }
@@ -268,7 +267,8 @@ pub(crate) mod tests {
     fn answers_that_kube_cannot_read_stay_out_of_the_log() {
         let lines = logged(LogFormat::Json, 5, || {
             tracing::warn!(target: "kube_client::client", "{{\"data\": \"c2VjcmV0\"}}, expected a map");
-            tracing::error!(target: "kube_client::client::builder", "Failed with error");
+            tracing::warn!(target: "hyper", "Warning");
+            tracing::error!(target: "hyper", "Error");
         });
         assert_eq!(lines.len(), 1, "{lines:?}");
     }

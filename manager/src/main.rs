@@ -7,6 +7,7 @@
 mod client;
 mod controller;
 mod election;
+mod fault;
 mod flags;
 mod log;
 mod metrics;
@@ -21,33 +22,39 @@ use std::process::ExitCode;
 
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 
+use crate::fault::{Fault, told};
+
 /// The version of the program.
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// What the API server knows us by.
 const USER_AGENT: &str = concat!("windlass-manager/v", env!("CARGO_PKG_VERSION"));
 
-/// Why something cannot go on.
-type Fault = Box<dyn std::error::Error + Send + Sync>;
-
 fn main() -> ExitCode {
-    match begin() {
-        Ok(()) => ExitCode::SUCCESS,
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    match flags::parse(arguments) {
+        Ok(flags::Command::Run(flags)) => manage(*flags),
+        // What cannot be written to a standard stream can be said nowhere.
+        Ok(flags::Command::Print(text)) => std::io::stdout().write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
         Err(fault) => {
-            // What cannot be written to standard error can be said nowhere.
             drop(writeln!(std::io::stderr(), "windlass-manager: {fault}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn begin() -> Result<(), Fault> {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    let flags = match flags::parse(arguments)? {
-        flags::Command::Print(text) => return Ok(std::io::stdout().write_all(text.as_bytes())?),
-        flags::Command::Run(flags) => *flags,
-    };
+fn manage(flags: flags::Flags) -> ExitCode {
     log::begin(flags.log_format, flags.verbosity);
+    match in_runtime(flags) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            tracing::error!(err = %told(fault.as_ref()), "Manager cannot go on");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn in_runtime(flags: flags::Flags) -> Result<(), Fault> {
     // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a second choice fails.
     drop(aws_lc_rs::default_provider().install_default());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -6,16 +6,17 @@ use kube::Client;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::VERSION;
 use crate::client::{client, configuration};
 use crate::controller::{self, Setting};
 use crate::election::{Elector, Leadership, identity, namespace};
+use crate::fault::Fault;
 use crate::flags::{Address, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::certificate::{Certificate, Files, LOOK_EVERY};
 use crate::server::{BOUNDS, Server, diagnostics, health, listen, webhooks};
 use crate::shutdown::Shutdown;
-use crate::{Fault, VERSION};
 
 /// How long the controller may take to end what it is at. The kubelet kills after ten seconds (`terminationGracePeriodSeconds`), in which
 /// the lease is released and the servers are closed too.

@@ -1,7 +1,7 @@
 //! The controller proper: watches, reconciles, applies.
 
-use crate::Fault;
 use crate::election::Leadership;
+use crate::fault::Fault;
 use crate::flags::Flags;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;

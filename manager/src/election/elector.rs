@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::decision::{Action, Observation, decide};
 use super::{LEASE, Leadership};
-use crate::Fault;
+use crate::fault::{Fault, told};
 use crate::flags::LeaseTimes;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
@@ -72,7 +72,7 @@ impl Elector {
                 }
                 Ok(Attempt::Another(left)) => left.min(self.times.retry_period),
                 Err(fault) => {
-                    tracing::error!(Lease = %self.lease(), err = %fault, "Failed to acquire lease");
+                    tracing::error!(Lease = %self.lease(), err = %told(fault.as_ref()), "Failed to acquire lease");
                     self.times.retry_period
                 }
             };
@@ -107,9 +107,10 @@ impl Elector {
                 Ok(Attempt::Another(_)) => return Err(self.lost("another manager holds it")),
                 Err(fault) => fault,
             };
+            let failure = told(failure.as_ref());
             tracing::error!(Lease = %self.lease(), err = %failure, "Failed to renew lease");
             if Instant::now() >= end {
-                return Err(self.lost(&failure.to_string()));
+                return Err(self.lost(&failure));
             }
         }
     }
@@ -129,7 +130,7 @@ impl Elector {
         let replaced = self.replace(Lease { spec: Some(spec), ..held.lease });
         match timeout_at(Instant::now() + self.times.retry_period, replaced).await {
             Ok(Ok(_)) => tracing::info!(Lease = %self.lease(), "Released lease"),
-            Ok(Err(fault)) => tracing::error!(Lease = %self.lease(), err = %fault, "Failed to release lease"),
+            Ok(Err(fault)) => tracing::error!(Lease = %self.lease(), err = %told(&fault), "Failed to release lease"),
             Err(_) => tracing::error!(Lease = %self.lease(), err = "no answer in time", "Failed to release lease"),
         }
     }

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::{Elector, Leadership};
-use crate::Fault;
+use crate::fault::Fault;
 use crate::flags::{Flags, LeaseTimes};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::flags::TlsVersion;
 use crate::readiness::Check;
 use crate::shutdown::Shutdown;

@@ -12,7 +12,7 @@ use kube::{Api, Client};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use crate::Fault;
+use crate::fault::{Fault, told};
 
 /// How long an answer counts, as for controller-runtime's tokens.
 const KEPT: Duration = Duration::from_secs(60);
@@ -65,7 +65,7 @@ impl Reviewer {
             None => {
                 let asked = timeout(PATIENCE, self.ask(path, token)).await.unwrap_or_else(|_| Err("no answer in time".into()));
                 let verdict = asked.map_err(|fault| {
-                    tracing::error!(err = %fault, "Failed to review access to diagnostics");
+                    tracing::error!(err = %told(fault.as_ref()), "Failed to review access to diagnostics");
                     (StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n")
                 })?;
                 self.remember(token, verdict);
