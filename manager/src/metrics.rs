@@ -65,7 +65,6 @@ struct Families {
     reconcile_time: Histograms,
     active_workers: Family<Labels, Gauge>,
     most_workers: Family<Labels, Gauge>,
-    queue_depth: Family<Labels, Gauge>,
     requests: Family<Labels, Counter>,
     webhook_requests: Family<Labels, Counter>,
     webhook_time: Histograms,
@@ -120,7 +119,6 @@ impl Metrics {
                 "Maximum number of concurrent reconciles per controller",
                 Family::default(),
             ),
-            queue_depth: register(of, "workqueue_depth", "Current depth of workqueue by workqueue", Family::default()),
             requests: register(
                 of,
                 "rest_client_requests",
@@ -167,7 +165,6 @@ impl Metrics {
     }
 
     /// The metrics of a controller, such as `windlassconfig`, which reconciles so many objects at once at most.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the controller calls it"))]
     pub(crate) fn controller(&self, name: &str, most_workers: usize) -> ControllerMetrics {
         let families = &self.0;
         let labels = || vec![("controller", name.to_owned())];
@@ -183,7 +180,6 @@ impl Metrics {
             panics: families.reconcile_panics.get_or_create_owned(&labels()),
             time: families.reconcile_time.get_or_create_owned(&labels()),
             active: families.active_workers.get_or_create_owned(&labels()),
-            queue: families.queue_depth.get_or_create_owned(&vec![("name", name.to_owned()), ("controller", name.to_owned())]),
         }
     }
 
@@ -253,10 +249,8 @@ pub(crate) struct ControllerMetrics {
     panics: Counter,
     time: Histogram,
     active: Gauge,
-    queue: Gauge,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the controller calls them"))]
 impl ControllerMetrics {
     /// A reconcile ended after so long.
     pub(crate) fn reconciled(&self, outcome: Outcome, time: Duration) {
@@ -276,11 +270,6 @@ impl ControllerMetrics {
     pub(crate) fn working(&self) -> Worker {
         self.active.inc();
         Worker(self.active.clone())
-    }
-
-    /// So many objects wait for a worker.
-    pub(crate) fn queued(&self, count: usize) {
-        self.queue.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 }
 
@@ -328,7 +317,6 @@ mod tests {
         controller.reconciled(Outcome::Success, Duration::from_millis(20));
         controller.reconciled(Outcome::Error, Duration::from_millis(2));
         controller.panicked();
-        controller.queued(7);
         let _worker = controller.working();
         drop(controller.working());
         metrics.requested("200", "GET", "10.0.0.1:443");
@@ -354,7 +342,6 @@ mod tests {
             "controller_runtime_reconcile_time_seconds_bucket{le=\"+Inf\",controller=\"windlassconfig\"} 2",
             "controller_runtime_active_workers{controller=\"windlassconfig\"} 1",
             "controller_runtime_max_concurrent_reconciles{controller=\"windlassconfig\"} 100",
-            "workqueue_depth{name=\"windlassconfig\",controller=\"windlassconfig\"} 7",
             "rest_client_requests_total{code=\"200\",method=\"GET\",host=\"10.0.0.1:443\"} 1",
             "controller_runtime_webhook_requests_total{webhook=\"/convert\",code=\"200\"} 1",
             "controller_runtime_webhook_requests_in_flight{webhook=\"/convert\"} 1",

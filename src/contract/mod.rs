@@ -33,7 +33,7 @@ pub(crate) const CLUSTER_CLASS_PREFIX: &str = "clusterclass-";
 pub(crate) const MANAGER_CONTAINER: &str = "manager";
 
 /// The API group of Cluster, Machine and MachinePool.
-pub(crate) const CORE_GROUP: &str = "cluster.x-k8s.io";
+pub const CORE_GROUP: &str = "cluster.x-k8s.io";
 
 /// API groups that the core manager may use without an aggregated role (book: "All resources: API group").
 pub(crate) const SPONSORED_GROUPS: &[&str] =

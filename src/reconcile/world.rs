@@ -72,6 +72,13 @@ pub enum Observation {
     Failed(String),
 }
 
+impl Observation {
+    /// An object that the API server has.
+    pub fn found(value: Value) -> Self {
+        Observation::Found(Box::new(Object::made(value)))
+    }
+}
+
 /// What was observed for one config.
 #[derive(Clone)]
 pub struct World {
@@ -101,13 +108,21 @@ impl World {
 
     /// Tells what the API server has of an object now; `None`: it has none.
     pub fn observe_value(&mut self, key: Key, value: Option<Value>) {
-        let found = value.map(|value| Observation::Found(Box::new(Object::made(value))));
-        self.observe(key, found.unwrap_or(Observation::Absent));
+        self.observe(key, value.map_or(Observation::Absent, Observation::found));
     }
 
     /// Tells what the API server has of the config now.
     pub fn observe_config(&mut self, config: Value) {
         self.config = Object::made(config);
+    }
+
+    /// The name of the Cluster whose workload cluster is meant, once the owner of the config is known.
+    pub fn cluster_name(&self) -> Option<&str> {
+        let cluster = self
+            .seen
+            .iter()
+            .find(|(key, observation)| key.kind == "Cluster" && key.group == CORE_GROUP && matches!(observation, Observation::Found(_)));
+        cluster.map(|(key, _)| key.name.as_str())
     }
 
     pub(super) fn config(&self) -> &Object {

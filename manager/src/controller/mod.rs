@@ -1,4 +1,28 @@
-//! The controller proper: watches, reconciles, applies.
+//! The controller proper. `windlass::reconcile` decides; here is what asks it, reads for it, and does what it says.
+//!
+//! - [`resources`]: what kinds are called at the API server.
+//! - [`caches`]: what is watched, and which of its fields are kept.
+//! - [`triggers`]: whose config is looked at when something changes.
+//! - [`work`]: one config, from its first step to its last.
+//! - [`management`] and [`workload`]: the requests, to either cluster.
+//! - [`keys`]: what is random.
+
+mod caches;
+mod keys;
+mod management;
+mod resources;
+mod triggers;
+mod work;
+mod workload;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::channel::mpsc;
+use futures::{FutureExt, StreamExt, TryStreamExt};
+use kube::runtime::applier;
+use kube::runtime::controller::{Config, Error};
+use kube::runtime::reflector::ObjectRef;
 
 use crate::election::Leadership;
 use crate::fault::Fault;
@@ -6,10 +30,17 @@ use crate::flags::Flags;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::shutdown::Shutdown;
+use caches::Caches;
+use resources::Core;
+use triggers::{Part, Triggers};
+use work::Context;
+use workload::Workloads;
+
+/// How long the core may be missing before it is looked for again.
+const CORE_AGAIN: Duration = Duration::from_secs(5);
 
 /// What the controller works with.
 #[derive(Clone)]
-#[expect(dead_code, reason = "the controller reads them")]
 pub(crate) struct Setting {
     /// For all that the controller asks of the management cluster; it keeps to `--kube-api-qps` and `--kube-api-burst`.
     pub(crate) client: kube::Client,
@@ -30,6 +61,66 @@ pub(crate) struct Setting {
 /// # Errors
 /// What keeps it from working.
 pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
-    setting.shutdown.begun().await;
+    let check = setting.readiness.check("caches", "They are being filled");
+    let Some(core) = core(&setting).await else { return Ok(()) };
+    let (caches, watches) = Caches::begin(&setting, &core);
+    let caches = Arc::new(caches);
+    let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
+    let (mut parts, mut working) = (Vec::new(), Vec::new());
+    for kind in setting.flags.kinds.iter().copied() {
+        let context = Arc::new(Context::new(&setting, core.clone(), caches.clone(), workloads.clone(), kind));
+        for namespace in caches::namespaces(&setting) {
+            let (sender, triggers) = mpsc::unbounded();
+            parts.push(Part { kind, namespace: namespace.clone(), sender });
+            working.push(controller(&setting, context.clone(), namespace, triggers));
+        }
+    }
+    triggers::spread(&setting, &caches, &workloads, watches, parts);
+    // Nothing is decided before all that decisions are made from is there.
+    tokio::select! {
+        () = caches.filled() => {}
+        () = setting.shutdown.begun() => return Ok(()),
+    }
+    check.passed();
+    tracing::info!("Caches are filled");
+    futures::future::join_all(working).await;
     Ok(())
+}
+
+/// The core's kinds; `None` when the process is told to end before they are there.
+async fn core(setting: &Setting) -> Option<Core> {
+    loop {
+        match Core::discover(&setting.client).await {
+            Ok(core) => return Some(core),
+            Err(cause) => tracing::warn!(err = %cause, "Cluster API's core is not there yet"),
+        }
+        tokio::select! {
+            () = setting.shutdown.begun() => return None,
+            () = tokio::time::sleep(CORE_AGAIN) => {}
+        }
+    }
+}
+
+/// Works on the configs of one kind, of one namespace or of all, until the shutdown begins and what is being worked on is done.
+async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<String>, triggers: Triggers) {
+    let (configs, store) = caches::configs(setting, context.resource(), namespace.as_deref());
+    let shutdown = setting.shutdown.clone();
+    let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, context.resource().clone()));
+    let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
+    let workers = u16::try_from(setting.flags.concurrency).unwrap_or(u16::MAX);
+    // A task of its own each, so that all processors work.
+    let work = |config, context| {
+        let working = tokio::spawn(work::reconcile(config, context));
+        working.map(|ended| ended.unwrap_or_else(|_| Err(work::Failure::Fault("the work was given up".to_owned()))))
+    };
+    applier(work, work::after_failure, context.clone(), store, queue, Config::default().concurrency(workers))
+        .for_each(|result| async move {
+            match result {
+                // Gone before its turn came.
+                Ok(_) | Err(Error::ObjectNotFound(_) | Error::ReconcilerFailed(..)) => {}
+                Err(Error::QueueError(cause)) => tracing::warn!(err = %cause, "A watch failed and begins again"),
+                Err(Error::RunnerError(cause)) => tracing::error!(err = %cause, "The queue failed"),
+            }
+        })
+        .await;
 }

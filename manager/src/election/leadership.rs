@@ -30,7 +30,6 @@ impl Leadership {
     }
 
     /// Whether this process may write now. Ask directly before each write.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the controller asks"))]
     pub(crate) fn holds(&self) -> bool {
         match self.term() {
             Term::None => false,

@@ -2,7 +2,7 @@
 
 use super::clusterctl::Clusterctl;
 use super::control_plane::ControlPlane;
-use super::{managers, windlass};
+use super::{managers, windlass, windlass_manager};
 
 /// The release of Cluster API that it stands on.
 pub(crate) const CLUSTER_API: &str = "v1.12.0";
@@ -17,5 +17,5 @@ pub(crate) fn install(plane: &ControlPlane) {
     assert!(finished.stderr.contains("initialized successfully"), "{}", finished.stderr);
     let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE, managers::DOCKER];
     managers::start(plane, CLUSTER_API, &all);
-    windlass::serve_webhooks(plane, windlass::NAMESPACE);
+    plane.adopt(windlass_manager::start(plane, "windlass-manager", &["--leader-elect"]).process);
 }

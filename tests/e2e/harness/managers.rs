@@ -115,7 +115,7 @@ fn start_one(plane: &ControlPlane, version: &str, manager: &Manager) -> (u16, u1
 }
 
 /// Asks `/readyz`, which says ok when the webhook server listens.
-fn healthy(port: u16) -> Result<(), String> {
+pub(crate) fn healthy(port: u16) -> Result<(), String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(|error| error.to_string())?;
     stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").map_err(|error| error.to_string())?;

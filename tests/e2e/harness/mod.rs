@@ -20,3 +20,4 @@ pub(crate) mod wait;
 pub(crate) mod watchdog;
 pub(crate) mod webhook_server;
 pub(crate) mod windlass;
+pub(crate) mod windlass_manager;

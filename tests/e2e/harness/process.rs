@@ -49,10 +49,16 @@ pub(crate) struct Start<'a> {
 impl Start<'_> {
     /// Starts it and lets it run; stdout and stderr go to `NAME.log` in the folder.
     pub(crate) fn spawn(self) -> Process {
+        let folder = self.folder;
+        self.spawn_in(folder)
+    }
+
+    /// The same, with another working folder.
+    pub(crate) fn spawn_in(self, working_folder: &Path) -> Process {
         let log = self.folder.join(format!("{}.log", self.name));
         let file = File::options().create(true).append(true).open(&log).expect("the log can be written");
         let also = file.try_clone().expect("a file handle can be cloned");
-        let child = self.command().stdout(file).stderr(also).spawn();
+        let child = self.command().current_dir(working_folder).stdout(file).stderr(also).spawn();
         let child = child.unwrap_or_else(|error| panic!("{} does not start: {error}", self.program.display()));
         watchdog::watch(child.id());
         Process { name: self.name.to_owned(), child, log }

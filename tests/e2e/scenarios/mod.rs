@@ -10,6 +10,7 @@ mod contract;
 mod crds;
 mod ignition;
 mod install;
+mod manager;
 mod rbac;
 mod real_providers;
 mod render;
@@ -36,6 +37,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
     scenario("templates::examples_are_taken", templates::examples_are_taken),
     scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
+    scenario("manager::clusters_come_up", manager::clusters_come_up),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),
     scenario("render::configs_of_v1_10_are_equal", render::configs_of_v1_10_are_equal),

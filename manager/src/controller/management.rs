@@ -1,0 +1,144 @@
+//! Requests: reading and writing objects whose kind is known by name, in either cluster.
+
+use std::fmt;
+
+use axum::body::to_bytes;
+use axum::http::{Request, StatusCode};
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
+use kube::client::Body;
+use kube::core::request::Request as Path;
+use kube::discovery::ApiResource;
+use kube::{Client, Resource};
+use serde_json::Value;
+use windlass::reconcile::{Action, Key};
+
+use super::keys;
+
+/// By whom fields are written (`metadata.managedFields`).
+const FIELD_MANAGER: &str = "windlass-manager";
+
+/// The most bytes of an answer: the API server takes objects of 3 MiB, and workload clusters are not to be trusted.
+const MOST_BYTES: usize = 8 << 20;
+
+/// Why a request was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Somebody else wrote the object first, or it is gone.
+    Overtaken,
+    /// The server answers, and refuses; in words that hold nothing secret.
+    Refused(String),
+    /// Nobody answers, or nothing that can be read.
+    Silent,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Overtaken => formatter.write_str("somebody else wrote it first"),
+            Refusal::Refused(cause) => formatter.write_str(cause),
+            Refusal::Silent => formatter.write_str("the API server does not answer"),
+        }
+    }
+}
+
+/// Reads an object; `None` when there is none.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) async fn read(client: &Client, resource: &ApiResource, key: &Key) -> Result<Option<Value>, Refusal> {
+    let request = path(resource, key).get(&key.name, &Default::default());
+    match send(client, request).await? {
+        (StatusCode::NOT_FOUND, _) => Ok(None),
+        answer => accepted(answer).map(Some),
+    }
+}
+
+/// Writes an object, and gives what is there now.
+///
+/// # Errors
+/// It was not written.
+pub(super) async fn write(client: &Client, resource: &ApiResource, key: &Key, action: &Action) -> Result<Option<Value>, Refusal> {
+    let path = path(resource, key);
+    let by_us = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+    let patched_by_us = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let request = match action {
+        Action::Create(object) => path.create(&by_us, object.to_string().into_bytes()),
+        Action::CreateWithKeys(object, request) => {
+            let request = *request;
+            // Making a key takes a processor for some time.
+            let pair = tokio::task::spawn_blocking(move || keys::pair(&request).map_err(|fault| fault.to_string())).await;
+            let pair = pair.unwrap_or_else(|_| Err("making a key failed".to_owned())).map_err(Refusal::Refused)?;
+            let mut object = object.clone();
+            object["data"] = pair;
+            path.create(&by_us, object.to_string().into_bytes())
+        }
+        Action::Replace(object) => path.replace(&key.name, &by_us, object.to_string().into_bytes()),
+        Action::Merge(patch) => path.patch(&key.name, &patched_by_us, &Patch::Merge(patch)),
+        Action::MergeStatus(patch) => path.patch_subresource("status", &key.name, &patched_by_us, &Patch::Merge(patch)),
+        Action::Delete { uid, resource_version } => {
+            let preconditions = Preconditions { uid: Some(uid.clone()), resource_version: Some(resource_version.clone()) };
+            path.delete(&key.name, &DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() })
+        }
+    };
+    let answer = send(client, request).await?;
+    match (action, answer.0) {
+        (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => Ok(None),
+        (_, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Err(Refusal::Overtaken),
+        _ => accepted(answer).map(Some),
+    }
+}
+
+fn path(resource: &ApiResource, key: &Key) -> Path {
+    Path::new(DynamicObject::url_path(resource, Some(&key.namespace)))
+}
+
+/// The code of the answer, and its body. kube's own reading of errors loses the code where a server gives no `Status`.
+async fn send(client: &Client, request: Result<Request<Vec<u8>>, kube::core::request::Error>) -> Result<(StatusCode, Vec<u8>), Refusal> {
+    let request = request.map_err(|_| Refusal::Refused("the object has no name that a request can carry".to_owned()))?;
+    let answer = client.send(request.map(Body::from)).await.map_err(|error| refusal(&error))?;
+    let code = answer.status();
+    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES).await.map_err(|_| Refusal::Silent)?;
+    Ok((code, body.to_vec()))
+}
+
+/// The object of an answer.
+fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
+    let value: Result<Value, _> = serde_json::from_slice(&body);
+    if !code.is_success() {
+        let message = value.ok().and_then(|status| status["message"].as_str().map(str::to_owned));
+        return Err(Refusal::Refused(message.filter(|text| !text.is_empty()).unwrap_or_else(|| format!("code {}", code.as_u16()))));
+    }
+    let mut value = value.map_err(|_| Refusal::Silent)?;
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    Ok(value)
+}
+
+/// What is said of an error of kube's. Its own words may quote what it could not read.
+pub(super) fn refusal(error: &kube::Error) -> Refusal {
+    match error {
+        kube::Error::Api(status) => Refusal::Refused(status.message.clone()),
+        kube::Error::Auth(_) => Refusal::Refused("the credentials cannot be used".to_owned()),
+        _ => Refusal::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_read_whoever_gives_them() {
+        let answer = |code: u16, body: &str| accepted((StatusCode::from_u16(code).unwrap(), body.as_bytes().to_vec()));
+        let object = json!({"kind": "Secret", "metadata": {"name": "a"}});
+        assert_eq!(answer(200, r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#), Ok(object));
+        assert_eq!(answer(200, "<html>"), Err(Refusal::Silent));
+        assert_eq!(answer(403, r#"{"message": "no"}"#), Err(Refusal::Refused("no".to_owned())));
+        for body in ["", "<html>", r#"{"ErrStatus": {"message": "x"}}"#] {
+            assert_eq!(answer(500, body), Err(Refusal::Refused("code 500".to_owned())));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What kinds are called at the API server, and in which version they are read.
+
+use kube::Client;
+use kube::discovery::ApiResource;
+use windlass::contract::{CORE_GROUP, crd_name};
+
+use crate::fault::Fault;
+use crate::flags::ConfigKind;
+
+/// The versions of the core that can be read, the best first.
+const CORE_VERSIONS: [&str; 2] = ["v1beta2", "v1beta1"];
+
+/// The kinds of Cluster API's core that are read, in the newest version that is served and known.
+#[derive(Debug, Clone)]
+pub(super) struct Core {
+    pub(super) cluster: ApiResource,
+    pub(super) machine: ApiResource,
+    pub(super) machine_pool: ApiResource,
+}
+
+impl Core {
+    /// Asks which version is served.
+    ///
+    /// # Errors
+    /// There is no core, or none in a version that is known.
+    pub(super) async fn discover(client: &Client) -> Result<Self, Fault> {
+        let groups = client.list_api_groups().await?;
+        let group = groups.groups.into_iter().find(|group| group.name == CORE_GROUP);
+        let served = group.ok_or_else(|| format!("the API server has no group {CORE_GROUP}"))?.versions;
+        let version = CORE_VERSIONS.into_iter().find(|version| served.iter().any(|served| served.version == *version));
+        let version = version.ok_or_else(|| format!("the API server has {CORE_GROUP} in none of {}", CORE_VERSIONS.join(", ")))?;
+        let resource = |kind: &str| resource(CORE_GROUP, version, kind);
+        Ok(Core { cluster: resource("Cluster"), machine: resource("Machine"), machine_pool: resource("MachinePool") })
+    }
+
+    /// The kind of that name.
+    pub(super) fn of_kind(&self, kind: &str) -> Option<&ApiResource> {
+        [&self.cluster, &self.machine, &self.machine_pool].into_iter().find(|resource| resource.kind == kind)
+    }
+}
+
+impl ConfigKind {
+    /// What it is called at the API server.
+    pub(super) fn resource(self) -> ApiResource {
+        match self {
+            ConfigKind::WindlassConfig => resource("bootstrap.windlass.dev", "v1beta2", "WindlassConfig"),
+            ConfigKind::KubeadmConfig => resource("bootstrap.cluster.x-k8s.io", "v1beta2", "KubeadmConfig"),
+        }
+    }
+}
+
+/// A resource; its plural is the one by which Cluster API itself finds it.
+pub(super) fn resource(group: &str, version: &str, kind: &str) -> ApiResource {
+    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let plural = crd_name(group, kind).split('.').next().unwrap_or_default().to_owned();
+    ApiResource { group: group.to_owned(), version: version.to_owned(), api_version, kind: kind.to_owned(), plural }
+}
+
+/// A kind of Kubernetes' own core group.
+pub(super) fn kubernetes(kind: &str) -> ApiResource {
+    resource("", "v1", kind)
+}

@@ -1,0 +1,120 @@
+//! Whose config is looked at when something of the core changes: that of the Machine or MachinePool, and those of all machines of a Cluster.
+
+use std::sync::Arc;
+
+use futures::channel::mpsc;
+use futures::{Stream, StreamExt};
+use kube::ResourceExt;
+use kube::api::DynamicObject;
+use kube::runtime::reflector::ObjectRef;
+use serde_json::Value;
+
+use super::Setting;
+use super::caches::{Caches, Watches};
+use super::workload::Workloads;
+use crate::flags::ConfigKind;
+
+/// The configs that are to be looked at.
+pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<DynamicObject>>;
+
+/// Who looks at the configs of a kind, in one namespace or in all.
+pub(super) struct Part {
+    pub(super) kind: ConfigKind,
+    pub(super) namespace: Option<String>,
+    pub(super) sender: mpsc::UnboundedSender<ObjectRef<DynamicObject>>,
+}
+
+/// What a change is of.
+enum Change {
+    Cluster(DynamicObject),
+    Machine(DynamicObject),
+}
+
+/// Polls the watches, and tells each part which of its configs to look at.
+pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Workloads>, watches: Watches, parts: Vec<Part>) {
+    let (caches, workloads, shutdown) = (caches.clone(), workloads.clone(), setting.shutdown.clone());
+    let mut changes = changes(watches).boxed();
+    tokio::spawn(async move {
+        loop {
+            let change = tokio::select! {
+                () = shutdown.begun() => return,
+                change = changes.next() => change,
+            };
+            let Some(change) = change else { return };
+            if let Change::Cluster(cluster) = &change {
+                let name = (cluster.namespace().unwrap_or_default(), cluster.name_any());
+                if caches.get("Cluster", &name.0, &name.1).is_none() {
+                    workloads.forget(&name);
+                }
+            }
+            for Part { kind, namespace, sender } in &parts {
+                let all = configs(&caches, *kind, &change).into_iter();
+                for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
+                    // A part that has ended looks at nothing any more.
+                    drop(sender.unbounded_send(reference));
+                }
+            }
+        }
+    });
+}
+
+fn changes(watches: Watches) -> impl Stream<Item = Change> {
+    let Watches { clusters, machines, machine_pools } = watches;
+    let told = |what: &'static str, result: Result<DynamicObject, kube::runtime::watcher::Error>| async move {
+        result.map_err(|cause| tracing::warn!(err = %cause, kind = what, "A watch failed and begins again")).ok()
+    };
+    let clusters = clusters.filter_map(move |result| told("Cluster", result)).map(Change::Cluster);
+    let machines = machines.filter_map(move |result| told("Machine", result)).map(Change::Machine);
+    let machine_pools = machine_pools.filter_map(move |result| told("MachinePool", result)).map(Change::Machine);
+    futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
+}
+
+fn configs(caches: &Caches, kind: ConfigKind, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
+    match change {
+        Change::Machine(machine) => config(kind, machine).into_iter().collect(),
+        Change::Cluster(cluster) => {
+            let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());
+            machines.iter().filter_map(|machine| config(kind, machine)).collect()
+        }
+    }
+}
+
+/// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
+fn config(kind: ConfigKind, machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
+    let resource = kind.resource();
+    let reference =
+        machine.data.pointer("/spec/bootstrap/configRef").or_else(|| machine.data.pointer("/spec/template/spec/bootstrap/configRef"))?;
+    let text = |field: &str| reference.get(field).and_then(Value::as_str);
+    let group = text("apiGroup").or_else(|| text("apiVersion")?.split_once('/').map(|(group, _)| group))?;
+    if group != resource.group || text("kind") != Some(&resource.kind) {
+        return None;
+    }
+    Some(ObjectRef::new_with(text("name")?, resource).within(&machine.namespace()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn machines_lead_to_their_config() {
+        let machine = |reference: Value| -> DynamicObject {
+            serde_json::from_value(json!({
+                "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"},
+                "spec": {"bootstrap": {"configRef": reference}},
+            }))
+            .unwrap()
+        };
+        let found = |reference: Value| config(ConfigKind::WindlassConfig, &machine(reference)).map(|found| (found.namespace, found.name));
+        let expected = Some((Some("n".to_owned()), "w".to_owned()));
+        assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})), expected);
+        assert_eq!(
+            found(json!({"apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w"})),
+            expected
+        );
+        assert_eq!(found(json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"})), None);
+        assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})), None);
+    }
+}

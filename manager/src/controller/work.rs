@@ -1,0 +1,297 @@
+//! One config, from its first step to its last: asks what to do, does it, and tells what came of it.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use futures::FutureExt;
+use futures::future::join_all;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::ResourceExt;
+use kube::api::DynamicObject;
+use kube::discovery::ApiResource;
+use kube::runtime::controller::Action as Next;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use tracing::Instrument;
+use windlass::api::time::Timestamp;
+use windlass::contract::CORE_GROUP;
+use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
+
+use super::Setting;
+use super::caches::Caches;
+use super::keys;
+use super::management::{self, Refusal};
+use super::resources::{Core, kubernetes};
+use super::workload::{Name, Workloads};
+use crate::flags::ConfigKind;
+use crate::metrics::{ControllerMetrics, Outcome};
+
+/// The most steps that one config takes at a time. The longest way has some thirty.
+const MOST_STEPS: usize = 200;
+/// How long after the first failure a config is looked at again; each further one doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(120);
+/// How long after somebody else wrote first.
+const OVERTAKEN_PAUSE: Duration = Duration::from_millis(100);
+
+/// What all configs of one kind are worked on with.
+pub(super) struct Context {
+    setting: Setting,
+    core: Core,
+    caches: Arc<Caches>,
+    resource: ApiResource,
+    workloads: Arc<Workloads>,
+    metrics: ControllerMetrics,
+    recorder: Recorder,
+    /// How often in a row each config failed.
+    failures: Mutex<BTreeMap<Name, u32>>,
+    /// Kinds of control planes, by group and kind.
+    control_planes: Mutex<BTreeMap<(String, String), ApiResource>>,
+}
+
+/// Why a config is looked at again.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Overtaken,
+    Fault(String),
+    NotLeading,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Overtaken => formatter.write_str("somebody else wrote first"),
+            Failure::Fault(fault) => formatter.write_str(fault),
+            Failure::NotLeading => formatter.write_str("this process holds the lease no longer"),
+        }
+    }
+}
+
+impl Error for Failure {}
+
+impl Context {
+    pub(super) fn new(setting: &Setting, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>, kind: ConfigKind) -> Self {
+        let resource = kind.resource();
+        let metrics = setting.metrics.controller(&resource.kind.to_lowercase(), setting.flags.concurrency);
+        Context {
+            workloads,
+            recorder: Recorder::new(setting.client.clone(), Reporter::from("windlass-manager")),
+            setting: setting.clone(),
+            core,
+            caches,
+            resource,
+            metrics,
+            failures: Mutex::default(),
+            control_planes: Mutex::default(),
+        }
+    }
+
+    pub(super) fn resource(&self) -> &ApiResource {
+        &self.resource
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { token_ttl: i64::try_from(self.setting.flags.bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX) }
+    }
+}
+
+/// Works on a config.
+///
+/// # Errors
+/// It is to be looked at again soon.
+pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
+    let name = name_of(&config);
+    let span = tracing::error_span!(
+        "reconcile",
+        controller = context.resource.kind.to_lowercase(),
+        kind = context.resource.kind,
+        object = %format!("{}/{}", name.0, name.1),
+    );
+    let (began, _working) = (Instant::now(), context.metrics.working());
+    let worked = AssertUnwindSafe(work(&config, &context)).catch_unwind().instrument(span.clone()).await;
+    let worked = match worked {
+        Ok(worked) => worked,
+        Err(_) => {
+            context.metrics.panicked();
+            tell_of_panic(&config, &context).instrument(span.clone()).await;
+            Err(Failure::Fault("a fault of ours ended the work on this object".to_owned()))
+        }
+    };
+    let outcome = match &worked {
+        Ok(rest) if rest.again.is_some() => Outcome::RequeueAfter,
+        Ok(_) => Outcome::Success,
+        Err(Failure::Overtaken) => Outcome::Requeue,
+        Err(_) => Outcome::Error,
+    };
+    context.metrics.reconciled(outcome, began.elapsed());
+    let rest = worked.inspect_err(|failure| {
+        if let Failure::Fault(fault) = failure {
+            span.in_scope(|| tracing::error!(err = %fault, "Reconciler error"));
+        }
+    })?;
+    context.lock_failures().remove(&name);
+    Ok(Next::requeue(rest.again.unwrap_or(context.setting.flags.sync_period)))
+}
+
+/// When a config that failed is looked at again.
+pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, context: Arc<Context>) -> Next {
+    if !matches!(failure, Failure::Fault(_)) {
+        return Next::requeue(OVERTAKEN_PAUSE);
+    }
+    let mut failures = context.lock_failures();
+    let count = failures.entry(name_of(&config)).or_insert(0);
+    let pause = FIRST_PAUSE.saturating_mul(1 << (*count).min(16)).min(LONGEST_PAUSE);
+    *count += 1;
+    Next::requeue(pause)
+}
+
+async fn work(config: &DynamicObject, context: &Context) -> Result<Rest, Failure> {
+    let token = keys::token().map_err(|fault| Failure::Fault(fault.to_string()))?;
+    let value = serde_json::to_value(config).map_err(|_| Failure::Fault("the object cannot be read".to_owned()))?;
+    let mut world = World::new(value, token);
+    for _ in 0..MOST_STEPS {
+        match reconcile::reconcile(&world, &context.settings(), now()) {
+            Step::Rest(Rest { fault: Some(fault), .. }) => return Err(Failure::Fault(fault)),
+            Step::Rest(rest) => return Ok(rest),
+            Step::Read(keys) => {
+                let observed = join_all(keys.iter().map(|key| context.read(config, &world, key))).await;
+                keys.into_iter().zip(observed).for_each(|(key, observation)| world.observe(key, observation));
+            }
+            Step::Write(write) => context.write(config, &mut world, write).await?,
+        }
+    }
+    Err(Failure::Fault("it takes more steps than it ever should".to_owned()))
+}
+
+/// Says in the object that the work on it panicked.
+async fn tell_of_panic(config: &DynamicObject, context: &Context) {
+    let Ok(value) = serde_json::to_value(config) else { return };
+    let mut world = World::new(value, String::new());
+    if let Step::Write(write) = reconcile::after_panic(&world, &context.settings(), now()) {
+        // What cannot be told here is in the log.
+        drop(context.write(config, &mut world, write).await);
+    }
+}
+
+impl Context {
+    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Observation {
+        let found = match key.realm {
+            Realm::Workload => match world.cluster_name() {
+                Some(cluster) => {
+                    let cluster = (config.namespace().unwrap_or_default(), cluster.to_owned());
+                    self.workloads.read(&cluster, &kubernetes(&key.kind), key).await
+                }
+                None => Err(Refusal::Refused("its Cluster is not known".to_owned())),
+            },
+            Realm::Management => self.read_here(key).await,
+        };
+        match found {
+            Ok(Some(value)) => Observation::found(value),
+            Ok(None) => Observation::Absent,
+            Err(refusal) => Observation::Failed(refusal.to_string()),
+        }
+    }
+
+    /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
+    async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
+        let resource = match key.group.as_str() {
+            "" => kubernetes(&key.kind),
+            CORE_GROUP => {
+                if let Some(cached) = self.caches.get(&key.kind, &key.namespace, &key.name) {
+                    return serde_json::to_value(&*cached).map(Some).map_err(|_| Refusal::Silent);
+                }
+                self.core.of_kind(&key.kind).cloned().ok_or_else(|| Refusal::Refused(format!("{} is no kind that is known", key.kind)))?
+            }
+            _ => self.control_plane(key).await?,
+        };
+        management::read(&self.setting.client, &resource, key).await
+    }
+
+    /// What the API server calls a kind of control plane.
+    async fn control_plane(&self, key: &Key) -> Result<ApiResource, Refusal> {
+        let name = (key.group.clone(), key.kind.clone());
+        if let Some(known) = self.lock_control_planes().get(&name) {
+            return Ok(known.clone());
+        }
+        let group = kube::discovery::group(&self.setting.client, &key.group).await.map_err(|error| management::refusal(&error))?;
+        let found = group.recommended_kind(&key.kind).map(|(resource, _)| resource);
+        let found = found.ok_or_else(|| Refusal::Refused(format!("the API server has no kind {} of {}", key.kind, key.group)))?;
+        self.lock_control_planes().insert(name, found.clone());
+        Ok(found)
+    }
+
+    async fn write(&self, config: &DynamicObject, world: &mut World, write: Write) -> Result<(), Failure> {
+        if !self.setting.leadership.holds() {
+            return Err(Failure::NotLeading);
+        }
+        let Write { key, action, event } = write;
+        let is_own = key.group == self.resource.group && key.kind == self.resource.kind;
+        let written = match key.realm {
+            Realm::Workload => {
+                let cluster = (config.namespace().unwrap_or_default(), world.cluster_name().unwrap_or_default().to_owned());
+                self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action).await
+            }
+            Realm::Management => {
+                let resource = if is_own { self.resource.clone() } else { kubernetes(&key.kind) };
+                management::write(&self.setting.client, &resource, &key, &action).await
+            }
+        };
+        let written = match written {
+            Ok(written) => written,
+            Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
+            Err(refusal) => return Err(Failure::Fault(format!("cannot {} {key}: {refusal}", action.as_str()))),
+        };
+        tracing::debug!(verb = action.as_str(), object = %key, "Wrote");
+        if let Some(event) = event {
+            self.tell(config, event).await;
+        }
+        match written {
+            Some(value) if is_own => world.observe_config(value),
+            value => world.observe_value(key, value),
+        }
+        Ok(())
+    }
+
+    /// Publishes an event; people miss it when it fails, and nothing else does.
+    async fn tell(&self, config: &DynamicObject, event: reconcile::Event) {
+        let reference = ObjectReference {
+            api_version: Some(self.resource.api_version.clone()),
+            kind: Some(self.resource.kind.clone()),
+            name: config.metadata.name.clone(),
+            namespace: config.metadata.namespace.clone(),
+            uid: config.metadata.uid.clone(),
+            ..ObjectReference::default()
+        };
+        let reconcile::Event { reason, message } = event;
+        let event = Event {
+            type_: EventType::Warning,
+            reason: reason.to_owned(),
+            note: Some(message),
+            action: "Reconcile".to_owned(),
+            secondary: None,
+        };
+        if let Err(error) = self.recorder.publish(&event, &reference).await {
+            tracing::warn!(err = %management::refusal(&error), "An event was not written");
+        }
+    }
+
+    fn lock_failures(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, u32>> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_control_planes(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, String), ApiResource>> {
+        self.control_planes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn name_of(config: &DynamicObject) -> Name {
+    (config.namespace().unwrap_or_default(), config.name_any())
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::of_second(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

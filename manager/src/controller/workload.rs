@@ -1,0 +1,223 @@
+//! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
+//! there. One that does not answer costs others nothing: few requests wait for it, and after the first that waited in vain none does for
+//! a while.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::discovery::ApiResource;
+use kube::{Client, Config};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use windlass::reconcile::{Action, Key};
+
+use super::management::{self, Refusal};
+use super::resources;
+use crate::fault::Fault;
+use crate::flags::Rate;
+use crate::metrics::Metrics;
+
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a cluster that did not answer is left alone.
+const PAUSE: Duration = Duration::from_secs(10);
+/// How long a kubeconfig is used before it is read again: its certificates are rotated.
+const FRESH: Duration = Duration::from_secs(300);
+/// Requests that may wait for one cluster.
+const AT_ONCE: usize = 10;
+/// Clusters whose clients are kept; the one that was used longest ago goes first.
+const MOST: usize = 1000;
+
+/// The clients of all workload clusters.
+pub(super) struct Workloads {
+    management: Client,
+    rate: Option<Rate>,
+    metrics: Metrics,
+    clusters: Mutex<BTreeMap<Name, Arc<Workload>>>,
+}
+
+/// Namespace and name of a Cluster.
+pub(super) type Name = (String, String);
+
+/// One workload cluster.
+struct Workload {
+    turns: Semaphore,
+    state: Mutex<State>,
+}
+
+#[derive(Clone)]
+struct State {
+    client: Option<(Client, Instant)>,
+    silent_until: Option<Instant>,
+    used: Instant,
+}
+
+impl Workloads {
+    pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics) -> Self {
+        Workloads { management, rate, metrics, clusters: Mutex::default() }
+    }
+
+    /// Reads an object of a cluster.
+    ///
+    /// # Errors
+    /// In words that stay the same while the cluster does not answer.
+    pub(super) async fn read(&self, cluster: &Name, resource: &ApiResource, key: &Key) -> Result<Option<Value>, Refusal> {
+        self.ask(cluster, async |client| management::read(&client, resource, key).await).await
+    }
+
+    /// Writes an object of a cluster.
+    ///
+    /// # Errors
+    /// It was not written.
+    pub(super) async fn write(&self, cluster: &Name, resource: &ApiResource, key: &Key, action: &Action) -> Result<Option<Value>, Refusal> {
+        self.ask(cluster, async |client| management::write(&client, resource, key, action).await).await
+    }
+
+    /// A cluster that is gone needs no client.
+    pub(super) fn forget(&self, cluster: &Name) {
+        self.lock().remove(cluster);
+    }
+
+    /// Asks a cluster.
+    async fn ask<T>(&self, cluster: &Name, request: impl AsyncFnOnce(Client) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let workload = self.workload(cluster);
+        if workload.lock().silent_until.is_some_and(|until| Instant::now() < until) {
+            return Err(Refusal::Silent);
+        }
+        let Ok(_turn) = workload.turns.try_acquire() else {
+            return Err(Refusal::Refused("the API server of the cluster has too much to do".to_owned()));
+        };
+        let client = self.client(cluster, &workload).await.map_err(Refusal::Refused)?;
+        let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
+        if let Err(refusal) = &answer {
+            workload.failed(refusal);
+        }
+        answer
+    }
+
+    fn workload(&self, cluster: &Name) -> Arc<Workload> {
+        let mut clusters = self.lock();
+        if clusters.len() >= MOST && !clusters.contains_key(cluster) {
+            let oldest = clusters.iter().min_by_key(|(_, workload)| workload.lock().used).map(|(name, _)| name.clone());
+            oldest.map(|name| clusters.remove(&name));
+        }
+        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new())).clone();
+        workload.lock().used = Instant::now();
+        workload
+    }
+
+    async fn client(&self, cluster: &Name, workload: &Workload) -> Result<Client, String> {
+        if let Some((client, since)) = workload.lock().client.clone()
+            && since.elapsed() < FRESH
+        {
+            return Ok(client);
+        }
+        let (namespace, name) = cluster;
+        let secret_name = format!("{name}-kubeconfig");
+        let key = Key {
+            realm: windlass::reconcile::Realm::Management,
+            group: String::new(),
+            kind: "Secret".to_owned(),
+            namespace: namespace.clone(),
+            name: secret_name.clone(),
+        };
+        let secret = management::read(&self.management, &resources::kubernetes("Secret"), &key).await;
+        let secret = secret.map_err(|refusal| format!("Secret {secret_name}: {refusal}"))?;
+        let secret = secret.ok_or_else(|| format!("Secret {secret_name} with the kubeconfig of the cluster is not there"))?;
+        let client =
+            self.connect(&secret).await.map_err(|fault| format!("Secret {secret_name} holds no kubeconfig that can be used: {fault}"))?;
+        workload.lock().client = Some((client.clone(), Instant::now()));
+        Ok(client)
+    }
+
+    async fn connect(&self, secret: &Value) -> Result<Client, Fault> {
+        let k8s_openapi::ByteString(bytes) =
+            serde_json::from_value(secret["data"]["value"].clone()).map_err(|_| "it has no key `value`")?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text")?;
+        // What the reader says quotes the text.
+        let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| "it is no kubeconfig")?;
+        confined(&kubeconfig)?;
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+        let mut config = config.map_err(|_| "it is incomplete")?;
+        config.connect_timeout = Some(TIMEOUT);
+        config.read_timeout = Some(TIMEOUT);
+        config.write_timeout = Some(TIMEOUT);
+        crate::client::client(config, self.rate, &self.metrics)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, Arc<Workload>>> {
+        self.clusters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workload {
+    fn new() -> Self {
+        let state = State { client: None, silent_until: None, used: Instant::now() };
+        Workload { turns: Semaphore::new(AT_ONCE), state: Mutex::new(state) }
+    }
+
+    /// The next one reads the kubeconfig again: its certificates may be new ones.
+    fn failed(&self, refusal: &Refusal) {
+        let mut state = self.lock();
+        if *refusal != Refusal::Overtaken {
+            state.client = None;
+        }
+        state.silent_until = (*refusal == Refusal::Silent).then(|| Instant::now() + PAUSE);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Refuses a kubeconfig that would run a program or read a file of this process: whoever may write that Secret would otherwise get the
+/// controller's own credentials.
+fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
+    let users = kubeconfig.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
+    for user in users {
+        let given = [
+            ("exec", user.exec.is_some()),
+            ("auth-provider", user.auth_provider.is_some()),
+            ("tokenFile", user.token_file.is_some()),
+            ("client-certificate", user.client_certificate.is_some()),
+            ("client-key", user.client_key.is_some()),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(format!("`{field}` would make the controller run a program or read a file of its own").into());
+        }
+    }
+    let clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());
+    if clusters.into_iter().any(|cluster| cluster.certificate_authority.is_some()) {
+        return Err("`certificate-authority` would make the controller read a file of its own".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kubeconfigs_reach_nothing_of_the_controller() {
+        let kubeconfig = |cluster: &str, user: &str| {
+            let text = format!(
+                "apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster: {{server: \"https://c\"{cluster}}}\nusers:\n- name: u\n  user: {{{user}}}\n"
+            );
+            confined(&Kubeconfig::from_yaml(&text).unwrap()).map_err(|fault| fault.to_string())
+        };
+        assert!(kubeconfig("", "client-key-data: eA==, client-certificate-data: eA==").is_ok());
+        assert!(kubeconfig("", "token: x").is_ok());
+        for (cluster, user) in [
+            ("", "exec: {command: /bin/sh, apiVersion: client.authentication.k8s.io/v1}"),
+            ("", "auth-provider: {name: gcp, config: {}}"),
+            ("", "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token"),
+            ("", "client-certificate: /a"),
+            ("", "client-key: /a"),
+            (", certificate-authority: /a", "token: x"),
+        ] {
+            assert!(kubeconfig(cluster, user).is_err_and(|fault| fault.contains("of its own")), "{cluster}{user}");
+        }
+    }
+}
