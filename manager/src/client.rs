@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{HeaderValue, Request, Response, header};
 use kube::client::retry::RetryPolicy;
 use kube::client::{Body, ClientBuilder};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer, Service};
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_busy_server_is_asked_again_and_every_request_counts() {
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let (answer, text, left) = asked(&[429, 503, 200], Some(Rate { per_second: 1.0, burst: 1 })).await;
         assert_eq!(left, 0);
         // The server asks for 20 seconds each time.
@@ -237,6 +237,20 @@ mod tests {
             let sample = format!("rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"a:6443\"}} 1");
             assert!(text.contains(&sample), "{text}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_follow_each_other_at_the_rate() {
+        let begun = Instant::now();
+        let service = tower::service_fn(|_: Request<Body>| async { Ok::<_, BoxError>(Response::new(Body::empty())) });
+        let mut paced = Pacing { rate: Some(Rate { per_second: 10.0, burst: 2 }) }.layer(service);
+        for _ in 0..7 {
+            std::future::poll_fn(|context| paced.poll_ready(context)).await.unwrap();
+            paced.call(Request::get("/").body(Body::empty()).unwrap()).await.unwrap();
+        }
+        // Two come at once, five more in half a second; tokio's timers are exact to a millisecond.
+        let elapsed = begun.elapsed().as_millis();
+        assert!((500..=510).contains(&elapsed), "{elapsed}");
     }
 
     #[tokio::test]
