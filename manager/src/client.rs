@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{HeaderValue, Request, Response, header};
 use kube::client::retry::RetryPolicy;
 use kube::client::{Body, ClientBuilder};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer, Service};
@@ -59,8 +59,15 @@ pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> R
     let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
     let builder = ClientBuilder::try_from(config)?;
     let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Pacing { rate });
-    let retried = counted.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(RetryPolicy::default()));
+    let retried = counted.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries()));
     Ok(retried.build())
+}
+
+/// What the API server answers with 429, 503 or 504 is asked again up to three times, after half a second and more, or after the time that the
+/// answer names. What then still fails is for who asked.
+fn retries() -> RetryPolicy {
+    let policy = RetryPolicy::new(Duration::from_millis(500), Duration::from_secs(5), 3, true);
+    policy.expect("internal error: the shorter pause is not longer than the longer one")
 }
 
 /// Counts requests by what came of them.
@@ -200,12 +207,18 @@ mod tests {
         let answers = left.clone();
         let service = tower::service_fn(move |_: Request<Body>| {
             let code = answers.lock().unwrap().remove(0);
-            async move { Response::builder().status(code).body(Body::from(br#"{"status": "Success"}"#.to_vec())).map_err(BoxError::from) }
+            async move {
+                Response::builder()
+                    .status(code)
+                    .header(header::RETRY_AFTER, "20")
+                    .body(Body::from(br#"{"status": "Success"}"#.to_vec()))
+                    .map_err(BoxError::from)
+            }
         });
         let metrics = Metrics::new();
         let counted = Counting { host: "a:6443".to_owned(), metrics: metrics.clone() }.layer(service);
         let builder = ClientBuilder::new(Pacing { rate }.layer(counted), "default").with_layer(&BufferLayer::new(8));
-        let client = builder.with_layer(&RetryLayer::new(RetryPolicy::default())).build();
+        let client = builder.with_layer(&RetryLayer::new(retries())).build();
         let request = Request::get("/x").body(Vec::new()).unwrap();
         let answer = client.request(request).await;
         let left = left.lock().unwrap().len();
@@ -214,13 +227,30 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_busy_server_is_asked_again_and_every_request_counts() {
+        let begun = Instant::now();
         let (answer, text, left) = asked(&[429, 503, 200], Some(Rate { per_second: 1.0, burst: 1 })).await;
         assert_eq!(left, 0);
+        // The server asks for 20 seconds each time.
+        assert!(begun.elapsed() >= Duration::from_secs(40), "{:?}", begun.elapsed());
         assert!(answer.is_ok(), "{answer:?}");
         for code in ["429", "503", "200"] {
             let sample = format!("rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"a:6443\"}} 1");
             assert!(text.contains(&sample), "{text}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_follow_each_other_at_the_rate() {
+        let begun = Instant::now();
+        let service = tower::service_fn(|_: Request<Body>| async { Ok::<_, BoxError>(Response::new(Body::empty())) });
+        let mut paced = Pacing { rate: Some(Rate { per_second: 10.0, burst: 2 }) }.layer(service);
+        for _ in 0..7 {
+            std::future::poll_fn(|context| paced.poll_ready(context)).await.unwrap();
+            paced.call(Request::get("/").body(Body::empty()).unwrap()).await.unwrap();
+        }
+        // Two come at once, five more in half a second; tokio's timers are exact to a millisecond.
+        let elapsed = begun.elapsed().as_millis();
+        assert!((500..=510).contains(&elapsed), "{elapsed}");
     }
 
     #[tokio::test]

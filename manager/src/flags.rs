@@ -399,19 +399,18 @@ fn of_table(name: &str) -> &'static Flag {
 }
 
 #[cfg(test)]
-impl Flags {
-    /// The flags of a command line that is right.
-    pub(crate) fn of(arguments: &[&str]) -> Self {
-        match parse(arguments.iter().map(|argument| (*argument).to_owned())) {
-            Ok(Command::Run(flags)) => *flags,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Flags {
+        /// The flags of a command line that is right.
+        pub(crate) fn of(arguments: &[&str]) -> Self {
+            match parse(arguments.iter().map(|argument| (*argument).to_owned())) {
+                Ok(Command::Run(flags)) => *flags,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 
     fn fault(arguments: &[&str]) -> String {
         parse(arguments.iter().map(|argument| (*argument).to_owned())).expect_err("the line is wrong")

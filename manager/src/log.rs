@@ -267,6 +267,7 @@ pub(crate) mod tests {
     fn answers_that_kube_cannot_read_stay_out_of_the_log() {
         let lines = logged(LogFormat::Json, 5, || {
             tracing::warn!(target: "kube_client::client", "{{\"data\": \"c2VjcmV0\"}}, expected a map");
+            tracing::error!(target: "kube_client::client::builder", "Failed with error");
             tracing::warn!(target: "hyper", "Warning");
             tracing::error!(target: "hyper", "Error");
         });

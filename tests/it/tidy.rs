@@ -229,7 +229,7 @@ fn every_file_is_compiled() {
 #[test]
 fn names_say_something() {
     let mut bad = Vec::new();
-    for folder in ["src", "tests"] {
+    for folder in ["src", "tests", "manager/src"] {
         for file in rust_files(&root().join(folder)) {
             let relative = shown(&file);
             if relative.split(['/', '.']).any(|part| BANNED.contains(&part)) {
@@ -242,7 +242,7 @@ fn names_say_something() {
 
 #[test]
 fn every_file_says_what_it_is() {
-    let silent: Vec<_> = ["src", "tests", "benches", "fuzz"]
+    let silent: Vec<_> = ["src", "tests", "benches", "fuzz", "manager/src"]
         .iter()
         .map(|folder| root().join(folder))
         .filter(|folder| folder.is_dir())
@@ -275,7 +275,7 @@ fn registry_lists_the_rules_of_every_file() {
 #[test]
 fn panics_are_internal_errors() {
     let mut count = 0;
-    for file in rust_files(&root().join("src")) {
+    for file in rust_files(&root().join("src")).into_iter().chain(rust_files(&root().join("manager/src"))) {
         let code = code(&file);
         let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "].iter().filter_map(|tests| code.find(tests)).min();
         let code = &code[..tests.unwrap_or(code.len())];
@@ -292,6 +292,50 @@ fn panics_are_internal_errors() {
         assert!(is_test || !code.contains(".unwrap()"), "{} unwraps", file.display());
     }
     assert!(count > 30, "only {count} were found");
+}
+
+/// The messages that a text logs: the last text of each call of a macro of `tracing`.
+fn logged(text: &str) -> Vec<String> {
+    let calls = ["error", "warn", "info", "debug", "trace"].map(|level| format!("tracing::{level}!("));
+    let begins = calls.iter().flat_map(|call| text.match_indices(call.as_str()).map(|(at, found)| at + found.len()));
+    begins.filter_map(|begin| arguments(&text[begin..]).rsplit('"').nth(1).map(str::to_owned)).collect()
+}
+
+/// What stands before the parenthesis that closes a call.
+fn arguments(text: &str) -> &str {
+    let (mut depth, mut in_text, mut is_escaped) = (1, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' if !is_escaped => in_text = !in_text,
+            '(' if !in_text => depth += 1,
+            ')' if !in_text => depth -= 1,
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        if depth == 0 {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// Book, "Log Messages": a capital at the beginning, no full stop at the end (OP-10).
+#[test]
+fn messages_of_the_log_are_in_the_style_of_cluster_api() {
+    let files = rust_files(&root().join("manager/src"));
+    let messages: Vec<String> =
+        files.iter().flat_map(|file| logged(code(file).split("#[cfg(test)]\n").next().unwrap_or_default())).collect();
+    assert!(messages.len() > 10, "{messages:?}");
+    let wrong: Vec<&String> =
+        messages.iter().filter(|message| !message.starts_with(|c: char| c.is_uppercase()) || message.ends_with('.')).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn log_scanner_sees_messages() {
+    let text =
+        "tracing::info!(a = %b(), \"First \");\n Err(_) => tracing::error!(err = \"x\", \"Second\"),\n tracing::warn!(\n  \"Third\",\n )\n";
+    assert_eq!(logged(text), ["Second", "Third", "First "]);
 }
 
 #[test]

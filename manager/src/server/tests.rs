@@ -291,14 +291,17 @@ async fn what_is_under_way_is_answered_before_the_end() {
         json!("done")
     };
     let metrics = Metrics::new();
-    let server = start(webhooks::of_one(review, &metrics, PATIENCE), None, BOUNDS).await;
+    // Nobody waits for the grace to pass: connections are told to end.
+    let bounds = Bounds { grace: 10 * PATIENCE, ..BOUNDS };
+    let server = start(webhooks::of_one(review, &metrics, PATIENCE), None, bounds).await;
     let stream = server.connect().await;
-    let idle = server.connect().await;
+    let mut idle = server.connect().await;
+    idle.write_all(b"GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let asked = tokio::spawn(answer_on(stream, "POST /one", "{}"));
     until(|| async { metrics.text().contains("controller_runtime_webhook_requests_in_flight{webhook=\"/one\"} 1") }).await;
     server.end().await;
     assert_eq!(asked.await.unwrap(), (200, "\"done\"".to_owned()));
-    assert_eq!(read(idle).await, "");
+    assert_eq!(parsed(&read(idle).await).0, 405);
 }
 
 #[tokio::test]

@@ -101,18 +101,18 @@ fn is_scenario(list: &str, text: &str, path: &str, name: &str) -> bool {
 fn has_attributed_test(text: &str, name: &str) -> bool {
     let mut after_attribute = false;
     for line in text.lines().map(str::trim_start) {
-        if line.starts_with(&format!("fn {name}(")) && after_attribute {
+        if line.trim_start_matches("async ").starts_with(&format!("fn {name}(")) && after_attribute {
             return true;
         }
-        after_attribute = line == "#[test]" || (after_attribute && line.starts_with("#["));
+        after_attribute = line == "#[test]" || line.starts_with("#[tokio::test") || (after_attribute && line.starts_with("#["));
     }
     false
 }
 
 #[test]
 fn tests_are_found_by_name_and_attribute() {
-    let text = "fn helper() {}\n    #[test]\n    #[cfg(unix)]\n    fn real() {}\n";
-    assert!(has_attributed_test(text, "real"));
+    let text = "fn helper() {}\n    #[test]\n    #[cfg(unix)]\n    fn real() {}\n    #[tokio::test]\n    async fn waits() {}\n";
+    assert!(has_attributed_test(text, "real") && has_attributed_test(text, "waits"));
     assert!(!has_attributed_test(text, "helper") && !has_attributed_test(text, "rea"));
 }
 
