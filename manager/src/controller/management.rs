@@ -3,16 +3,17 @@
 use std::fmt;
 
 use axum::body::to_bytes;
-use axum::http::{Request, StatusCode};
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderValue, Request, StatusCode};
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
 use kube::client::Body;
 use kube::core::request::Request as Path;
 use kube::discovery::ApiResource;
 use kube::{Client, Resource};
 use serde_json::Value;
-use windlass::reconcile::{Action, Key};
+use windlass::reconcile::{Action, Key, Realm};
 
-use super::keys;
+use super::{keys, protobuf};
 
 /// By whom fields are written (`metadata.managedFields`).
 const FIELD_MANAGER: &str = "windlass-manager";
@@ -62,7 +63,14 @@ pub(super) async fn write(client: &Client, resource: &ApiResource, key: &Key, ac
     let by_us = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
     let patched_by_us = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let request = match action {
-        Action::Create(object) => path.create(&by_us, object.to_string().into_bytes()),
+        Action::Create(object) => match protobuf::secret(object).filter(|_| key.realm == Realm::Workload) {
+            Some(bytes) => path.create(&by_us, bytes).map(|mut request| {
+                request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(protobuf::CONTENT_TYPE));
+                request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+                request
+            }),
+            None => path.create(&by_us, object.to_string().into_bytes()),
+        },
         Action::CreateWithKeys(object, request) => {
             let request = *request;
             // Making a key takes a processor for some time.

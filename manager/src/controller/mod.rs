@@ -5,11 +5,13 @@
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`work`]: one config, from its first step to its last.
 //! - [`management`] and [`workload`]: the requests, to either cluster.
+//! - [`protobuf`]: Secrets as workload clusters take them.
 //! - [`keys`]: what is random.
 
 mod caches;
 mod keys;
 mod management;
+mod protobuf;
 mod resources;
 mod triggers;
 mod work;

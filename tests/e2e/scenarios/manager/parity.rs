@@ -32,11 +32,14 @@ pub(super) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, names
     assert_eq!(stored.len(), count, "{:?}", stored.keys());
     let mut items = plane.api.list(CORE, "Cluster", Some(namespace));
     items.extend(plane.api.list("v1", "Secret", Some(namespace)));
-    items.extend(plane.api.list(CORE, "Machine", Some(namespace)));
+    let machines = plane.api.list(CORE, "Machine", Some(namespace));
     let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(namespace));
     for (config, (name, stored)) in configs.iter().zip(&stored) {
         assert_eq!(config["metadata"]["name"], **name);
         let mut items = items.clone();
+        let owner =
+            &config["metadata"]["ownerReferences"].as_array().unwrap().iter().find(|owner| owner["kind"] == "Machine").unwrap()["name"];
+        items.push(machines.iter().find(|machine| machine["metadata"]["name"] == *owner).unwrap().clone());
         items.push(config.clone());
         let file = folder.join(format!("{namespace}-{name}.json"));
         std::fs::write(&file, json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()).unwrap();
