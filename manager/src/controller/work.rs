@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,7 @@ use kube::discovery::ApiResource;
 use kube::runtime::controller::Action as Next;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use tracing::Instrument;
+use tracing::field::Empty;
 use windlass::api::time::Timestamp;
 use windlass::contract::CORE_GROUP;
 use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
@@ -104,12 +106,7 @@ impl Context {
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
     let name = name_of(&config);
-    let span = tracing::error_span!(
-        "reconcile",
-        controller = context.resource.kind.to_lowercase(),
-        kind = context.resource.kind,
-        object = %format!("{}/{}", name.0, name.1),
-    );
+    let span = span(&context.resource.kind, &name);
     let (began, _working) = (Instant::now(), context.metrics.working());
     let worked = AssertUnwindSafe(work(&config, &context)).catch_unwind().instrument(span.clone()).await;
     let worked = match worked {
@@ -136,6 +133,18 @@ pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>)
     Ok(Next::requeue(rest.again.unwrap_or(context.setting.flags.sync_period)))
 }
 
+/// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
+fn span(kind: &str, (namespace, name): &Name) -> tracing::Span {
+    static RUNS: AtomicU64 = AtomicU64::new(1);
+    let (object, run) = (format!("{namespace}/{name}"), RUNS.fetch_add(1, Ordering::Relaxed));
+    match kind {
+        "KubeadmConfig" => {
+            tracing::error_span!("reconcile", controller = "kubeadmconfig", KubeadmConfig = object, reconcileID = run, Cluster = Empty)
+        }
+        _ => tracing::error_span!("reconcile", controller = "windlassconfig", WindlassConfig = object, reconcileID = run, Cluster = Empty),
+    }
+}
+
 /// When a config that failed is looked at again.
 pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, context: Arc<Context>) -> Next {
     if !matches!(failure, Failure::Fault(_)) {
@@ -152,7 +161,12 @@ async fn work(config: &DynamicObject, context: &Context) -> Result<Rest, Failure
     let token = keys::token().map_err(|fault| Failure::Fault(fault.to_string()))?;
     let value = serde_json::to_value(config).map_err(|_| Failure::Fault("the object cannot be read".to_owned()))?;
     let mut world = World::new(value, token);
+    let mut is_cluster_told = false;
     for _ in 0..MOST_STEPS {
+        if let Some(cluster) = world.cluster_name().filter(|_| !is_cluster_told) {
+            tracing::Span::current().record("Cluster", format!("{}/{cluster}", name_of(config).0));
+            is_cluster_told = true;
+        }
         match reconcile::reconcile(&world, &context.settings(), now()) {
             Step::Rest(Rest { fault: Some(fault), .. }) => return Err(Failure::Fault(fault)),
             Step::Rest(rest) => return Ok(rest),

@@ -34,10 +34,6 @@ fn program() -> &'static Path {
 /// A manager that runs.
 pub(crate) struct Manager {
     pub(crate) process: Process,
-    /// Of the health probes.
-    pub(crate) health_port: u16,
-    /// Of the metrics, in plain HTTP.
-    pub(crate) metrics_port: u16,
 }
 
 /// Starts it, and waits until it is ready. Its webhooks take the place of those that the harness plays.
@@ -66,5 +62,5 @@ pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Man
         healthy(health_port)
     });
     windlass::redirect_webhooks(plane, windlass::NAMESPACE, webhook_port);
-    Manager { process, health_port, metrics_port }
+    Manager { process }
 }

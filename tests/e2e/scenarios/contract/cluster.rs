@@ -1,4 +1,4 @@
-//! A Cluster whose bootstrap and infrastructure providers the scenario plays, spoken of in the version that a core manager has.
+//! A Cluster whose infrastructure provider the scenario plays, spoken of in the version that a core manager has.
 
 use std::time::Duration;
 
@@ -114,14 +114,23 @@ impl Cluster<'_> {
         })
     }
 
-    /// Does what a bootstrap provider does: the Secret, then the status. Our manager writes the newest version, whatever the core reads.
-    pub(super) fn bootstrap(&self, config: &str) {
-        self.create(&self.secret(config, b"#cloud-config\n"));
-        let object = json!({
-            "apiVersion": Version::V1Beta2.api_version(), "kind": "WindlassConfig", "metadata": {"name": config, "namespace": "default"},
+    /// Waits until our manager has written the Secret of a config and its status, for both contracts; gives the data.
+    pub(super) fn expect_data(&self, config: &str) -> String {
+        let in_version = |version: Version| {
+            let found = self.plane.api.get(&version.api_version(), "WindlassConfig", Some("default"), config);
+            found.map(|found| found["status"].clone()).map_err(|refusal| refusal.to_string())
+        };
+        wait::until(&format!("the data of WindlassConfig {config}"), SOON, || {
+            self.plane.assert_running();
+            let status = in_version(Version::V1Beta2)?;
+            let is_done = status["initialization"]["dataSecretCreated"] == true && status["dataSecretName"] == config;
+            if is_done { Ok(()) } else { Err(status.to_string()) }
         });
-        let status = json!({"initialization": {"dataSecretCreated": true}, "dataSecretName": config});
-        self.plane.api.merge_status(&object, &status).unwrap();
+        let older = in_version(Version::V1Beta1).unwrap();
+        assert!(older["ready"] == true && older["dataSecretName"] == config, "{older}");
+        assert!(older["conditions"].as_array().unwrap().iter().all(|condition| condition["status"] == "True"), "{older}");
+        let secret = self.plane.api.get("v1", "Secret", Some("default"), config).unwrap();
+        String::from_utf8(STANDARD.decode(secret["data"]["value"].as_str().unwrap()).unwrap()).unwrap()
     }
 
     /// Does what an infrastructure provider and a kubelet do.
