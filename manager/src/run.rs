@@ -44,7 +44,7 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     let leadership = elector.as_ref().map_or_else(Leadership::without_election, Elector::leadership);
     let serves_webhooks = flags.webhooks.is_some();
     let setting = Setting { client: controllers, flags, metrics, readiness, leadership, shutdown: shutdown.clone() };
-    work(setting, elector).await?;
+    work(controller::run(setting), &shutdown, elector).await?;
     if serves_webhooks {
         sleep_until(shutdown.begun_at().unwrap_or_else(Instant::now) + LINGER).await;
     }
@@ -55,18 +55,21 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
 }
 
 /// Has the controller work while this process leads, until the shutdown begins; then gives the lease back.
-async fn work(setting: Setting, mut elector: Option<Elector>) -> Result<(), Fault> {
-    let shutdown = setting.shutdown.clone();
+async fn work(
+    controlling: impl Future<Output = Result<(), Fault>> + Send + 'static,
+    shutdown: &Shutdown,
+    mut elector: Option<Elector>,
+) -> Result<(), Fault> {
     if let Some(elector) = &mut elector
-        && !elector.acquire(&shutdown).await
+        && !elector.acquire(shutdown).await
     {
         return Ok(());
     }
     let mut controller = JoinSet::new();
-    controller.spawn(controller::run(setting));
+    controller.spawn(controlling);
     let ended = tokio::select! {
-        ended = end_of(&mut controller) => ended.and_then(|()| by_itself(&shutdown)),
-        kept = keep(elector.as_mut(), &shutdown) => {
+        ended = end_of(&mut controller) => ended.and_then(|()| by_itself(shutdown)),
+        kept = keep(elector.as_mut(), shutdown) => {
             // Who has lost the lease stops at once: nothing is ended in order, nothing is given back.
             kept?;
             timeout(GRACE, end_of(&mut controller)).await.unwrap_or_else(|_| {
@@ -146,22 +149,22 @@ mod tests {
     use super::*;
     use crate::election::tests::Server as Api;
 
-    /// A run on an API server in memory; what is to be written there is the Lease alone.
-    fn setting(api: &Api, arguments: &[&str]) -> (Setting, Elector, Shutdown) {
-        let (flags, metrics, shutdown) = (Flags::of(arguments), Metrics::new(), Shutdown::new());
-        let elector = Elector::new(api.client(), "windlass-system", identity(), flags.lease, metrics.clone());
-        let leadership = elector.leadership();
-        let setting =
-            Setting { client: api.client(), flags, metrics, readiness: Readiness::default(), leadership, shutdown: shutdown.clone() };
-        (setting, elector, shutdown)
+    /// A controller that has nothing to do, and who leads on an API server in memory.
+    fn working(api: &Api, shutdown: &Shutdown) -> (Leadership, tokio::task::JoinHandle<Result<(), Fault>>) {
+        let elector = Elector::new(api.client(), "windlass-system", identity(), Flags::of(&[]).lease, Metrics::new());
+        let (leadership, shutdown, until) = (elector.leadership(), shutdown.clone(), shutdown.clone());
+        let controlling = async move {
+            until.begun().await;
+            Ok(())
+        };
+        (leadership, tokio::spawn(async move { work(controlling, &shutdown, Some(elector)).await }))
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_is_told_to_end_gives_the_lease_back() {
         let api = Api::default();
-        let (setting, elector, shutdown) = setting(&api, &[]);
-        let leadership = setting.leadership.clone();
-        let working = tokio::spawn(work(setting, Some(elector)));
+        let shutdown = Shutdown::new();
+        let (leadership, working) = working(&api, &shutdown);
         while !leadership.holds() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -175,9 +178,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_loses_the_lease_ends_with_a_fault() {
         let api = Api::default();
-        let (setting, elector, _shutdown) = setting(&api, &[]);
-        let leadership = setting.leadership.clone();
-        let working = tokio::spawn(work(setting, Some(elector)));
+        let (leadership, working) = working(&api, &Shutdown::new());
         while !leadership.holds() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
