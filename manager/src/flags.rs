@@ -26,8 +26,6 @@ pub(crate) struct Flags {
     pub(crate) leader_elect: bool,
     /// The times of leader election.
     pub(crate) lease: LeaseTimes,
-    /// The kinds that are reconciled; at least one.
-    pub(crate) kinds: BTreeSet<ConfigKind>,
     /// The namespaces that are reconciled; empty means all.
     pub(crate) namespaces: BTreeSet<String>,
     /// The value that objects have under the label of the watch filter; `None` means all objects.
@@ -71,15 +69,6 @@ pub(crate) struct LeaseTimes {
     pub(crate) renew_deadline: Duration,
     /// Pause between two attempts.
     pub(crate) retry_period: Duration,
-}
-
-/// A kind of config that the manager reconciles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ConfigKind {
-    /// Our own.
-    WindlassConfig,
-    /// That of the kubeadm bootstrap provider, in whose place we then stand.
-    KubeadmConfig,
 }
 
 /// How fast requests may follow each other.
@@ -214,7 +203,6 @@ impl Given {
         Ok(Flags {
             leader_elect: self.switch("leader-elect")?,
             lease: self.lease()?,
-            kinds: self.kinds()?,
             namespaces: self.list("namespace").into_iter().collect(),
             watch_filter: self.some_text("watch-filter"),
             concurrency: self.at_least("windlassconfig-concurrency", 1)?,
@@ -297,17 +285,6 @@ impl Given {
             return Err(self.fault(deadline, &format!("it is more than 1.2 times --{pause}, which is {}", self.text(pause))));
         }
         Ok(times)
-    }
-
-    fn kinds(&self) -> Result<BTreeSet<ConfigKind>, String> {
-        let known = |word: &str| match word {
-            "WindlassConfig" => Some(ConfigKind::WindlassConfig),
-            "KubeadmConfig" => Some(ConfigKind::KubeadmConfig),
-            _ => None,
-        };
-        let kinds: Option<BTreeSet<ConfigKind>> = self.list("kinds").iter().map(|word| known(word)).collect();
-        let named = kinds.filter(|kinds| !kinds.is_empty());
-        named.ok_or_else(|| self.fault("kinds", "it is WindlassConfig, KubeadmConfig or both with a comma"))
     }
 
     fn webhooks(&self) -> Result<Option<Webhooks>, String> {
@@ -423,7 +400,6 @@ mod tests {
         assert!(!flags.leader_elect && !flags.insecure_diagnostics);
         let seconds = Duration::from_secs;
         assert_eq!(flags.lease, LeaseTimes { duration: seconds(15), renew_deadline: seconds(10), retry_period: seconds(2) });
-        assert_eq!(flags.kinds, [ConfigKind::WindlassConfig].into());
         assert_eq!((flags.namespaces, flags.watch_filter), (BTreeSet::new(), None));
         assert_eq!((flags.concurrency, flags.sync_period, flags.bootstrap_token_ttl), (100, seconds(600), seconds(900)));
         assert_eq!(flags.kube_api, Some(Rate { per_second: 100.0, burst: 200 }));
@@ -451,9 +427,8 @@ mod tests {
 
     #[test]
     fn lists_come_with_commas_and_in_turns() {
-        let flags = Flags::of(&["--namespace=a,b", "--namespace=c", "--kinds", "KubeadmConfig", "--kinds=WindlassConfig"]);
+        let flags = Flags::of(&["--namespace=a,b", "--namespace=c"]);
         assert_eq!(flags.namespaces, ["a", "b", "c"].map(str::to_owned).into());
-        assert_eq!(flags.kinds, [ConfigKind::WindlassConfig, ConfigKind::KubeadmConfig].into());
         assert_eq!(Flags::of(&["--namespace="]).namespaces, BTreeSet::new());
     }
 
@@ -479,10 +454,6 @@ mod tests {
         check(&["-leader-elect"], "-leader-elect has one dash: write --leader-elect");
         check(&["--webhook-port"], "--webhook-port lacks its value: write --webhook-port=9443");
         check(&["--leader-elect=maybe"], "--leader-elect=maybe cannot be: it is true or false; write --leader-elect=false");
-        check(
-            &["--kinds=Secret"],
-            "--kinds=Secret cannot be: it is WindlassConfig, KubeadmConfig or both with a comma; write --kinds=WindlassConfig",
-        );
         check(
             &["--health-addr=::1:80"],
             "--health-addr=::1:80 cannot be: it is HOST:PORT, or :PORT for all addresses; write --health-addr=:9440",

@@ -94,7 +94,6 @@ pub const FLAGS: &[Flag] = &[
         "how long the leader tries to renew its lease before it gives up",
     ),
     flag("leader-elect-retry-period", Takes::Duration, "2s", "pause between two attempts to get or to renew the lease"),
-    flag("kinds", Takes::List, "WindlassConfig", "kinds that are reconciled: WindlassConfig, KubeadmConfig"),
     flag("namespace", Takes::List, "", "reconcile only objects of these namespaces; empty means all"),
     flag(
         "watch-filter",

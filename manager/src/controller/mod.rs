@@ -68,14 +68,12 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let (caches, watches) = Caches::begin(&setting, &core);
     let caches = Arc::new(caches);
     let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
+    let context = Arc::new(Context::new(&setting, core, caches.clone(), workloads.clone()));
     let (mut parts, mut working) = (Vec::new(), Vec::new());
-    for kind in setting.flags.kinds.iter().copied() {
-        let context = Arc::new(Context::new(&setting, core.clone(), caches.clone(), workloads.clone(), kind));
-        for namespace in caches::namespaces(&setting) {
-            let (sender, triggers) = mpsc::unbounded();
-            parts.push(Part { kind, namespace: namespace.clone(), sender });
-            working.push(controller(&setting, context.clone(), namespace, triggers));
-        }
+    for namespace in caches::namespaces(&setting) {
+        let (sender, triggers) = mpsc::unbounded();
+        parts.push(Part { namespace: namespace.clone(), sender });
+        working.push(controller(&setting, context.clone(), namespace, triggers));
     }
     triggers::spread(&setting, &caches, &workloads, watches, parts);
     // Nothing is decided before all that decisions are made from is there.
@@ -103,11 +101,11 @@ async fn core(setting: &Setting) -> Option<Core> {
     }
 }
 
-/// Works on the configs of one kind, of one namespace or of all, until the shutdown begins and what is being worked on is done.
+/// Works on the configs of one namespace or of all, until the shutdown begins and what is being worked on is done.
 async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<String>, triggers: Triggers) {
-    let (configs, store) = caches::configs(setting, context.resource(), namespace.as_deref());
+    let (configs, store) = caches::configs(setting, &resources::config(), namespace.as_deref());
     let shutdown = setting.shutdown.clone();
-    let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, context.resource().clone()));
+    let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, resources::config()));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
     let workers = u16::try_from(setting.flags.concurrency).unwrap_or(u16::MAX);
     // A task of its own each, so that all processors work.

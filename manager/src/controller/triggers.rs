@@ -11,15 +11,14 @@ use serde_json::Value;
 
 use super::Setting;
 use super::caches::{Caches, Watches};
+use super::resources;
 use super::workload::Workloads;
-use crate::flags::ConfigKind;
 
 /// The configs that are to be looked at.
 pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<DynamicObject>>;
 
-/// Who looks at the configs of a kind, in one namespace or in all.
+/// Who looks at the configs of one namespace, or of all.
 pub(super) struct Part {
-    pub(super) kind: ConfigKind,
     pub(super) namespace: Option<String>,
     pub(super) sender: mpsc::UnboundedSender<ObjectRef<DynamicObject>>,
 }
@@ -47,8 +46,8 @@ pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Wo
                     workloads.forget(&name);
                 }
             }
-            for Part { kind, namespace, sender } in &parts {
-                let all = configs(&caches, *kind, &change).into_iter();
+            for Part { namespace, sender } in &parts {
+                let all = configs(&caches, &change).into_iter();
                 for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
                     // A part that has ended looks at nothing any more.
                     drop(sender.unbounded_send(reference));
@@ -69,19 +68,19 @@ fn changes(watches: Watches) -> impl Stream<Item = Change> {
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
-fn configs(caches: &Caches, kind: ConfigKind, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
+fn configs(caches: &Caches, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
     match change {
-        Change::Machine(machine) => config(kind, machine).into_iter().collect(),
+        Change::Machine(machine) => config(machine).into_iter().collect(),
         Change::Cluster(cluster) => {
             let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());
-            machines.iter().filter_map(|machine| config(kind, machine)).collect()
+            machines.iter().filter_map(|machine| config(machine)).collect()
         }
     }
 }
 
-/// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
-fn config(kind: ConfigKind, machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
-    let resource = kind.resource();
+/// The config of a Machine or MachinePool, if it is of ours; the reference names the group in v1beta2 and the version in v1beta1.
+fn config(machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
+    let resource = resources::config();
     let reference =
         machine.data.pointer("/spec/bootstrap/configRef").or_else(|| machine.data.pointer("/spec/template/spec/bootstrap/configRef"))?;
     let text = |field: &str| reference.get(field).and_then(Value::as_str);
@@ -107,7 +106,7 @@ mod tests {
             }))
             .unwrap()
         };
-        let found = |reference: Value| config(ConfigKind::WindlassConfig, &machine(reference)).map(|found| (found.namespace, found.name));
+        let found = |reference: Value| config(&machine(reference)).map(|found| (found.namespace, found.name));
         let expected = Some((Some("n".to_owned()), "w".to_owned()));
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})), expected);
         assert_eq!(

@@ -26,10 +26,12 @@ use super::Setting;
 use super::caches::Caches;
 use super::keys;
 use super::management::{self, Refusal};
-use super::resources::{Core, kubernetes};
+use super::resources::{Core, config, kubernetes};
 use super::workload::{Name, Workloads};
-use crate::flags::ConfigKind;
 use crate::metrics::{ControllerMetrics, Outcome};
+
+/// What the controller is called in logs and metrics.
+const CONTROLLER: &str = "windlassconfig";
 
 /// The most steps that one config takes at a time. The longest way has some thirty.
 const MOST_STEPS: usize = 200;
@@ -39,7 +41,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 /// How long after somebody else wrote first.
 const OVERTAKEN_PAUSE: Duration = Duration::from_millis(100);
 
-/// What all configs of one kind are worked on with.
+/// What all configs are worked on with.
 pub(super) struct Context {
     setting: Setting,
     core: Core,
@@ -75,9 +77,9 @@ impl fmt::Display for Failure {
 impl Error for Failure {}
 
 impl Context {
-    pub(super) fn new(setting: &Setting, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>, kind: ConfigKind) -> Self {
-        let resource = kind.resource();
-        let metrics = setting.metrics.controller(&resource.kind.to_lowercase(), setting.flags.concurrency);
+    pub(super) fn new(setting: &Setting, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>) -> Self {
+        let resource = config();
+        let metrics = setting.metrics.controller(CONTROLLER, setting.flags.concurrency);
         Context {
             workloads,
             recorder: Recorder::new(setting.client.clone(), Reporter::from("windlass-manager")),
@@ -91,10 +93,6 @@ impl Context {
         }
     }
 
-    pub(super) fn resource(&self) -> &ApiResource {
-        &self.resource
-    }
-
     fn settings(&self) -> Settings {
         Settings { token_ttl: i64::try_from(self.setting.flags.bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX) }
     }
@@ -106,7 +104,7 @@ impl Context {
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
     let name = name_of(&config);
-    let span = span(&context.resource.kind, &name);
+    let span = span(&name);
     let (began, _working) = (Instant::now(), context.metrics.working());
     let worked = AssertUnwindSafe(work(&config, &context)).catch_unwind().instrument(span.clone()).await;
     let worked = match worked {
@@ -134,15 +132,10 @@ pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>)
 }
 
 /// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
-fn span(kind: &str, (namespace, name): &Name) -> tracing::Span {
+fn span((namespace, name): &Name) -> tracing::Span {
     static RUNS: AtomicU64 = AtomicU64::new(1);
     let (object, run) = (format!("{namespace}/{name}"), RUNS.fetch_add(1, Ordering::Relaxed));
-    match kind {
-        "KubeadmConfig" => {
-            tracing::error_span!("reconcile", controller = "kubeadmconfig", KubeadmConfig = object, reconcileID = run, Cluster = Empty)
-        }
-        _ => tracing::error_span!("reconcile", controller = "windlassconfig", WindlassConfig = object, reconcileID = run, Cluster = Empty),
-    }
+    tracing::error_span!("reconcile", controller = CONTROLLER, WindlassConfig = object, reconcileID = run, Cluster = Empty)
 }
 
 /// When a config that failed is looked at again.
