@@ -15,11 +15,10 @@ const SUMMED_UP: [&str; 2] = [DATA, CERTIFICATES];
 /// Conditions of contract v1beta2 with what a pass found out.
 pub(super) fn next(conditions: Vec<Condition>, outcome: &Outcome, generation: i64, now: Timestamp) -> Vec<Condition> {
     let mut list = List { conditions, generation, now };
-    let (status, reason) = match outcome.paused {
-        true => (ConditionStatus::True, reason::PAUSED),
-        false => (ConditionStatus::False, reason::NOT_PAUSED),
-    };
-    list.set(PAUSED, status, reason, "");
+    match &outcome.paused {
+        Some(why) => list.set(PAUSED, ConditionStatus::True, reason::PAUSED, why),
+        None => list.set(PAUSED, ConditionStatus::False, reason::NOT_PAUSED, ""),
+    }
     for (name, observed) in [(DATA, &outcome.data), (CERTIFICATES, &outcome.certificates)] {
         if let Some(Observed { status, reason, message, .. }) = observed {
             list.set(name, *status, reason, message);

@@ -90,7 +90,8 @@ impl Observed {
 /// What a pass found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    pub(super) paused: bool,
+    /// Why the config is paused; `None`: it is not.
+    pub(super) paused: Option<String>,
     /// `None`: nothing new.
     pub(super) data: Option<Observed>,
     /// `None`: nothing new.

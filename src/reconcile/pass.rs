@@ -1,7 +1,7 @@
 //! What a pass over a config stands on: it looks at the world, and stops at the first thing that it has to ask or to write.
 
 use super::outcome::Outcome;
-use super::step::{Action, Event, Write};
+use super::step::{Action, Event, Rest, Write};
 use super::world::{Key, Observation, World};
 use crate::api::time::Timestamp;
 use crate::objects::Object;
@@ -26,6 +26,18 @@ pub(super) enum Stop {
     Read(Vec<Key>),
     Write(Write),
     End(Box<Outcome>),
+    /// Without a word in the status: whether the object is paused is not known.
+    Rest(Rest),
+}
+
+impl Stop {
+    /// The same, with nothing said in the status.
+    pub(super) fn unsaid(self) -> Self {
+        match self {
+            Stop::End(outcome) => Stop::Rest(Rest { again: None, fault: outcome.fault }),
+            other => other,
+        }
+    }
 }
 
 pub(super) type Walk<T> = Result<T, Stop>;

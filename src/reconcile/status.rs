@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::conditions;
 use super::outcome::{Observed, Outcome};
 use super::pass::Pass;
 use super::step::{Action, Rest, Step, Write};
-use crate::api::v1beta2::{Initialization, WindlassConfigStatus};
 use crate::objects::Object;
 
 /// Writes the status when it says something new, and rests when it does not.
 pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
     let config = pass.world.config();
     let outcome = said(outcome, config);
-    let old = config.field(&["status"]).cloned().unwrap_or_else(|| json!({}));
+    let old = config.field(&["status"]).filter(|status| status.is_object()).cloned().unwrap_or_else(|| json!({}));
     let new = next(pass, &old, &outcome);
     if new != old {
         let metadata = json!({"resourceVersion": config.text(&["metadata", "resourceVersion"])});
@@ -28,7 +28,7 @@ pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
 
 /// A fault that keeps the data from being made is said where people look.
 fn said(outcome: Outcome, config: &Object) -> Outcome {
-    let is_silent = outcome.data.is_none() && outcome.certificates.is_none() && !outcome.paused;
+    let is_silent = outcome.data.is_none() && outcome.certificates.is_none() && outcome.paused.is_none();
     match &outcome.fault {
         Some(fault) if is_silent && config.text(&["status", "dataSecretName"]).is_empty() => {
             Outcome { data: Some(Observed::failed(fault.as_str())), ..outcome }
@@ -37,37 +37,41 @@ fn said(outcome: Outcome, config: &Object) -> Outcome {
     }
 }
 
-/// The status that follows. What was reached stays: the completion flag and the name of the Secret are never taken back.
+/// The status that follows. What was reached stays: the completion flag and the name of the Secret are never taken back, and what others
+/// wrote stays too.
 fn next(pass: &Pass<'_>, old: &Value, outcome: &Outcome) -> Value {
-    let config = pass.world.config();
-    let generation = config.field(&["metadata", "generation"]).and_then(Value::as_i64).unwrap_or_default();
-    let mut status: WindlassConfigStatus = serde_json::from_value(old.clone()).unwrap_or_default();
-    status.conditions = Some(conditions::next(status.conditions.unwrap_or_default(), outcome, generation, pass.now));
-    if !outcome.paused {
-        let older = status.deprecated.get_or_insert_default().v1beta1.get_or_insert_default();
-        let conditions = conditions::next_v1beta1(older.conditions.take().unwrap_or_default(), outcome, pass.now);
-        older.conditions = Some(conditions).filter(|conditions| !conditions.is_empty());
-    }
-    if let Some(name) = &outcome.data_secret {
-        status.data_secret_name = Some(name.clone());
-        status.initialization = Some(Initialization { data_secret_created: Some(true) });
-    }
-    if outcome.fault.is_none() && generation > 0 {
-        status.observed_generation = Some(generation);
-    }
-    drop_empty(serde_json::to_value(status).unwrap_or_default())
-}
-
-/// Without mappings that hold nothing, which the schema refuses.
-fn drop_empty(mut status: Value) -> Value {
-    for path in [&["deprecated", "v1beta1"][..], &["deprecated"]] {
-        let (last, parents) = path.split_last().unwrap_or((&"", &[]));
-        let parent = parents.iter().try_fold(&mut status, |value, step| value.get_mut(step));
-        if let Some(Value::Object(map)) = parent
-            && map.get(*last).and_then(Value::as_object).is_some_and(serde_json::Map::is_empty)
-        {
-            map.remove(*last);
+    let generation = pass.world.config().field(&["metadata", "generation"]).and_then(Value::as_i64).unwrap_or_default();
+    let mut said = json!({"conditions": conditions::next(read(&old["conditions"]), outcome, generation, pass.now)});
+    if outcome.paused.is_none() {
+        let older = conditions::next_v1beta1(read(&old["deprecated"]["v1beta1"]["conditions"]), outcome, pass.now);
+        // The schema refuses mappings that hold nothing.
+        if !older.is_empty() {
+            said["deprecated"] = json!({"v1beta1": {"conditions": older}});
         }
     }
-    status
+    if let Some(name) = &outcome.data_secret {
+        said["dataSecretName"] = json!(name);
+        said["initialization"] = json!({"dataSecretCreated": true});
+    }
+    if outcome.fault.is_none() && generation > 0 {
+        said["observedGeneration"] = json!(generation);
+    }
+    let mut new = old.clone();
+    overlay(&mut new, said);
+    new
+}
+
+/// The conditions of a list; what is none says nothing.
+fn read<T: DeserializeOwned>(list: &Value) -> Vec<T> {
+    list.as_array().into_iter().flatten().filter_map(|condition| T::deserialize(condition).ok()).collect()
+}
+
+/// What the API server makes of a patch that removes nothing (RFC 7386).
+fn overlay(target: &mut Value, patch: Value) {
+    match (target, patch) {
+        (Value::Object(target), Value::Object(patch)) => {
+            patch.into_iter().for_each(|(field, value)| overlay(target.entry(field).or_insert(Value::Null), value));
+        }
+        (target, patch) => *target = patch,
+    }
 }

@@ -29,10 +29,7 @@ impl<'a> Owner<'a> {
 
     /// The name of its Cluster.
     pub(super) fn cluster_name(self) -> &'a str {
-        match self.object.text(&["spec", "clusterName"]) {
-            "" => self.object.label(labels::CLUSTER_NAME).unwrap_or_default(),
-            name => name,
-        }
+        self.object.text(&["spec", "clusterName"])
     }
 
     /// The data Secret that it was given already: by us before a move, or by somebody else.
@@ -73,6 +70,9 @@ impl<'a> Pass<'a> {
         let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
         let Some(object) = self.look(&key)? else { return Ok(None) };
         let owner = Owner { object };
+        if owner.cluster_name().is_empty() {
+            return Ok(None);
+        }
         let cluster = self.look(&Key::cluster(config.namespace(), owner.cluster_name()))?;
         let subject = cluster.map(|cluster| Subject { config, owner, cluster });
         Ok(subject.filter(|subject| !is_going(subject.owner.object) && !is_going(subject.cluster)))

@@ -70,7 +70,8 @@ impl<'a> Pass<'a> {
             return Ok(done);
         }
         let again = Outcome { again: Some(self.settings.token_ttl / 3), ..done };
-        if owner.is_machine_pool() {
+        // A Secret that somebody else gave to a MachinePool is his to keep.
+        if owner.is_machine_pool() && name == config.name() {
             return self.keep_token_of_pool(subject, spec.as_ref(), &token, &key, again);
         }
         match self.look(&key)? {
@@ -87,9 +88,8 @@ impl<'a> Pass<'a> {
         key: &Key,
         again: Outcome,
     ) -> Walk<Outcome> {
-        let id = key.name.strip_prefix(PREFIX);
-        if self.stored_token_id()?.is_some_and(|stored| Some(stored) != id) {
-            // A rotation that was cut short.
+        if self.stored_token_id()? != key.name.strip_prefix(PREFIX) {
+            // A rotation that was cut short; or nobody knows what the data has, and then it is written so that it is known.
             return self.render_again(subject, spec, token, key);
         }
         match self.look(key)? {

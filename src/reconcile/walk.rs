@@ -2,10 +2,11 @@
 
 use super::data_secret::SecretState;
 use super::outcome::{Observed, Outcome, reason};
-use super::pass::{Pass, Walk, end};
+use super::pass::{Pass, Stop, Walk, end};
 use super::subject::{Subject, is_created, typed};
 use super::world::Key;
 use crate::contract::labels;
+use crate::objects::Object;
 use crate::render::input::cluster::ClusterFacts;
 
 /// When a machine that does not hold the lock looks again, in seconds.
@@ -14,11 +15,11 @@ const LOCK_AGAIN: i64 = 30;
 impl<'a> Pass<'a> {
     /// The whole way; `None` for a config that nothing is done for (book: "Bootstrap provider contract: Behavior").
     pub(super) fn walk(&self) -> Walk<Option<Outcome>> {
-        let Some(subject) = self.subject()? else { return Ok(None) };
+        let Some(subject) = self.subject().map_err(Stop::unsaid)? else { return Ok(None) };
         let Subject { config, owner, cluster } = subject;
         let facts = ClusterFacts::read(cluster, false);
-        if facts.paused || config.field(&["metadata", "annotations", labels::PAUSED]).is_some() {
-            return Ok(Some(Outcome { paused: true, ..Outcome::default() }));
+        if let Some(paused) = paused(config, &facts) {
+            return Ok(Some(Outcome { paused: Some(paused), ..Outcome::default() }));
         }
         let secret = self.adopted_secret(subject)?;
         if !facts.infrastructure_provisioned {
@@ -75,7 +76,10 @@ impl<'a> Pass<'a> {
         let rendered = match self.rendered(spec.as_ref(), facts, None)? {
             Ok(rendered) => rendered,
             Err(outcome) => {
-                self.release_lock(cluster, owner.object.name())?;
+                // Who had its data may have begun.
+                if !is_created(config) {
+                    self.release_lock(cluster, owner.object.name())?;
+                }
                 return end(outcome);
             }
         };
@@ -103,4 +107,13 @@ impl<'a> Pass<'a> {
             Err(outcome) => end(outcome),
         }
     }
+}
+
+/// Why nothing is done for now, in upstream's words (`util/paused` of Cluster API).
+fn paused(config: &Object, facts: &ClusterFacts) -> Option<String> {
+    let is_annotated = config.field(&["metadata", "annotations", labels::PAUSED]).is_some();
+    let annotated = || format!("{} has the {} annotation", config.kind(), labels::PAUSED);
+    let reasons = [facts.paused.then(|| "Cluster spec.paused is set to true".to_owned()), is_annotated.then(annotated)];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| reasons.join(", "))
 }

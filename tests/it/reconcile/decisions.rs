@@ -45,10 +45,21 @@ fn configs_without_owner_or_cluster_are_left_alone() {
     add_machine(&mut site, "machine-going", false, worker_spec());
     site.merge(&key(CORE, "Machine", "machine-going"), &json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}));
     add_machine(&mut site, "failed", false, worker_spec());
-    site.merge(&Site::config_key("failed"), &json!({"status": {"deprecated": {"v1beta1": {"failureReason": "X"}}}}));
-    for name in ["orphan", "early", "elsewhere", "going", "machine-going", "failed"] {
+    site.merge(&Site::config_key("failed"), &json!({"status": {"deprecated": {"v1beta1": {"failureMessage": "x"}}}}));
+    add_machine(&mut site, "failed-too", false, worker_spec());
+    site.merge(&Site::config_key("failed-too"), &json!({"status": {"deprecated": {"v1beta1": {"failureReason": "X"}}}}));
+    add_machine(&mut site, "foreign", false, worker_spec());
+    let foreign = json!([{"apiVersion": "example.com/v1", "kind": "Machine", "name": "foreign", "uid": "u"}]);
+    site.merge(&Site::config_key("foreign"), &json!({"metadata": {"ownerReferences": foreign}}));
+    add_machine(&mut site, "homeless", false, worker_spec());
+    site.merge(&key(CORE, "Machine", "homeless"), &json!({"spec": {"clusterName": null}}));
+    let names = ["orphan", "early", "elsewhere", "going", "machine-going", "failed", "failed-too", "foreign", "homeless"];
+    for name in names {
         assert_eq!(site.pass(name), REST, "{name}");
     }
+    add_machine(&mut site, "late", false, worker_spec());
+    site.merge(&key(CORE, "Cluster", "c"), &json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}));
+    assert_eq!(site.pass("late"), REST);
     assert_eq!(site.writes, Vec::<String>::new());
 }
 
@@ -58,16 +69,22 @@ fn paused_configs_say_so_and_nothing_more() {
     for of_cluster in [true, false] {
         let mut site = with_control_plane();
         add_machine(&mut site, "w", false, worker_spec());
-        let (paused, on, off) = match of_cluster {
-            true => (key(CORE, "Cluster", "c"), json!({"spec": {"paused": true}}), json!({"spec": {"paused": null}})),
+        let (paused, on, off, why) = match of_cluster {
+            true => (
+                key(CORE, "Cluster", "c"),
+                json!({"spec": {"paused": true}}),
+                json!({"spec": {"paused": null}}),
+                "Cluster spec.paused is set to true",
+            ),
             false => {
                 let annotations = |value| json!({"metadata": {"annotations": {"cluster.x-k8s.io/paused": value}}});
-                (Site::config_key("w"), annotations(json!("")), annotations(json!(null)))
+                let why = "WindlassConfig has the cluster.x-k8s.io/paused annotation";
+                (Site::config_key("w"), annotations(json!("")), annotations(json!(null)), why)
             }
         };
         site.merge(&paused, &on);
         assert_eq!(site.pass("w"), REST);
-        assert_eq!(condition(&site, "w", "Paused"), Some(["True", "Paused", ""]));
+        assert_eq!(condition(&site, "w", "Paused"), Some(["True", "Paused", why]));
         assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
         site.merge(&paused, &off);
         site.pass("w");

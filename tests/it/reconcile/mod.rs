@@ -3,6 +3,7 @@
 
 mod decisions;
 mod model;
+mod odd;
 mod site;
 
 use std::sync::OnceLock;

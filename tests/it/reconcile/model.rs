@@ -1,11 +1,14 @@
-//! Random histories against what must always hold: one Secret a config, one token, no data without certificates, nothing taken back,
-//! whenever the controller is ended.
+//! Random histories against what must always hold, whenever the controller is ended: one machine is told to init, under the lock; no data
+//! without its certificates and its token; no name of a Secret before there is one; one token a Machine; nothing taken back.
+
+use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use serde_json::json;
-use windlass::reconcile::Realm;
+use windlass::api::time::Timestamp;
+use windlass::reconcile::{Key, Realm};
 
-use super::site::{Ended, Site, key};
+use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;
 
 const CONTROL_PLANES: [&str; 3] = ["a", "b", "c"];
@@ -25,7 +28,11 @@ enum Happening {
     Joined(usize),
     TokensGone,
     MachineGone(usize),
-    SpecChanged(usize),
+    /// Machine and config are replaced by others of the same names; the Secret is still there.
+    Reborn(usize),
+    /// A spec that can be rendered, or not.
+    SpecChanged(usize, bool),
+    DataGone(usize),
     StatusLost(usize),
     ReferenceLost(usize),
 }
@@ -42,7 +49,9 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => one.clone().prop_map(Happening::Joined),
         1 => Just(Happening::TokensGone),
         1 => one.clone().prop_map(Happening::MachineGone),
-        1 => one.clone().prop_map(Happening::SpecChanged),
+        1 => one.clone().prop_map(Happening::Reborn),
+        1 => (one.clone(), any::<bool>()).prop_map(|(name, is_good)| Happening::SpecChanged(name, is_good)),
+        1 => one.clone().prop_map(Happening::DataGone),
         1 => one.clone().prop_map(Happening::StatusLost),
         1 => one.prop_map(Happening::ReferenceLost),
     ]
@@ -50,24 +59,29 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 fn start() -> Site {
     let mut site = with_cluster();
-    for name in CONTROL_PLANES {
-        add_machine(&mut site, name, true, json!({"initConfiguration": {"skipPhases": ["x"]}}));
-    }
-    for name in ["w", "x"] {
-        add_machine(&mut site, name, false, json!({"joinConfiguration": {"nodeRegistration": {"name": "n"}}}));
-    }
-    add_pool(&mut site, "p", 2);
+    ALL.iter().for_each(|name| add(&mut site, name));
     site
+}
+
+fn add(site: &mut Site, name: &str) {
+    match name {
+        "p" => add_pool(site, "p", 2),
+        "w" | "x" => add_machine(site, name, false, json!({"joinConfiguration": {"nodeRegistration": {"name": "n"}}})),
+        _ => add_machine(site, name, true, json!({"initConfiguration": {"skipPhases": ["x"]}})),
+    }
+}
+
+fn owner(name: &str) -> Key {
+    key(CORE, if name == "p" { "MachinePool" } else { "Machine" }, name)
 }
 
 fn happen(site: &mut Site, happening: &Happening) {
     let cluster = key(CORE, "Cluster", "c");
-    let owner = |name: &str| key(CORE, if name == "p" { "MachinePool" } else { "Machine" }, name);
     match happening {
         Happening::Pass(name, end) => drop(site.pass_until(ALL[*name], *end)),
         Happening::Infrastructure(is) => site.merge(&cluster, &json!({"status": {"initialization": {"infrastructureProvisioned": is}}})),
         // Not before somebody was told to init.
-        Happening::Initialized if CONTROL_PLANES.iter().any(|name| data(site, name).is_some()) => initialize(site),
+        Happening::Initialized if CONTROL_PLANES.iter().any(|name| is_reported(site, name)) => initialize(site),
         Happening::Initialized => {}
         Happening::Paused(is) => site.merge(&cluster, &json!({"spec": {"paused": is}})),
         Happening::Reachable(is) => site.reachable = *is,
@@ -92,7 +106,24 @@ fn happen(site: &mut Site, happening: &Happening) {
                 }
             }
         }
-        Happening::SpecChanged(name) => change(site, &Site::config_key(ALL[*name]), &json!({"spec": {"verbosity": 3}})),
+        Happening::Reborn(name) => {
+            let name = ALL[*name];
+            if site.get(&Site::config_key(name)).is_some() {
+                site.remove(&Site::config_key(name));
+                site.remove(&owner(name));
+                add(site, name);
+            }
+        }
+        Happening::SpecChanged(name, is_good) => {
+            let most = if *is_good { json!(null) } else { json!(10) };
+            change(site, &Site::config_key(ALL[*name]), &json!({"spec": {"verbosity": 3, "maxDataBytes": most}}));
+        }
+        Happening::DataGone(name) => {
+            let key = key("", "Secret", ALL[*name]);
+            if site.get(&key).is_some() {
+                site.remove(&key);
+            }
+        }
         Happening::StatusLost(name) => {
             // A move keeps what the machine was told.
             let key = Site::config_key(ALL[*name]);
@@ -103,91 +134,160 @@ fn happen(site: &mut Site, happening: &Happening) {
                 change(site, &key, &json!({"status": null}));
             }
         }
-        Happening::ReferenceLost(name) => change(site, &key("", "Secret", ALL[*name]), &json!({"metadata": {"ownerReferences": null}})),
+        // One that lost it, and another's name, could be anybody's.
+        Happening::ReferenceLost(name) if is_own(site, ALL[*name]) => {
+            change(site, &key("", "Secret", ALL[*name]), &json!({"metadata": {"ownerReferences": null}}));
+        }
+        Happening::ReferenceLost(_) => {}
     }
 }
 
-fn change(site: &mut Site, key: &windlass::reconcile::Key, patch: &Value) {
+fn change(site: &mut Site, key: &Key, patch: &Value) {
     if site.get(key).is_some() {
         site.merge(key, patch);
     }
 }
 
-/// What holds after every happening.
-fn check(before: &Site, after: &Site, happening: &Happening) {
-    let inits = ALL.iter().filter(|name| data(after, name).is_some_and(|data| data.contains("kubeadm init"))).count();
-    let is_initialized = after.get(&key(CORE, "Cluster", "c")).unwrap()["status"]["conditions"].is_array();
-    assert!(inits <= 1, "two machines would init");
+/// Whether the status names the data.
+fn is_reported(site: &Site, name: &str) -> bool {
+    site.get(&Site::config_key(name)).is_some_and(|config| config["status"]["dataSecretName"].is_string())
+}
+
+/// Whether the Secret is that of the config that is there now.
+fn is_own(site: &Site, name: &str) -> bool {
+    let controller = |secret: &Value| secret["metadata"]["ownerReferences"][0]["uid"].clone();
+    let config = site.get(&Site::config_key(name)).map(|config| config["metadata"]["uid"].clone());
+    config.is_some() && site.get(&key("", "Secret", name)).map(controller) == config
+}
+
+fn is_initialized(site: &Site) -> bool {
+    site.get(&key(CORE, "Cluster", "c")).unwrap()["status"]["conditions"].is_array()
+}
+
+/// What holds after every happening. `inits`: the machines that were ever told to init, and are there.
+fn check(before: &Site, after: &Site, happening: &Happening, inits: &mut BTreeSet<&str>) {
+    inits.retain(|name| after.get(&owner(name)).is_some());
+    inits.extend(CONTROL_PLANES.iter().filter(|name| is_own(after, name) && data(after, name).unwrap().contains("kubeadm init")));
+    assert!(inits.len() <= 1, "two machines were told to init: {inits:?}");
+    if let Some(name) = inits.first().filter(|_| !is_initialized(after)) {
+        let lock = after.get(&key("", "ConfigMap", "c-lock")).unwrap_or_else(|| panic!("{name} inits without the lock"));
+        assert_eq!(lock["data"]["lock-information"], json!({"machineName": name}).to_string());
+    }
     for name in ALL {
         let Some(config) = after.get(&Site::config_key(name)) else { continue };
-        let stored = data(after, name);
-        if let Some(stored) = &stored {
-            let purposes: &[&str] = if stored.contains("kubeadm init") { &["ca", "etcd", "proxy", "sa"] } else { &["ca"] };
-            for purpose in purposes {
-                assert!(after.get(&key("", "Secret", &format!("c-{purpose}"))).is_some(), "{name} has data without {purpose}");
-            }
-            if stored.contains("kubeadm join") {
-                assert!(is_initialized && stored.contains(token(after, name).unwrap()) || name == "p", "{name}: {stored}");
-            }
-        }
-        let Some(old) = before.get(&Site::config_key(name)) else { continue };
-        if !matches!(happening, Happening::StatusLost(_)) && old["status"]["dataSecretName"].is_string() {
-            assert_eq!(config["status"]["dataSecretName"], old["status"]["dataSecretName"], "{name}");
-            assert_eq!(config["status"]["initialization"], old["status"]["initialization"], "{name}");
-        }
-        let is_same_object = config["metadata"]["uid"] == old["metadata"]["uid"];
-        if let (Some(old_data), Some(stored)) = (data(before, name), stored)
-            && name != "p"
-            && is_same_object
-        {
-            assert!(old_data == stored, "{name} has other data than before");
-        }
-        if let Some(old_token) = token(before, name)
-            && name != "p"
-        {
-            assert_eq!(token(after, name), Some(old_token), "{name}");
+        check_data(after, name);
+        check_tokens(after, name, config);
+        if let Some(old) = before.get(&Site::config_key(name)).filter(|old| old["metadata"]["uid"] == config["metadata"]["uid"]) {
+            check_progress(before, after, name, old, happening);
         }
     }
-    let tokens = after.of_kind(Realm::Workload, "Secret").count();
-    let rotations = if after.now == before.now { 0 } else { usize::MAX };
-    assert!(tokens <= before.of_kind(Realm::Workload, "Secret").count() + 1 || rotations > 0, "two tokens at once");
+}
+
+/// No data without what it is made of.
+fn check_data(site: &Site, name: &str) {
+    let Some(stored) = data(site, name).filter(|_| is_own(site, name)) else { return };
+    let purposes: &[&str] = if stored.contains("kubeadm init") { &["ca", "etcd", "proxy", "sa"] } else { &["ca"] };
+    for purpose in purposes {
+        assert!(site.get(&key("", "Secret", &format!("c-{purpose}"))).is_some(), "{name} has data without {purpose}");
+    }
+    if stored.contains("kubeadm join") {
+        assert!(is_initialized(site), "{name} joins too early");
+        // A pool that rotates has a new token in its spec first, and then in its data.
+        assert!(name == "p" || stored.contains(token(site, name).unwrap()), "{name}: {stored}");
+        let uid = &site.get(&Site::config_key(name)).unwrap()["metadata"]["uid"];
+        let was_made = |(of, key): &(Value, Key)| of == uid && stored.contains(&key.name["bootstrap-token-".len()..]);
+        assert!(site.tokens.iter().any(was_made), "{name} joins with a token that was not made for it");
+    }
+}
+
+/// A Machine has one token ever, a pool at most two that live: the old one may be in use while it rotates.
+fn check_tokens(site: &Site, name: &str, config: &Value) {
+    let mut made: Vec<_> = site.tokens.iter().filter(|(of, _)| *of == config["metadata"]["uid"]).map(|(_, key)| key).collect();
+    made.sort();
+    made.dedup();
+    if name != "p" {
+        assert!(made.len() <= 1, "{name} has more than one token: {made:?}");
+    }
+    let now = Timestamp::of_second(site.now).to_string();
+    let lives = |key: &&Key| site.get(key).is_some_and(|secret| decoded(&secret["data"]["expiration"]) > now);
+    assert!(made.into_iter().filter(lives).count() <= 2, "{name} has more than two tokens");
+}
+
+/// What was reached stays, and what is reported is there.
+fn check_progress(before: &Site, after: &Site, name: &str, old: &Value, happening: &Happening) {
+    let config = after.get(&Site::config_key(name)).unwrap();
+    let said = |config: &Value| [config["status"]["dataSecretName"].clone(), config["status"]["initialization"].clone()];
+    if is_reported(before, name) && !matches!(happening, Happening::StatusLost(_)) {
+        assert_eq!(said(config), said(old), "{name}");
+    }
+    let spec = &after.get(&owner(name)).unwrap()["spec"];
+    let is_given = [spec, &spec["template"]["spec"]].iter().any(|spec| spec["bootstrap"]["dataSecretName"].is_string());
+    if is_reported(after, name) && !is_reported(before, name) && !is_given {
+        assert!(is_own(after, name), "{name} reports a Secret that is not there, or not its own");
+    }
+    if name == "p" {
+        return;
+    }
+    if let (Some(old), Some(stored)) = (data(before, name), data(after, name))
+        && is_own(before, name)
+    {
+        assert!(old == stored, "{name} has other data than before");
+    }
+    if let Some(old) = token(before, name) {
+        assert_eq!(token(after, name), Some(old), "{name}");
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_happens_the_contract_holds(history in prop::collection::vec(happening(), 1..80)) {
-        let mut site = start();
+        let (mut site, mut inits) = (start(), BTreeSet::new());
         for happening in &history {
             let before = site.clone();
             happen(&mut site, happening);
-            check(&before, &site, happening);
+            check(&before, &site, happening, &mut inits);
         }
         settle(&mut site);
     }
 }
 
-/// In the end all is well, and then nothing more is written.
+/// In the end all is well, every token that is needed lives, and then nothing more is written.
 fn settle(site: &mut Site) {
     for happening in [Happening::Infrastructure(true), Happening::Paused(false), Happening::Reachable(true)] {
         happen(site, &happening);
     }
+    (0..ALL.len()).for_each(|name| happen(site, &Happening::SpecChanged(name, true)));
     for _ in 0..4 {
         for name in ALL {
             while site.pass(name) == Ended::Conflict {}
         }
         happen(site, &Happening::Initialized);
     }
-    let is_initialized = site.get(&key(CORE, "Cluster", "c")).unwrap()["status"]["conditions"].is_array();
     for name in ALL {
         let Some(config) = site.get(&Site::config_key(name)) else { continue };
         let is_done = config["status"]["initialization"]["dataSecretCreated"] == true;
-        assert_eq!(is_done, is_initialized, "{name}: {}", config["status"]);
+        assert_eq!(is_done, is_initialized(site), "{name}: {}", config["status"]);
+        check_settled_token(site, name);
     }
     let writes = site.writes.clone();
     for name in ALL {
         site.pass(name);
     }
     assert_eq!(site.writes, writes, "nothing is left to do");
+}
+
+/// A machine that is yet to join can: its token lives, and is the one in its data.
+fn check_settled_token(site: &Site, name: &str) {
+    let Some(token) = token(site, name) else { return };
+    let is_node = site.get(&owner(name)).unwrap()["status"]["nodeRef"].is_object();
+    if is_node {
+        return;
+    }
+    let secret = site.get(&token_key(&token[..6])).unwrap_or_else(|| panic!("the token of {name} is gone"));
+    assert!(decoded(&secret["data"]["expiration"]) >= Timestamp::of_second(site.now + TTL / 2).to_string(), "{name}");
+    if let Some(stored) = data(site, name) {
+        assert!(stored.contains(token), "{name} has an old token");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use windlass::api::time::Timestamp;
-use windlass::reconcile::{Action, Key, Observation, Realm, Settings, Step, World, Write, reconcile};
+use windlass::reconcile::{Action, Key, KeyRequest, Observation, Realm, Settings, Step, World, Write, reconcile};
 
 /// The lifetime of tokens, in seconds.
 pub(super) const TTL: i64 = 900;
@@ -34,12 +34,28 @@ pub(super) struct Site {
     pub(super) events: Vec<&'static str>,
     /// What was written, in order: verb and object.
     pub(super) writes: Vec<String>,
+    /// The key pairs that were asked for, by the name of their Secret.
+    pub(super) key_requests: Vec<(String, KeyRequest)>,
+    /// The Secrets of tokens that were made, each with the `metadata.uid` of its config.
+    pub(super) tokens: Vec<(Value, Key)>,
     counter: u64,
 }
 
+/// More steps than one config ever takes at a time.
+const MOST_STEPS: usize = 100;
+
 impl Site {
     pub(super) fn new() -> Self {
-        Site { objects: BTreeMap::new(), now: 1_800_000_000, reachable: true, events: Vec::new(), writes: Vec::new(), counter: 0 }
+        Site {
+            objects: BTreeMap::new(),
+            now: 1_800_000_000,
+            reachable: true,
+            events: Vec::new(),
+            writes: Vec::new(),
+            key_requests: Vec::new(),
+            tokens: Vec::new(),
+            counter: 0,
+        }
     }
 
     pub(super) fn config_key(name: &str) -> Key {
@@ -97,22 +113,23 @@ impl Site {
         let own = Site::config_key(name);
         let Some(config) = self.get(&own).cloned() else { return Ended::Gone };
         self.counter += 1;
+        let uid = config["metadata"]["uid"].clone();
         let mut world = World::new(config, format!("t{:05}.0123456789abcdef", self.counter));
-        for request in 0.. {
+        for request in 0..MOST_STEPS {
             if request == requests {
                 return Ended::Killed;
             }
             match reconcile(&world, &Settings { token_ttl: TTL }, Timestamp::of_second(self.now)) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
-                Step::Write(write) => match self.write(&write) {
+                Step::Write(write) => match self.write(&write, &uid) {
                     Err(()) => return Ended::Conflict,
                     Ok(written) if write.key == own => world.observe_config(written.expect("a config is not deleted")),
                     Ok(written) => world.observe_value(write.key, written),
                 },
             }
         }
-        unreachable!("it ends or is ended")
+        panic!("{name}: it goes on for ever: {:?}", &self.writes[self.writes.len() - 3..])
     }
 
     fn read(&self, world: &mut World, key: Key) {
@@ -125,14 +142,20 @@ impl Site {
         }
     }
 
-    fn write(&mut self, write: &Write) -> Result<Option<Value>, ()> {
+    fn write(&mut self, write: &Write, config: &Value) -> Result<Option<Value>, ()> {
         assert!(self.reachable || write.key.realm == Realm::Management, "it cannot be written to");
         let old = self.get(&write.key).cloned();
         let is_read = |version: &Value| old.as_ref().is_some_and(|old| old["metadata"]["resourceVersion"] == *version);
         let written = match &write.action {
             Action::Create(_) | Action::CreateWithKeys(..) if old.is_some() => return Err(()),
-            Action::Create(object) => Some(self.insert(&write.key, object.clone())),
-            Action::CreateWithKeys(object, _) => {
+            Action::Create(object) => {
+                if write.key.realm == Realm::Workload {
+                    self.tokens.push((config.clone(), write.key.clone()));
+                }
+                Some(self.insert(&write.key, object.clone()))
+            }
+            Action::CreateWithKeys(object, request) => {
+                self.key_requests.push((write.key.name.clone(), *request));
                 let mut object = object.clone();
                 object["data"] = super::key_pair();
                 Some(self.insert(&write.key, object))
