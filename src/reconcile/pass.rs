@@ -11,6 +11,8 @@ use crate::objects::Object;
 pub struct Settings {
     /// How long a bootstrap token lives unless it is refreshed, in seconds (`--bootstrap-token-ttl`).
     pub token_ttl: i64,
+    /// Whether MachinePools are served (the feature gate `MachinePool`).
+    pub machine_pools: bool,
 }
 
 /// What a pass looks at.

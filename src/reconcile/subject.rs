@@ -66,7 +66,7 @@ impl<'a> Pass<'a> {
         if is_going(config) || failure.iter().any(|text| !text.is_empty()) {
             return Ok(None);
         }
-        let Some(reference) = owner_reference(config) else { return Ok(None) };
+        let Some(reference) = owner_reference(config, self.settings.machine_pools) else { return Ok(None) };
         let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
         let Some(object) = self.look(&key)? else { return Ok(None) };
         let owner = Owner { object };
@@ -84,9 +84,10 @@ fn is_going(object: &Object) -> bool {
 }
 
 /// The first owner reference to a Machine or MachinePool; the version in it does not matter.
-fn owner_reference(config: &Object) -> Option<Reference> {
+fn owner_reference(config: &Object, machine_pools: bool) -> Option<Reference> {
+    let is_owner = |kind: &str| kind == "Machine" || (kind == "MachinePool" && machine_pools);
     let references = config.items(&["metadata", "ownerReferences"]).iter().filter_map(Reference::read);
-    references.into_iter().find(|reference| reference.group == CORE_GROUP && ["Machine", "MachinePool"].contains(&reference.kind.as_str()))
+    references.into_iter().find(|reference| reference.group == CORE_GROUP && is_owner(&reference.kind))
 }
 
 /// Whether the status says that the data is there.

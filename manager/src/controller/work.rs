@@ -28,6 +28,7 @@ use super::keys;
 use super::management::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
 use super::workload::{Name, Workloads};
+use crate::flags::Flags;
 use crate::metrics::{ControllerMetrics, Outcome};
 
 /// What the controller is called in logs and metrics.
@@ -94,7 +95,8 @@ impl Context {
     }
 
     fn settings(&self) -> Settings {
-        Settings { token_ttl: i64::try_from(self.setting.flags.bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX) }
+        let Flags { bootstrap_token_ttl, gates, .. } = &self.setting.flags;
+        Settings { token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX), machine_pools: gates.machine_pool }
     }
 }
 

@@ -459,6 +459,19 @@ fn data_that_is_lost_before_the_machine_joins_is_made_again_with_its_token() {
     assert_eq!(data(&site, "w"), None, "nobody needs it any more");
 }
 
+/// As with Cluster API's own feature gate of that name.
+#[test]
+fn pools_have_a_gate() {
+    let mut site = with_control_plane();
+    add_pool(&mut site, "p", 1);
+    site.machine_pools = false;
+    assert_eq!(site.pass("p"), REST);
+    assert_eq!(site.writes, Vec::<String>::new());
+    site.machine_pools = true;
+    site.pass("p");
+    assert_available(&site, "p");
+}
+
 /// A pool whose machines are all nodes gets a new token, and data with it, at half of the token's time; one that grows keeps its token alive.
 #[test]
 fn the_token_of_a_pool_is_rotated() {

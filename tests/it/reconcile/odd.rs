@@ -213,7 +213,7 @@ fn a_strange_status_is_mended_once() {
 fn an_owner_that_cannot_be_read_leaves_the_status_as_it_is() {
     let mut site = with_control_plane();
     add_machine(&mut site, "w", false, joining());
-    let settings = Settings { token_ttl: TTL };
+    let settings = Settings { token_ttl: TTL, machine_pools: true };
     let now = windlass::api::time::Timestamp::of_second(site.now);
     for unreadable in [key(CORE, "Machine", "w"), key(CORE, "Cluster", "c")] {
         let mut world = World::new(config(&site, "w").clone(), String::new());
@@ -229,7 +229,7 @@ fn an_owner_that_cannot_be_read_leaves_the_status_as_it_is() {
 fn bare_objects_end_nothing() {
     for config in [json!(null), json!({}), json!({"metadata": {"ownerReferences": "x"}}), json!({"metadata": {"ownerReferences": [7]}})] {
         let world = World::new(config, String::new());
-        let step = reconcile(&world, &Settings { token_ttl: TTL }, windlass::api::time::Timestamp::of_second(0));
+        let step = reconcile(&world, &Settings { token_ttl: TTL, machine_pools: true }, windlass::api::time::Timestamp::of_second(0));
         assert_eq!(step, Step::Rest(Default::default()));
     }
 }

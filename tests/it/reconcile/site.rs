@@ -31,6 +31,7 @@ pub(super) struct Site {
     pub(super) now: i64,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
+    pub(super) machine_pools: bool,
     pub(super) events: Vec<&'static str>,
     /// What was written, in order: verb and object.
     pub(super) writes: Vec<String>,
@@ -50,6 +51,7 @@ impl Site {
             objects: BTreeMap::new(),
             now: 1_800_000_000,
             reachable: true,
+            machine_pools: true,
             events: Vec::new(),
             writes: Vec::new(),
             key_requests: Vec::new(),
@@ -119,7 +121,7 @@ impl Site {
             if request == requests {
                 return Ended::Killed;
             }
-            match reconcile(&world, &Settings { token_ttl: TTL }, Timestamp::of_second(self.now)) {
+            match reconcile(&world, &Settings { token_ttl: TTL, machine_pools: self.machine_pools }, Timestamp::of_second(self.now)) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
                 Step::Write(write) => match self.write(&write, &uid) {
