@@ -122,6 +122,12 @@ impl Process {
         format!("{}\n({})", lines[lines.len().saturating_sub(15)..].join("\n"), self.log.display())
     }
 
+    /// Ends it where it stands (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("a child can be killed");
+        self.child.wait().expect("a child that was killed ends");
+    }
+
     /// Asks it to end, waits, and kills it when it does not. Nothing happens when it has ended already.
     pub(crate) fn stop(&mut self) {
         let id = Pid::from_child(&self.child);

@@ -34,6 +34,7 @@ fn program() -> &'static Path {
 /// A manager that runs.
 pub(crate) struct Manager {
     pub(crate) process: Process,
+    pub(crate) webhook_port: u16,
 }
 
 /// Starts it, and waits until it is ready. Its webhooks take the place of those that the harness plays.
@@ -62,5 +63,5 @@ pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Man
         healthy(health_port)
     });
     windlass::redirect_webhooks(plane, windlass::NAMESPACE, webhook_port);
-    Manager { process }
+    Manager { process, webhook_port }
 }

@@ -47,7 +47,7 @@ pub(crate) fn clusters_come_up(context: &Context) {
     assert!(plane.api.get("v1", "ConfigMap", Some("alone"), "alone-lock").is_err(), "the lock is given back");
 
     scale_and_roll_out(&plane);
-    parity::assert_data_is_rendered(&plane, context.folder(), "kcp", 3);
+    parity::assert_data_is_rendered(&plane, context.folder(), "kcp", 4);
     delete(&plane);
 }
 
@@ -188,22 +188,22 @@ fn only_one_was_told_to_init(plane: &ControlPlane) {
     assert_eq!([inits, joins], [1, 2]);
 }
 
-/// Up by two, down to three, and another template for all of them.
+/// Down to three, up to four, and another template for all of them.
 fn scale_and_roll_out(plane: &ControlPlane) {
     let deployment = plane.api.get(CORE, "MachineDeployment", Some("kcp"), "md").unwrap();
-    plane.api.merge(&deployment, &json!({"spec": {"replicas": 7}})).unwrap();
-    expect_nodes(plane, "kcp", 10);
     plane.api.merge(&deployment, &json!({"spec": {"replicas": 3}})).unwrap();
     expect_nodes(plane, "kcp", 6);
+    // The next ones are of the other template.
+    plane.api.merge(&deployment, &json!({"spec": {"replicas": 4}})).unwrap();
     plane.api.apply(&config_template("second")).unwrap();
     let change = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": {"name": "second"}}}}}});
     plane.api.merge(&deployment, &change).unwrap();
     wait::until("workers of the second template alone", LONG, || {
         let texts = parity::data_of(plane, "kcp");
         let second = texts.iter().filter(|(_, text)| text.contains("echo second")).count();
-        if second == 3 && texts.len() == 3 { Ok(()) } else { Err(format!("{second} of {}", texts.len())) }
+        if second == 4 && texts.len() == 4 { Ok(()) } else { Err(format!("{second} of {}", texts.len())) }
     });
-    expect_nodes(plane, "kcp", 6);
+    expect_nodes(plane, "kcp", 7);
 }
 
 /// Nothing of ours outlives its Cluster.

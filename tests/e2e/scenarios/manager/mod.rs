@@ -2,5 +2,7 @@
 
 mod clusters;
 mod parity;
+mod takeover;
 
 pub(crate) use clusters::clusters_come_up;
+pub(crate) use takeover::a_killed_leader_is_replaced;
