@@ -15,7 +15,7 @@ use crate::objects::Object;
 pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
     let config = pass.world.config();
     let outcome = said(outcome, config);
-    let old = config.field(&["status"]).filter(|status| status.is_object()).cloned().unwrap_or_else(|| json!({}));
+    let old = config.field(&["status"]).cloned().unwrap_or_else(|| json!({}));
     let new = next(pass, &old, &outcome);
     if new != old {
         let metadata = json!({"resourceVersion": config.text(&["metadata", "resourceVersion"])});
@@ -42,12 +42,10 @@ fn said(outcome: Outcome, config: &Object) -> Outcome {
 fn next(pass: &Pass<'_>, old: &Value, outcome: &Outcome) -> Value {
     let generation = pass.world.config().field(&["metadata", "generation"]).and_then(Value::as_i64).unwrap_or_default();
     let mut said = json!({"conditions": conditions::next(read(&old["conditions"]), outcome, generation, pass.now)});
-    if outcome.paused.is_none() {
-        let older = conditions::next_v1beta1(read(&old["deprecated"]["v1beta1"]["conditions"]), outcome, pass.now);
-        // The schema refuses mappings that hold nothing.
-        if !older.is_empty() {
-            said["deprecated"] = json!({"v1beta1": {"conditions": older}});
-        }
+    let older = conditions::next_v1beta1(read(&old["deprecated"]["v1beta1"]["conditions"]), outcome, pass.now);
+    // A mapping that holds nothing says nothing.
+    if !older.is_empty() {
+        said["deprecated"] = json!({"v1beta1": {"conditions": older}});
     }
     if let Some(name) = &outcome.data_secret {
         said["dataSecretName"] = json!(name);

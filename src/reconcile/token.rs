@@ -113,7 +113,7 @@ impl<'a> Pass<'a> {
                 Ok(Outcome::available(subject.config.name()))
             }
             // What machines booted with stays.
-            Err(outcome) => Ok(Outcome { data_secret: Some(subject.config.name().to_owned()), ..outcome }),
+            Err(outcome) => Ok(outcome),
         }
     }
 

@@ -85,6 +85,7 @@ fn paused_configs_say_so_and_nothing_more() {
         site.merge(&paused, &on);
         assert_eq!(site.pass("w"), REST);
         assert_eq!(condition(&site, "w", "Paused"), Some(["True", "Paused", why]));
+        assert_eq!(config(&site, "w")["status"].get("deprecated"), None, "nothing is known in contract v1beta1");
         assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
         site.merge(&paused, &off);
         site.pass("w");
@@ -149,6 +150,7 @@ fn a_worker_joins_with_a_token() {
         "uid": config(&site, "w")["metadata"]["uid"],
     }]);
     assert_eq!(secret["metadata"]["ownerReferences"], owner);
+    assert_eq!(secret["metadata"].get("annotations"), None, "only that of a pool says which token it has");
     assert_eq!(secret["data"].as_object().unwrap().keys().collect::<Vec<_>>(), ["value"]);
     let data = data(&site, "w").unwrap();
     assert!(data.starts_with("## template: jinja\n#cloud-config\n") && data.contains(&format!("token: {token}")), "{data}");
@@ -353,6 +355,9 @@ fn a_token_of_the_users_is_used_and_one_that_is_none_is_refused() {
     site.pass("w");
     assert_available(&site, "w");
     assert!(site.get(&token_key("abcdef")).is_some());
+    add_machine(&mut site, "y", false, with_token("abcdef.0123456789abcde"));
+    site.pass("y");
+    assert_eq!(condition(&site, "y", "DataSecretAvailable").unwrap()[1], "InvalidConfiguration");
     add_machine(&mut site, "x", false, with_token("ABCDEF.0123456789abcdef"));
     site.pass("x");
     assert_eq!(condition(&site, "x", "DataSecretAvailable").unwrap()[1], "InvalidConfiguration");

@@ -1,9 +1,11 @@
 //! What the controller decides, against two clusters in memory. Conditions are those that the kubeadm bootstrap provider was seen to
 //! write, and the texts of Cluster API's contract.
 
+mod conditions;
 mod decisions;
 mod model;
 mod odd;
+mod referenced;
 mod site;
 
 use std::sync::OnceLock;
