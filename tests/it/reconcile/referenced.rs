@@ -61,7 +61,7 @@ fn a_secret_that_cannot_be_read_is_told_as_that() {
     add_machine(&mut site, "w", false, joining("files", file("secret", json!({"name": "s", "key": "k"}))));
     let mut world = World::new(config(&site, "w").clone(), "abcdef.0123456789abcdef".to_owned());
     let patch = loop {
-        match reconcile(&world, &Settings { token_ttl: TTL }, Timestamp::of_second(site.now)) {
+        match reconcile(&world, &Settings { token_ttl: TTL, machine_pools: true }, Timestamp::of_second(site.now)) {
             Step::Read(keys) => keys.into_iter().for_each(|key| match key.name.as_str() {
                 "s" => world.observe(key, Observation::Failed("forbidden".to_owned())),
                 _ => {
