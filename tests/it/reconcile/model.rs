@@ -1,7 +1,7 @@
 //! Random histories against what must always hold, whenever the controller is ended: one machine is told to init, under the lock; no data
 //! without its certificates and its token; no name of a Secret before there is one; one token a Machine; nothing taken back.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -46,10 +46,10 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => any::<bool>().prop_map(Happening::Paused),
         1 => any::<bool>().prop_map(Happening::Reachable),
         2 => (1..2000_i64).prop_map(Happening::Time),
-        1 => one.clone().prop_map(Happening::Joined),
+        2 => one.clone().prop_map(Happening::Joined),
         1 => Just(Happening::TokensGone),
         1 => one.clone().prop_map(Happening::MachineGone),
-        1 => one.clone().prop_map(Happening::Reborn),
+        2 => one.clone().prop_map(Happening::Reborn),
         1 => (one.clone(), any::<bool>()).prop_map(|(name, is_good)| Happening::SpecChanged(name, is_good)),
         1 => one.clone().prop_map(Happening::DataGone),
         1 => one.clone().prop_map(Happening::StatusLost),
@@ -57,8 +57,9 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-fn start() -> Site {
-    let mut site = with_cluster();
+/// A cluster that is to begin, or one that runs.
+fn start(is_running: bool) -> Site {
+    let mut site = if is_running { with_control_plane() } else { with_cluster() };
     ALL.iter().for_each(|name| add(&mut site, name));
     site
 }
@@ -108,7 +109,9 @@ fn happen(site: &mut Site, happening: &Happening) {
         }
         Happening::Reborn(name) => {
             let name = ALL[*name];
-            if site.get(&Site::config_key(name)).is_some() {
+            // A Secret without a reference could be anybody's.
+            let is_known = site.get(&key("", "Secret", name)).is_none() || is_own(site, name);
+            if site.get(&Site::config_key(name)).is_some() && is_known {
                 site.remove(&Site::config_key(name));
                 site.remove(&owner(name));
                 add(site, name);
@@ -134,7 +137,6 @@ fn happen(site: &mut Site, happening: &Happening) {
                 change(site, &key, &json!({"status": null}));
             }
         }
-        // One that lost it, and another's name, could be anybody's.
         Happening::ReferenceLost(name) if is_own(site, ALL[*name]) => {
             change(site, &key("", "Secret", ALL[*name]), &json!({"metadata": {"ownerReferences": null}}));
         }
@@ -164,12 +166,17 @@ fn is_initialized(site: &Site) -> bool {
     site.get(&key(CORE, "Cluster", "c")).unwrap()["status"]["conditions"].is_array()
 }
 
-/// What holds after every happening. `inits`: the machines that were ever told to init, and are there.
-fn check(before: &Site, after: &Site, happening: &Happening, inits: &mut BTreeSet<&str>) {
-    inits.retain(|name| after.get(&owner(name)).is_some());
-    inits.extend(CONTROL_PLANES.iter().filter(|name| is_own(after, name) && data(after, name).unwrap().contains("kubeadm init")));
+/// What holds after every happening. `inits`: the Machines that were ever told to init and are there, by name, with their `metadata.uid`.
+fn check(before: &Site, after: &Site, happening: &Happening, inits: &mut BTreeMap<&str, Value>) {
+    let machine = |name: &str| after.get(&owner(name)).map(|machine| machine["metadata"]["uid"].clone());
+    inits.retain(|name, uid| machine(name).as_ref() == Some(uid));
+    for name in CONTROL_PLANES.into_iter().filter(|name| is_reported(after, name) && is_own(after, name)) {
+        if data(after, name).unwrap().contains("kubeadm init") {
+            inits.insert(name, machine(name).unwrap());
+        }
+    }
     assert!(inits.len() <= 1, "two machines were told to init: {inits:?}");
-    if let Some(name) = inits.first().filter(|_| !is_initialized(after)) {
+    if let Some((name, _)) = inits.first_key_value().filter(|_| !is_initialized(after)) {
         let lock = after.get(&key("", "ConfigMap", "c-lock")).unwrap_or_else(|| panic!("{name} inits without the lock"));
         assert_eq!(lock["data"]["lock-information"], json!({"machineName": name}).to_string());
     }
@@ -242,8 +249,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_the_contract_holds(history in prop::collection::vec(happening(), 1..80)) {
-        let (mut site, mut inits) = (start(), BTreeSet::new());
+    fn whatever_happens_the_contract_holds(is_running in any::<bool>(), history in prop::collection::vec(happening(), 1..80)) {
+        let (mut site, mut inits) = (start(is_running), BTreeMap::new());
         for happening in &history {
             let before = site.clone();
             happen(&mut site, happening);
@@ -265,6 +272,8 @@ fn settle(site: &mut Site) {
         }
         happen(site, &Happening::Initialized);
     }
+    let may_init = CONTROL_PLANES.iter().any(|name| site.get(&Site::config_key(name)).is_some());
+    assert!(is_initialized(site) || !may_init, "a control plane that could begin has not");
     for name in ALL {
         let Some(config) = site.get(&Site::config_key(name)) else { continue };
         let is_done = config["status"]["initialization"]["dataSecretCreated"] == true;

@@ -127,6 +127,7 @@ fn a_pool_with_the_label_of_the_control_plane_joins_as_a_worker() {
     add_pool(&mut site, "p", 1);
     site.merge(&key(CORE, "MachinePool", "p"), &json!({"metadata": {"labels": {"cluster.x-k8s.io/control-plane": ""}}}));
     assert_eq!(site.pass("p"), REST);
+    assert_eq!(site.key_requests, []);
     assert_eq!(site.get(&lock()), None);
     let [_, _, message] = condition(&site, "p", "DataSecretAvailable").unwrap();
     assert_eq!(message, "Waiting for Cluster control plane to be initialized");
@@ -232,6 +233,13 @@ fn bare_objects_end_nothing() {
         let step = reconcile(&world, &Settings { token_ttl: TTL, machine_pools: true }, windlass::api::time::Timestamp::of_second(0));
         assert_eq!(step, Step::Rest(Default::default()));
     }
+    let mut site = with_cluster();
+    add_machine(&mut site, "w", false, joining());
+    site.merge(&key(CORE, "Machine", "w"), &json!({"spec": {"clusterName": null}}));
+    let mut world = World::new(config(&site, "w").clone(), String::new());
+    world.observe_value(key(CORE, "Machine", "w"), site.get(&key(CORE, "Machine", "w")).cloned());
+    let step = reconcile(&world, &Settings { token_ttl: TTL }, windlass::api::time::Timestamp::of_second(0));
+    assert_eq!(step, Step::Rest(Default::default()), "a Cluster without a name is not asked for");
 }
 
 #[test]
