@@ -238,7 +238,7 @@ fn bare_objects_end_nothing() {
     site.merge(&key(CORE, "Machine", "w"), &json!({"spec": {"clusterName": null}}));
     let mut world = World::new(config(&site, "w").clone(), String::new());
     world.observe_value(key(CORE, "Machine", "w"), site.get(&key(CORE, "Machine", "w")).cloned());
-    let step = reconcile(&world, &Settings { token_ttl: TTL }, windlass::api::time::Timestamp::of_second(0));
+    let step = reconcile(&world, &Settings { token_ttl: TTL, machine_pools: true }, windlass::api::time::Timestamp::of_second(0));
     assert_eq!(step, Step::Rest(Default::default()), "a Cluster without a name is not asked for");
 }
 
