@@ -246,7 +246,7 @@ fn check_progress(before: &Site, after: &Site, name: &str, old: &Value, happenin
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_happens_the_contract_holds(is_running in any::<bool>(), history in prop::collection::vec(happening(), 1..80)) {
