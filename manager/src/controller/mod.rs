@@ -114,13 +114,15 @@ async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<
         working.map(|ended| ended.unwrap_or_else(|_| Err(work::Failure::Fault("the work was given up".to_owned()))))
     };
     applier(work, work::after_failure, context.clone(), store, queue, Config::default().concurrency(workers))
-        .for_each(|result| async move {
+        .for_each(|result| {
             match result {
-                // Gone before its turn came.
-                Ok(_) | Err(Error::ObjectNotFound(_) | Error::ReconcilerFailed(..)) => {}
+                // What went wrong was logged with the object.
+                Ok(_) | Err(Error::ReconcilerFailed(..)) => {}
+                Err(Error::ObjectNotFound(gone)) => context.forget(&(gone.namespace.clone().unwrap_or_default(), gone.name.clone())),
                 Err(Error::QueueError(cause)) => tracing::warn!(err = %cause, "A watch failed and begins again"),
                 Err(Error::RunnerError(cause)) => tracing::error!(err = %cause, "The queue failed"),
             }
+            std::future::ready(())
         })
         .await;
 }

@@ -94,6 +94,11 @@ impl Context {
         }
     }
 
+    /// A config that is gone fails no more.
+    pub(super) fn forget(&self, config: &Name) {
+        self.lock_failures().remove(config);
+    }
+
     fn settings(&self) -> Settings {
         let Flags { bootstrap_token_ttl, gates, .. } = &self.setting.flags;
         Settings { token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX), machine_pools: gates.machine_pool }
