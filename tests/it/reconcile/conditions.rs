@@ -54,7 +54,7 @@ fn ready_of_the_older_contract_is_the_worst() {
         ("Info", ["False", "Info", "WaitingForControlPlaneAvailable"]),
     ] {
         let mut site = with_cluster();
-        add_machine(&mut site, "w", false, joining(Value::Null));
+        add_machine(&mut site, "w", false, joining(json!(100_000)));
         site.merge(
             &Site::config_key("w"),
             &json!({"status": {"deprecated": {"v1beta1": {"conditions": [certificates(severity)]}}}}),
@@ -69,4 +69,18 @@ fn ready_of_the_older_contract_is_the_worst() {
     site.merge(&Site::config_key("w"), &warning);
     site.pass("w");
     assert_eq!(older_condition(&site, "w", "Ready"), Some(["False", "Error", "DataTooLarge"]));
+}
+
+/// As the kubeadm provider was seen to say it of a worker whose cluster has no CA Secret.
+#[test]
+fn a_ca_that_is_missing_is_a_matter_of_certificates() {
+    let mut site = with_control_plane();
+    site.remove(&key("", "Secret", "c-ca"));
+    add_machine(&mut site, "w", false, joining(json!(100_000)));
+    let ended = site.pass("w");
+    assert!(matches!(ended, super::site::Ended::Rest(None, Some(_))), "{ended:?} {}", config(&site, "w")["status"]);
+    assert_eq!(condition(&site, "w", "CertificatesAvailable").unwrap()[..2], ["Unknown", "InternalError"]);
+    assert_eq!(condition(&site, "w", "DataSecretAvailable"), None);
+    assert_eq!(condition(&site, "w", "Ready").unwrap()[..2], ["Unknown", "ReadyUnknown"]);
+    assert_eq!(token(&site, "w"), None);
 }
