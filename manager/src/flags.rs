@@ -210,7 +210,7 @@ impl Given {
             kubeconfig: self.some_text("kubeconfig").map(PathBuf::from),
             kube_api: self.rate("kube-api-qps", "kube-api-burst")?,
             workload_api: self.rate("clustercache-client-qps", "clustercache-client-burst")?,
-            bootstrap_token_ttl: self.duration("bootstrap-token-ttl")?,
+            bootstrap_token_ttl: self.token_ttl()?,
             webhooks: self.webhooks()?,
             tls_min_version: self.one_of("tls-min-version", &[("VersionTLS12", TlsVersion::Tls12), ("VersionTLS13", TlsVersion::Tls13)])?,
             health: self.address("health-addr")?,
@@ -253,6 +253,13 @@ impl Given {
         let length = GoDuration::parse(self.text(name)).map_err(|fault| self.fault(name, &fault))?;
         let nanoseconds = u64::try_from(length.as_nanoseconds()).ok().filter(|length| *length > 0);
         nanoseconds.map(Duration::from_nanos).ok_or_else(|| self.fault(name, "it is more than 0s"))
+    }
+
+    /// A token is refreshed at a third of its life, and a machine takes its time to boot.
+    fn token_ttl(&self) -> Result<Duration, String> {
+        const NAME: &str = "bootstrap-token-ttl";
+        let ttl = self.duration(NAME)?;
+        if ttl >= Duration::from_secs(60) { Ok(ttl) } else { Err(self.fault(NAME, "it is 1m at least")) }
     }
 
     fn one_of<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Result<T, String> {
@@ -448,6 +455,11 @@ mod tests {
             &["--sync-period=10"],
             "--sync-period=10 cannot be: time: missing unit in duration \"10\"; write --sync-period=10m",
         );
+        check(
+            &["--bootstrap-token-ttl=59s"],
+            "--bootstrap-token-ttl=59s cannot be: it is 1m at least; write --bootstrap-token-ttl=15m",
+        );
+        assert_eq!(Flags::of(&["--bootstrap-token-ttl=1m"]).bootstrap_token_ttl, Duration::from_secs(60));
         check(&["--synk-period=10m"], "there is no flag --synk-period=10m: write --sync-period=10m");
         check(&["--zzz"], "there is no flag --zzz: --help lists the flags");
         check(&["run"], "run is no flag: windlass-manager takes only flags, which --help lists");
