@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, Request, Response, header};
 use kube::client::retry::RetryPolicy;
 use kube::client::{Body, ClientBuilder};
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::time::{Instant, Sleep};
 use tower::buffer::BufferLayer;
@@ -30,17 +30,17 @@ const WAITING: usize = 1024;
 pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, Fault> {
     let options = KubeConfigOptions::default();
     let named = match kubeconfig {
-        Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {}", path.display(), told(&fault)))?),
-        None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {}", told(&fault)))?,
+        Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {}", path.display(), unread(&fault)))?),
+        None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {}", unread(&fault)))?,
     };
     let mut config = match named {
-        Some(named) => Config::from_custom_kubeconfig(named, &options).await?,
+        Some(named) => Config::from_custom_kubeconfig(named, &options).await.map_err(|fault| unread(&fault))?,
         None => match Config::incluster() {
             Ok(config) => config,
             Err(in_cluster) => {
                 let at_home = Config::from_kubeconfig(&options).await;
                 at_home.map_err(|at_home| {
-                    format!("no way to the API server: write --kubeconfig=FILE ({}; {})", told(&in_cluster), told(&at_home))
+                    format!("no way to the API server: write --kubeconfig=FILE ({}; {})", told(&in_cluster), unread(&at_home))
                 })?
             }
         },
@@ -49,6 +49,14 @@ pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, F
     // Ours comes before the limit, so that what is tried again is limited and counted as well.
     config.default_retry = false;
     Ok(config)
+}
+
+/// Why a kubeconfig cannot be used. The reader of YAML shows the lines around a fault, and those may hold a key or a token.
+fn unread(fault: &KubeconfigError) -> String {
+    match fault {
+        KubeconfigError::Parse(_) => "it is no kubeconfig: its YAML cannot be read, which kubectl config view shows".to_owned(),
+        fault => told(fault),
+    }
 }
 
 /// A client that keeps to a rate, tries again what the API server was too busy for, and counts.
@@ -261,6 +269,15 @@ mod tests {
         let answer = counted.call(Request::get("/").body(Body::empty()).unwrap()).await;
         assert!(answer.is_err());
         assert!(metrics.text().contains("rest_client_requests_total{code=\"<error>\",method=\"GET\",host=\"a\"} 1"));
+    }
+
+    #[tokio::test]
+    async fn nothing_of_a_kubeconfig_that_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kubeconfig");
+        std::fs::write(&path, "users:\n- name: u\n  user: {token: [s3cret}\n").unwrap();
+        let fault = configuration(Some(&path)).await.expect_err("it is no YAML").to_string();
+        assert!(fault.contains("it is no kubeconfig") && !fault.contains("s3cret"), "{fault}");
     }
 
     #[tokio::test]
