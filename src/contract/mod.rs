@@ -35,6 +35,9 @@ pub(crate) const MANAGER_CONTAINER: &str = "manager";
 /// The API group of Cluster, Machine and MachinePool.
 pub const CORE_GROUP: &str = "cluster.x-k8s.io";
 
+/// The type of the Secrets that Cluster API's providers write (book: "Bootstrap provider contract: bootstrap data Secret").
+pub(crate) const SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
+
 /// API groups that the core manager may use without an aggregated role (book: "All resources: API group").
 pub(crate) const SPONSORED_GROUPS: &[&str] =
     &["bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"];

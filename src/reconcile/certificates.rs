@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use super::outcome::{Observed, Outcome};
 use super::pass::{Pass, Stop, Walk};
 use super::step::{Action, KeyRequest};
+use super::subject::cluster_reference;
 use super::world::Key;
 use crate::api::node::EncryptionAlgorithm;
 use crate::api::time::Timestamp;
 use crate::api::v1beta2::ClusterConfiguration;
-use crate::contract::labels;
+use crate::contract::{SECRET_TYPE, labels};
 use crate::objects::Object;
 use crate::render::plan::certificate::{self, Certificate, Purpose};
 
@@ -30,8 +31,11 @@ impl Pass<'_> {
             if self.look(&key(certificate))?.is_some() {
                 continue;
             }
-            if certificate.external || !may_make {
-                return Err(missing(&key(certificate)));
+            if certificate.external {
+                return Err(missing(&key(certificate), "the certificates of an external etcd are given by whoever runs it"));
+            }
+            if !may_make {
+                return Err(missing(&key(certificate), "whoever made the control plane makes it"));
             }
             let secret = secret(cluster, certificate);
             self.write::<()>(key(certificate), Action::CreateWithKeys(secret, request(certificate.purpose, config, self.now)))?;
@@ -41,8 +45,8 @@ impl Pass<'_> {
 }
 
 /// Whoever makes it is not done.
-fn missing(key: &Key) -> Stop {
-    let message = format!("{key} is not there");
+fn missing(key: &Key, maker: &str) -> Stop {
+    let message = format!("{key} is not there; {maker}");
     let outcome = Outcome { certificates: Some(Observed::certificates_failed(message.as_str())), ..Outcome::default() };
     Stop::End(Box::new(outcome.with_fault(message)))
 }
@@ -53,18 +57,15 @@ fn name(cluster: &Object, certificate: &Certificate) -> String {
 
 /// The Secret, without its data. It hangs on the Cluster: the config that needed it first may go long before the cluster does.
 fn secret(cluster: &Object, certificate: &Certificate) -> Value {
-    let owner = json!({
-        "apiVersion": cluster.api_version(), "kind": "Cluster", "name": cluster.name(), "uid": cluster.text(&["metadata", "uid"]),
-    });
     json!({
         "apiVersion": "v1",
         "kind": "Secret",
-        "type": "cluster.x-k8s.io/secret",
+        "type": SECRET_TYPE,
         "metadata": {
             "name": name(cluster, certificate),
             "namespace": cluster.namespace(),
             "labels": {labels::CLUSTER_NAME: cluster.name()},
-            "ownerReferences": [owner],
+            "ownerReferences": [cluster_reference(cluster)],
         },
     })
 }

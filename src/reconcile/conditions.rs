@@ -1,6 +1,6 @@
 //! Conditions in both forms (book: "BootstrapConfig: conditions"; `util/conditions` of Cluster API).
 
-use super::outcome::{Observed, Outcome, reason};
+use super::outcome::{Observed, Outcome, Pause, reason};
 use crate::api::condition::{Condition, ConditionStatus, V1Beta1Condition};
 use crate::api::time::Timestamp;
 
@@ -15,9 +15,10 @@ const SUMMED_UP: [&str; 2] = [DATA, CERTIFICATES];
 /// Conditions of contract v1beta2 with what a pass found out.
 pub(super) fn next(conditions: Vec<Condition>, outcome: &Outcome, generation: i64, now: Timestamp) -> Vec<Condition> {
     let mut list = List { conditions, generation, now };
-    match &outcome.paused {
-        Some(why) => list.set(PAUSED, ConditionStatus::True, reason::PAUSED, why),
-        None => list.set(PAUSED, ConditionStatus::False, reason::NOT_PAUSED, ""),
+    match &outcome.pause {
+        Pause::Yes(why) => list.set(PAUSED, ConditionStatus::True, reason::PAUSED, why),
+        Pause::No => list.set(PAUSED, ConditionStatus::False, reason::NOT_PAUSED, ""),
+        Pause::Unknown => {}
     }
     for (name, observed) in [(DATA, &outcome.data), (CERTIFICATES, &outcome.certificates)] {
         if let Some(Observed { status, reason, message, .. }) = observed {

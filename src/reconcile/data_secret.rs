@@ -11,17 +11,15 @@ use super::subject::Subject;
 use super::world::Key;
 use crate::api::names::Version;
 use crate::api::secret::Sensitive;
+use crate::contract::SECRET_TYPE;
 use crate::objects::Object;
 use crate::render::Rendered;
 use crate::render::input::cluster::Reference;
-use crate::render::write::secret::{data, metadata};
+use crate::render::write::secret::{controller_reference, secret};
 
 /// Annotation of the Secret of a MachinePool: the public part of the token that is in the data, by which a rotation that was cut short is
 /// seen.
 pub(super) const TOKEN_ID: &str = "bootstrap.windlass.dev/token-id";
-
-/// The type of Cluster API's Secrets.
-const TYPE: &str = "cluster.x-k8s.io/secret";
 
 /// What is there of the Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +41,13 @@ impl<'a> Pass<'a> {
     /// The Secret, once the config is its controller: a backup tool may have dropped the reference, and another kind may hold the name.
     pub(super) fn adopted_secret(&self, subject: Subject<'_>) -> Walk<SecretState> {
         let Some(secret) = self.look(&self.secret_key())? else { return Ok(SecretState::Absent) };
-        if secret.text(&["type"]) != TYPE {
-            let message = format!("Secret {} is in the way: it has another type than {TYPE}", secret.name());
+        if secret.text(&["type"]) != SECRET_TYPE {
+            let message = format!("Secret {} is in the way: it has another type than {SECRET_TYPE}", secret.name());
             return end(Outcome::without_data(Observed::failed(message.as_str())).with_fault(message));
         }
         let has_data = secret.field(&["data", "value"]).and_then(Value::as_str).is_some_and(|value| !value.is_empty());
         let references = secret.items(&["metadata", "ownerReferences"]);
-        let own = owner_reference(subject.config);
+        let own = controller_reference(subject.config, Version::V1Beta2);
         let controller = references.iter().find(|reference| reference["controller"] == true);
         match controller {
             Some(controller) if *controller == own => {
@@ -77,7 +75,8 @@ impl<'a> Pass<'a> {
 
     /// Writes the Secret. The next pass finds it, and says so in the status.
     pub(super) fn store(&self, subject: Subject<'_>, rendered: &Rendered, token: Option<&Sensitive<String>>) -> Walk<()> {
-        let mut secret = secret(subject.config, rendered);
+        let controller = controller_reference(subject.config, Version::V1Beta2);
+        let mut secret = secret(subject.config, rendered, Some(controller));
         if subject.owner.is_machine_pool()
             && let Some((id, _)) = token.and_then(|token| token.expose().split_once('.'))
         {
@@ -98,17 +97,6 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The reference that makes the config the controller of its Secret. It names the newest version.
-fn owner_reference(config: &Object) -> Value {
-    json!({
-        "apiVersion": format!("{}/{}", config.group(), Version::V1Beta2),
-        "kind": config.kind(),
-        "name": config.name(),
-        "uid": config.text(&["metadata", "uid"]),
-        "controller": true,
-    })
-}
-
 /// Whether two references name one object, whatever the version and whoever it was: group, kind and name.
 fn is_same_object(reference: &Value, own: &Value) -> bool {
     Reference::read(reference) == Reference::read(own)
@@ -117,18 +105,6 @@ fn is_same_object(reference: &Value, own: &Value) -> bool {
 /// Whether the status names a Secret: then it was this one, whoever it says that it belongs to.
 fn is_stated(config: &Object) -> bool {
     !config.text(&["status", "dataSecretName"]).is_empty()
-}
-
-fn secret(config: &Object, rendered: &Rendered) -> Value {
-    let mut metadata = metadata(config, rendered);
-    metadata["ownerReferences"] = json!([owner_reference(config)]);
-    json!({
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "type": TYPE,
-        "metadata": metadata,
-        "data": data(config, rendered),
-    })
 }
 
 /// A text of a Secret.

@@ -18,7 +18,9 @@ pub(super) fn outcome(report: &Report) -> Outcome {
     let of_class = |class| report.findings().iter().find(|finding| finding.rule.class == class);
     if let Some(finding) = of_class(Class::Refuse) {
         let reason = if finding.rule == &content::TOO_LARGE { reason::DATA_TOO_LARGE } else { reason::INVALID_CONFIGURATION };
-        return Outcome::without_data(Observed::refused(reason, message(finding)));
+        // Where upstream sets no condition, ours names the field.
+        let said = if OF_FILES.contains(&finding.rule) { message(finding) } else { finding.message.clone() };
+        return Outcome::without_data(Observed::refused(reason, said));
     }
     let Some(finding) = of_class(Class::Wait) else {
         return Outcome::default().with_fault("nothing was rendered, and nothing says why");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::pass::{Pass, Walk};
 use super::step::Action;
+use super::subject::cluster_reference;
 use super::world::Key;
 use crate::contract::{CORE_GROUP, labels};
 use crate::objects::Object;
@@ -18,6 +19,8 @@ enum Holder<'a> {
     Us(&'a Object),
     /// A machine of that name.
     Machine(&'a Object, String),
+    /// Somebody; the lock does not say who.
+    Somebody,
 }
 
 fn key(namespace: &str, cluster: &str) -> Key {
@@ -29,26 +32,33 @@ impl<'a> Pass<'a> {
     fn lock_holder(&self, cluster: &Object, machine: &str) -> Walk<Holder<'a>> {
         let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else { return Ok(Holder::Nobody) };
         let holder = serde_json::from_str::<Value>(lock.text(&["data", INFORMATION])).unwrap_or_default();
-        Ok(match holder["machineName"].as_str() {
+        Ok(match holder["machineName"].as_str().filter(|name| !name.is_empty()) {
             Some(name) if name == machine => Holder::Us(lock),
-            name => Holder::Machine(lock, name.unwrap_or_default().to_owned()),
+            Some(name) => Holder::Machine(lock, name.to_owned()),
+            None => Holder::Somebody,
         })
     }
 
-    /// The other machine that holds the lock. One that is gone holds it no longer.
+    /// Who else holds the lock, in words for people. A machine that is gone holds it no longer; nobody takes a lock away that does not say
+    /// whose it is.
     pub(super) fn other_holder(&self, cluster: &Object, machine: &str) -> Walk<Option<String>> {
-        let Holder::Machine(lock, name) = self.lock_holder(cluster, machine)? else { return Ok(None) };
-        if !name.is_empty() && self.look(&Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name))?.is_some() {
-            return Ok(Some(name));
+        let key = key(cluster.namespace(), cluster.name());
+        let (lock, name) = match self.lock_holder(cluster, machine)? {
+            Holder::Us(_) | Holder::Nobody => return Ok(None),
+            Holder::Somebody => return Ok(Some(format!("{key} names no Machine in `{INFORMATION}`; delete it if none was told to init"))),
+            Holder::Machine(lock, name) => (lock, name),
+        };
+        if self.look(&Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name))?.is_some() {
+            return Ok(Some(format!("Machine {name} is the one that does it")));
         }
-        self.delete(key(cluster.namespace(), cluster.name()), lock)
+        self.delete(key, lock)
     }
 
     /// Takes the lock, which no other machine holds.
     pub(super) fn take_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
         match self.lock_holder(cluster, machine)? {
             Holder::Us(_) => Ok(()),
-            Holder::Nobody | Holder::Machine(..) => {
+            Holder::Nobody | Holder::Machine(..) | Holder::Somebody => {
                 self.write(key(cluster.namespace(), cluster.name()), Action::Create(lock(cluster, machine)))
             }
         }
@@ -58,16 +68,13 @@ impl<'a> Pass<'a> {
     pub(super) fn release_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
         match self.lock_holder(cluster, machine)? {
             Holder::Us(lock) => self.delete(key(cluster.namespace(), cluster.name()), lock),
-            Holder::Nobody | Holder::Machine(..) => Ok(()),
+            Holder::Nobody | Holder::Machine(..) | Holder::Somebody => Ok(()),
         }
     }
 }
 
 /// The lock as the kubeadm bootstrap provider writes it.
 fn lock(cluster: &Object, machine: &str) -> Value {
-    let owner = json!({
-        "apiVersion": cluster.api_version(), "kind": "Cluster", "name": cluster.name(), "uid": cluster.text(&["metadata", "uid"]),
-    });
     json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -75,7 +82,7 @@ fn lock(cluster: &Object, machine: &str) -> Value {
             "name": format!("{}-lock", cluster.name()),
             "namespace": cluster.namespace(),
             "labels": {labels::CLUSTER_NAME: cluster.name()},
-            "ownerReferences": [owner],
+            "ownerReferences": [cluster_reference(cluster)],
         },
         "data": {INFORMATION: json!({"machineName": machine}).to_string()},
     })

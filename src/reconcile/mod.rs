@@ -26,7 +26,7 @@ mod walk;
 mod world;
 
 use crate::api::time::Timestamp;
-use outcome::Outcome;
+use outcome::{Outcome, Pause};
 use pass::{Pass, Stop};
 
 pub use pass::Settings;
@@ -37,7 +37,8 @@ pub use world::{Key, Observation, Realm, World};
 /// The step after the work on the config of a world panicked: its status says so, if it has no data yet.
 pub fn after_panic(world: &World, settings: &Settings, now: Timestamp) -> Step {
     let fault = "a fault of the controller ended the work on this object; its log has more";
-    status::conclude(&Pass { world, settings, now }, Outcome::default().with_fault(fault))
+    let outcome = Outcome { pause: Pause::Unknown, ..Outcome::default() };
+    status::conclude(&Pass { world, settings, now }, outcome.with_fault(fault))
 }
 
 /// The next step for the config of a world.

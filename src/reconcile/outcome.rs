@@ -87,11 +87,21 @@ impl Observed {
     }
 }
 
+/// Whether a config is paused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Pause {
+    #[default]
+    No,
+    /// Why it is.
+    Yes(String),
+    /// Nobody came to know: what is said stays.
+    Unknown,
+}
+
 /// What a pass found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Why the config is paused; `None`: it is not.
-    pub(super) paused: Option<String>,
+    pub(super) pause: Pause,
     /// `None`: nothing new.
     pub(super) data: Option<Observed>,
     /// `None`: nothing new.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::conditions;
-use super::outcome::{Observed, Outcome};
+use super::outcome::{Observed, Outcome, Pause};
 use super::pass::Pass;
 use super::step::{Action, Rest, Step, Write};
 use crate::objects::Object;
@@ -28,7 +28,7 @@ pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
 
 /// A fault that keeps the data from being made is said where people look.
 fn said(outcome: Outcome, config: &Object) -> Outcome {
-    let is_silent = outcome.data.is_none() && outcome.certificates.is_none() && outcome.paused.is_none();
+    let is_silent = outcome.data.is_none() && outcome.certificates.is_none() && !is_paused(&outcome);
     match &outcome.fault {
         Some(fault) if is_silent && config.text(&["status", "dataSecretName"]).is_empty() => {
             Outcome { data: Some(Observed::failed(fault.as_str())), ..outcome }
@@ -51,12 +51,17 @@ fn next(pass: &Pass<'_>, old: &Value, outcome: &Outcome) -> Value {
         said["dataSecretName"] = json!(name);
         said["initialization"] = json!({"dataSecretCreated": true});
     }
-    if outcome.fault.is_none() && generation > 0 {
+    // Of a paused object nothing but the pause is looked at.
+    if outcome.fault.is_none() && !is_paused(outcome) && generation > 0 {
         said["observedGeneration"] = json!(generation);
     }
     let mut new = old.clone();
     overlay(&mut new, said);
     new
+}
+
+fn is_paused(outcome: &Outcome) -> bool {
+    matches!(outcome.pause, Pause::Yes(_))
 }
 
 /// The conditions of a list; what is none says nothing.

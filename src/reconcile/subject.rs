@@ -6,34 +6,16 @@ use serde_json::{Value, json};
 use super::pass::{Pass, Walk};
 use super::world::Key;
 use crate::api::v1beta2::WindlassConfigSpec;
-use crate::contract::{CORE_GROUP, labels};
+use crate::contract::CORE_GROUP;
 use crate::objects::Object;
 use crate::objects::fields::field;
-use crate::render::input::cluster::Reference;
+use crate::render::FeatureGates;
+use crate::render::input::owner::Owner;
 
-/// The object that a config is for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Owner<'a> {
-    pub(super) object: &'a Object,
-}
-
+/// What is read of a config's owner besides what rendering reads of it.
 impl<'a> Owner<'a> {
-    pub(super) fn is_machine_pool(self) -> bool {
-        self.object.kind() == "MachinePool"
-    }
-
-    /// Whether it is a Machine of the control plane; the label counts, whatever its value.
-    pub(super) fn is_control_plane(self) -> bool {
-        !self.is_machine_pool() && self.object.field(&["metadata", "labels", labels::CONTROL_PLANE]).is_some()
-    }
-
-    /// The name of its Cluster.
-    pub(super) fn cluster_name(self) -> &'a str {
-        self.object.text(&["spec", "clusterName"])
-    }
-
     /// The data Secret that it was given already: by us before a move, or by somebody else.
-    pub(super) fn data_secret_name(self) -> &'a str {
+    pub(super) fn data_secret_name(&self) -> &'a str {
         match self.is_machine_pool() {
             true => self.object.text(&["spec", "template", "spec", "bootstrap", "dataSecretName"]),
             false => self.object.text(&["spec", "bootstrap", "dataSecretName"]),
@@ -41,7 +23,7 @@ impl<'a> Owner<'a> {
     }
 
     /// Whether every machine of it is a node.
-    pub(super) fn has_joined(self) -> bool {
+    pub(super) fn has_joined(&self) -> bool {
         if !self.is_machine_pool() {
             return self.object.field(&["status", "nodeRef"]).and_then(Value::as_object).is_some_and(|node| !node.is_empty());
         }
@@ -66,14 +48,17 @@ impl<'a> Pass<'a> {
         if is_going(config) || failure.iter().any(|text| !text.is_empty()) {
             return Ok(None);
         }
-        let Some(reference) = owner_reference(config, self.settings.machine_pools) else { return Ok(None) };
+        let gates = FeatureGates { machine_pool: self.settings.machine_pools, ..FeatureGates::default() };
+        let Some(reference) = Owner::reference(config, gates) else { return Ok(None) };
         let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
         let Some(object) = self.look(&key)? else { return Ok(None) };
         let owner = Owner { object };
-        if owner.cluster_name().is_empty() {
+        // The contract knows no other place for it.
+        let cluster_name = object.text(&["spec", "clusterName"]);
+        if cluster_name.is_empty() {
             return Ok(None);
         }
-        let cluster = self.look(&Key::cluster(config.namespace(), owner.cluster_name()))?;
+        let cluster = self.look(&Key::cluster(config.namespace(), cluster_name))?;
         let subject = cluster.map(|cluster| Subject { config, owner, cluster });
         Ok(subject.filter(|subject| !is_going(subject.owner.object) && !is_going(subject.cluster)))
     }
@@ -83,11 +68,11 @@ fn is_going(object: &Object) -> bool {
     object.field(&["metadata", "deletionTimestamp"]).is_some()
 }
 
-/// The first owner reference to a Machine or MachinePool; the version in it does not matter.
-fn owner_reference(config: &Object, machine_pools: bool) -> Option<Reference> {
-    let is_owner = |kind: &str| kind == "Machine" || (kind == "MachinePool" && machine_pools);
-    let references = config.items(&["metadata", "ownerReferences"]).iter().filter_map(Reference::read);
-    references.into_iter().find(|reference| reference.group == CORE_GROUP && is_owner(&reference.kind))
+/// The reference to a Cluster by which what is made for it goes with it.
+pub(super) fn cluster_reference(cluster: &Object) -> Value {
+    json!({
+        "apiVersion": cluster.api_version(), "kind": "Cluster", "name": cluster.name(), "uid": cluster.text(&["metadata", "uid"]),
+    })
 }
 
 /// Whether the status says that the data is there.

@@ -1,12 +1,13 @@
 //! The way of a config: from its owner to its Secret.
 
 use super::data_secret::SecretState;
-use super::outcome::{Observed, Outcome, reason};
+use super::outcome::{Observed, Outcome, Pause, reason};
 use super::pass::{Pass, Stop, Walk, end};
 use super::subject::{Subject, is_created, typed};
 use super::world::Key;
 use crate::contract::labels;
 use crate::objects::Object;
+use crate::render::Rendered;
 use crate::render::input::cluster::ClusterFacts;
 
 /// When a machine that does not hold the lock looks again, in seconds.
@@ -19,7 +20,7 @@ impl<'a> Pass<'a> {
         let Subject { config, owner, cluster } = subject;
         let facts = ClusterFacts::read(cluster, false);
         if let Some(paused) = paused(config, &facts) {
-            return Ok(Some(Outcome { paused: Some(paused), ..Outcome::default() }));
+            return Ok(Some(Outcome { pause: Pause::Yes(paused), ..Outcome::default() }));
         }
         let secret = self.adopted_secret(subject)?;
         if !facts.infrastructure_provisioned {
@@ -42,7 +43,7 @@ impl<'a> Pass<'a> {
             return Ok(Some(Outcome::available(config.name())));
         }
         if facts.control_plane_initialized {
-            self.join(subject)?
+            self.join(subject, &facts)?
         } else {
             self.init(subject, &facts)?
         }
@@ -51,7 +52,7 @@ impl<'a> Pass<'a> {
 
     /// The first machine's lock is of no use any more.
     fn release_after_init(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
-        if subject.owner.is_control_plane() && facts.control_plane_initialized {
+        if subject.owner.is_control_plane_machine() && facts.control_plane_initialized {
             self.release_lock(subject.cluster, subject.owner.object.name())?;
         }
         Ok(())
@@ -61,51 +62,49 @@ impl<'a> Pass<'a> {
     fn init(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
         const FIRST: &str = "Waiting for Cluster control plane to be initialized";
-        if !owner.is_control_plane() {
+        if !owner.is_control_plane_machine() {
             return end(Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, FIRST)));
         }
-        if let Some(name) = self.other_holder(cluster, owner.object.name())? {
-            let message = format!("{FIRST}: Machine {name} is the one that does it");
+        if let Some(holder) = self.other_holder(cluster, owner.object.name())? {
+            let message = format!("{FIRST}: {holder}");
             let outcome = Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, message));
             // The machine may go without anything here changing.
             return end(Outcome { again: Some(LOCK_AGAIN), ..outcome });
         }
-        let spec = typed(config);
-        let may_make = facts.control_plane.is_none();
-        self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), may_make)?;
-        let rendered = match self.rendered(spec.as_ref(), facts, None)? {
-            Ok(rendered) => rendered,
-            Err(outcome) => {
-                // Who had its data may have begun.
-                if !is_created(config) {
-                    self.release_lock(cluster, owner.object.name())?;
-                }
-                return end(outcome);
+        let rendered = match self.init_data(subject, facts) {
+            // Every outcome without data gives the lock back; but who had its data may have begun.
+            Err(Stop::End(outcome)) if !is_created(config) => {
+                self.release_lock(cluster, owner.object.name())?;
+                return Err(Stop::End(outcome));
             }
+            rendered => rendered?,
         };
         self.take_lock(cluster, owner.object.name())?;
         self.store(subject, &rendered, None)
     }
 
+    /// The data with which a machine begins its cluster, once the certificates are there.
+    fn init_data(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<Rendered> {
+        let spec = typed(subject.config);
+        let configuration = spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref());
+        self.ensure_certificates(subject.cluster, configuration, facts.control_plane.is_none())?;
+        self.rendered(spec.as_ref(), facts, None)?.or_else(end)
+    }
+
     /// A cluster with a control plane: the machine is told to join.
-    fn join(&self, subject: Subject<'_>) -> Walk<()> {
+    fn join(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
-        let facts = ClusterFacts::read(cluster, false);
         let spec = typed(config);
-        if owner.is_control_plane() {
+        if owner.is_control_plane_machine() {
             self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
         } else {
             self.look(&Key::core("Secret", cluster.namespace(), &format!("{}-ca", cluster.name())))?;
         }
         // First with a token that nobody has: a config that cannot be rendered costs none.
-        if let Err(outcome) = self.rendered(spec.as_ref(), &facts, Some(self.world.fresh_token()))? {
-            return end(outcome);
-        }
+        self.rendered(spec.as_ref(), facts, Some(self.world.fresh_token()))?.or_else(end)?;
         let token = self.token(subject)?;
-        match self.rendered(spec.as_ref(), &facts, None)? {
-            Ok(rendered) => self.store(subject, &rendered, token.as_ref()),
-            Err(outcome) => end(outcome),
-        }
+        let rendered = self.rendered(spec.as_ref(), facts, None)?.or_else(end)?;
+        self.store(subject, &rendered, token.as_ref())
     }
 }
 

@@ -1,12 +1,10 @@
 //! `-o secret`: the Secret that the provider would write (book: "Bootstrap provider contract: bootstrap data Secret").
 
-use serde_json::{Value, json};
-
 use super::{Machine, Rendering};
 use crate::api::names::Version;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::render::input::target::ConfigKind;
-use crate::render::write::secret::{data, metadata};
+use crate::render::write::secret;
 use crate::render::{Rendered, Request};
 use crate::schema::name;
 use crate::text::goyaml;
@@ -23,7 +21,7 @@ impl Rendering<'_> {
             let Some(rendered) = &machine.rendered else { continue };
             let found = refused_names(machine, rendered);
             if found.is_empty() {
-                machine.secret = Some(secret(machine, rendered, request));
+                machine.secret = Some(written(machine, rendered, request));
             } else {
                 machine.rendered = None;
                 self.report.extend(found);
@@ -33,27 +31,13 @@ impl Rendering<'_> {
 }
 
 /// The Secret as YAML. Its names were judged.
-fn secret(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> String {
+fn written(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> String {
     let config = machine.target.config;
-    let mut metadata = metadata(config, rendered);
-    if !machine.target.is_template() && !machine.target.is_control_plane_object() {
-        metadata["ownerReferences"] = json!([owner_reference(machine, request)]);
-    }
-    let data = data(config, rendered);
-    let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
+    // What is made of a template or by a control plane has a config that is not here.
+    let is_config = !machine.target.is_template() && !machine.target.is_control_plane_object();
+    let stored = if matches!(machine.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
+    let secret = secret::secret(config, rendered, is_config.then(|| secret::controller_reference(config, stored)));
     goyaml::to_string(&secret).expect("internal error: names that were judged and base64 are plain text")
-}
-
-fn owner_reference(machine: &Machine<'_>, request: &Request) -> Value {
-    let config = machine.target.config;
-    let version = if matches!(machine.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
-    let stored = format!("{}/{version}", config.group());
-    let mut reference = json!({"apiVersion": stored, "kind": config.kind(), "name": config.name(), "controller": true});
-    let uid = config.text(&["metadata", "uid"]);
-    if !uid.is_empty() {
-        reference["uid"] = uid.into();
-    }
-    reference
 }
 
 /// What the API server would refuse of the names that the Secret takes over.

@@ -4,7 +4,7 @@ pub mod cluster;
 pub(crate) mod cluster_class;
 pub(crate) mod origins;
 pub(crate) mod outcome;
-mod owner;
+pub(crate) mod owner;
 pub mod profile;
 pub(crate) mod request;
 pub(crate) mod role;

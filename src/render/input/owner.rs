@@ -20,19 +20,21 @@ fn is_owner_kind(kind: &str, gates: FeatureGates) -> bool {
 
 /// The object that says what machine it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owner<'a> {
+pub(crate) struct Owner<'a> {
     /// Machine, MachinePool, MachineDeployment, MachineSet or the control plane itself.
-    pub(super) object: &'a Object,
+    pub(crate) object: &'a Object,
 }
 
 impl<'a> Owner<'a> {
-    /// The Machine or MachinePool of the first owner reference that names one: kind and name, and the object when it is there.
+    /// The first owner reference of a config to a Machine or MachinePool; the version in it does not matter.
+    pub(crate) fn reference(config: &Object, gates: FeatureGates) -> Option<Reference> {
+        let references = config.items(&["metadata", "ownerReferences"]).iter().filter_map(Reference::read);
+        references.into_iter().find(|reference| reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates))
+    }
+
+    /// The Machine or MachinePool of a config's owner reference: kind and name, and the object when it is there.
     pub(super) fn of_reference(pool: &'a Pool, config: &'a Object, gates: FeatureGates) -> Option<(Reference, Option<Self>)> {
-        let references = config.items(&["metadata", "ownerReferences"]);
-        let reference = references
-            .iter()
-            .filter_map(Reference::read)
-            .find(|reference| reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates))?;
+        let reference = Owner::reference(config, gates)?;
         let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace_or_default(), &reference.name);
         Some((reference, owner.map(|object| Owner { object })))
     }
@@ -55,12 +57,12 @@ impl<'a> Owner<'a> {
     }
 
     /// Whether it is a MachinePool.
-    pub(super) fn is_machine_pool(&self) -> bool {
+    pub(crate) fn is_machine_pool(&self) -> bool {
         self.object.kind() == "MachinePool"
     }
 
     /// Whether it is a Machine of the control plane.
-    pub(super) fn is_control_plane_machine(&self) -> bool {
+    pub(crate) fn is_control_plane_machine(&self) -> bool {
         self.object.kind() == "Machine" && self.object.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
     }
 

@@ -7,22 +7,43 @@ use serde_json::{Map, Value, json};
 
 use super::rendered::Rendered;
 use crate::api::boot::Format;
-use crate::api::names::GROUP;
-use crate::contract::labels;
+use crate::api::names::{GROUP, Version};
+use crate::contract::{SECRET_TYPE, labels};
 use crate::objects::Object;
 
-/// Name, namespace and labels.
-pub(crate) fn metadata(config: &Object, rendered: &Rendered) -> Value {
-    json!({
-        "name": config.name(),
-        "namespace": config.namespace_or_default(),
-        "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
-    })
+/// The Secret, controlled by the config of that reference, if one is given.
+pub(crate) fn secret(config: &Object, rendered: &Rendered, controller: Option<Value>) -> Value {
+    let mut secret = json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": SECRET_TYPE,
+        "metadata": {
+            "name": config.name(),
+            "namespace": config.namespace_or_default(),
+            "labels": {labels::CLUSTER_NAME: rendered.cluster_name},
+        },
+        "data": data(config, rendered),
+    });
+    if let Some(controller) = controller {
+        secret["metadata"]["ownerReferences"] = json!([controller]);
+    }
+    secret
+}
+
+/// The reference that makes a config the controller of its Secret, in the version in which it is stored.
+pub(crate) fn controller_reference(config: &Object, stored: Version) -> Value {
+    let api_version = format!("{}/{stored}", config.group());
+    let mut reference = json!({"apiVersion": api_version, "kind": config.kind(), "name": config.name(), "controller": true});
+    let uid = config.text(&["metadata", "uid"]);
+    if !uid.is_empty() {
+        reference["uid"] = uid.into();
+    }
+    reference
 }
 
 /// The keys of the Secret. The contract knows `value` alone; the kubeadm provider always adds `format`, which infrastructure providers
 /// that know Ignition read, so it is there when the data is not cloud-config.
-pub(crate) fn data(config: &Object, rendered: &Rendered) -> Map<String, Value> {
+fn data(config: &Object, rendered: &Rendered) -> Map<String, Value> {
     let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
     if config.group() != GROUP || rendered.format != Format::CloudConfig {
         data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());

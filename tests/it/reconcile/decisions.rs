@@ -87,6 +87,7 @@ fn paused_configs_say_so_and_nothing_more() {
         assert_eq!(condition(&site, "w", "Paused"), Some(["True", "Paused", why]));
         assert_eq!(config(&site, "w")["status"].get("deprecated"), None, "nothing is known in contract v1beta1");
         assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
+        assert_eq!(config(&site, "w")["status"].get("observedGeneration"), None, "nothing else was looked at");
         site.merge(&paused, &off);
         site.pass("w");
         assert_available(&site, "w");
@@ -229,7 +230,7 @@ fn certificates_of_a_control_plane_object_are_waited_for() {
     let reference = json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "k"});
     site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneRef": reference}}));
     add_machine(&mut site, "a", true, control_plane_spec());
-    let missing = "Secret n/c-ca is not there";
+    let missing = "Secret n/c-ca is not there; whoever made the control plane makes it";
     assert_eq!(site.pass("a"), Ended::Rest(None, Some(missing.to_owned())));
     assert_eq!(condition(&site, "a", "CertificatesAvailable"), Some(["Unknown", "InternalError", missing]));
     assert_eq!(
@@ -250,7 +251,7 @@ fn what_cannot_be_rendered_says_so_before_anything_is_made() {
     assert_eq!(site.pass("w"), REST);
     let [status, reason, message] = condition(&site, "w", "DataSecretAvailable").unwrap();
     assert_eq!([status, reason], ["False", "InvalidConfiguration"]);
-    assert_eq!(message, "Machine is a Worker, but JoinConfiguration.ControlPlane is set in the KubeadmConfig object");
+    assert_eq!(message, "spec.joinConfiguration.controlPlane is set, but the machine is a worker");
     assert_eq!(older_condition(&site, "w", "DataSecretAvailable"), Some(["False", "Error", "InvalidConfiguration"]));
     assert_eq!(token(&site, "w"), None);
     assert_eq!(site.of_kind(Realm::Workload, "Secret").count(), 0);

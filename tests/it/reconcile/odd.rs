@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass::api::node::EncryptionAlgorithm;
-use windlass::reconcile::{KeyRequest, Observation, Settings, Step, World, reconcile};
+use windlass::reconcile::{Action, KeyRequest, Observation, Settings, Step, World, after_panic, reconcile};
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;
@@ -45,6 +45,20 @@ fn a_machine_that_took_the_lock_and_cannot_be_told_gives_it_back() {
     assert_eq!(site.get(&lock()), None);
 }
 
+/// The same where the certificates are what is missing.
+#[test]
+fn a_machine_that_took_the_lock_and_lacks_certificates_gives_it_back() {
+    let mut site = with_cluster();
+    add_machine(&mut site, "a", true, initializing());
+    site = pass_until(&site, "a", |site| site.get(&lock()).is_some());
+    site.remove(&key("", "Secret", "c-etcd"));
+    let reference = json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": "k"});
+    site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneRef": reference}}));
+    site.pass("a");
+    assert_eq!(condition(&site, "a", "CertificatesAvailable").unwrap()[1], "InternalError");
+    assert_eq!(site.get(&lock()), None);
+}
+
 /// Checklist BC-60: the machine may have read its data before the Secret was lost, and so no other may init.
 #[test]
 fn a_machine_that_was_told_to_init_keeps_the_lock() {
@@ -60,16 +74,23 @@ fn a_machine_that_was_told_to_init_keeps_the_lock() {
     assert_eq!(data(&site, "b"), None);
 }
 
+/// As in upstream's `ControlPlaneInitMutex.Lock`: what cannot be read is somebody's.
 #[test]
-fn a_lock_that_names_nobody_is_taken_over() {
+fn a_lock_that_names_nobody_is_left_to_people() {
     for information in ["", "{", r#"{"machineName":""}"#, r#"{"machineName":7}"#] {
         let mut site = with_cluster();
         site.put(json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c-lock"}, "data": {"lock-information": information},
         }));
         add_machine(&mut site, "a", true, initializing());
-        assert_eq!(site.pass("a"), REST, "{information}");
-        assert_eq!(site.get(&lock()).unwrap()["data"]["lock-information"], r#"{"machineName":"a"}"#);
+        assert_eq!(site.pass("a"), Ended::Rest(Some(30), None), "{information}");
+        assert_eq!(site.get(&lock()).unwrap()["data"]["lock-information"], information);
+        assert_eq!(data(&site, "a"), None);
+        let [_, _, message] = condition(&site, "a", "DataSecretAvailable").unwrap();
+        assert!(
+            message.ends_with("ConfigMap n/c-lock names no Machine in `lock-information`; delete it if none was told to init"),
+            "{message}"
+        );
     }
 }
 
@@ -79,7 +100,10 @@ fn a_join_makes_no_certificates() {
     let mut site = with_cluster();
     initialize(&mut site);
     add_machine(&mut site, "a", true, joining());
-    assert_eq!(site.pass("a"), Ended::Rest(None, Some("Secret n/c-ca is not there".to_owned())));
+    assert_eq!(
+        site.pass("a"),
+        Ended::Rest(None, Some("Secret n/c-ca is not there; whoever made the control plane makes it".to_owned()))
+    );
     assert_eq!(site.key_requests, []);
 }
 
@@ -348,4 +372,60 @@ fn clocks_may_jump() {
     site.now += 1_000_000_000;
     assert_eq!(site.pass("w"), REFRESHED);
     assert_eq!(site.writes.len(), writes + 1);
+}
+
+/// Whoever runs an external etcd gives its certificates; none is made.
+#[test]
+fn certificates_of_an_external_etcd_are_waited_for() {
+    let mut site = with_cluster();
+    let files = json!({"endpoints": ["https://e"], "caFile": "/ca", "certFile": "/crt", "keyFile": "/key"});
+    add_machine(&mut site, "a", true, json!({"clusterConfiguration": {"etcd": {"external": files}}}));
+    let Ended::Rest(None, Some(fault)) = site.pass("a") else { panic!("it looks again") };
+    assert!(
+        fault.contains("n/c-apiserver-etcd-client is not there; the certificates of an external etcd are given by whoever runs it"),
+        "{fault}"
+    );
+    assert_eq!(data(&site, "a"), None);
+}
+
+/// What is known stays, and people learn that something went wrong.
+#[test]
+fn a_panic_is_said_where_there_is_no_data_yet() {
+    let settings = Settings { token_ttl: TTL, machine_pools: true };
+    let told = |site: &Site| {
+        let world = World::new(config(site, "w").clone(), String::new());
+        match after_panic(&world, &settings, windlass::api::time::Timestamp::of_second(site.now)) {
+            Step::Write(write) => match write.action {
+                Action::MergeStatus(patch) => Some(patch["status"].clone()),
+                other => panic!("{other:?}"),
+            },
+            Step::Rest(_) => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    let of = |status: &Value, kind: &str| {
+        let conditions = status["conditions"].as_array().unwrap();
+        conditions
+            .iter()
+            .find(|condition| condition["type"] == kind)
+            .map(|condition| [condition["status"].clone(), condition["message"].clone()])
+    };
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, initializing());
+    site.merge(&Site::config_key("w"), &json!({"metadata": {"annotations": {"cluster.x-k8s.io/paused": ""}}}));
+    site.pass("w");
+    let status = told(&site).expect("it has no data");
+    let [is, message] = of(&status, "DataSecretAvailable").unwrap();
+    assert_eq!(is, "False");
+    assert!(message.as_str().unwrap().contains("a fault of the controller"), "{message}");
+    assert_eq!(of(&status, "Paused").unwrap()[0], "True", "nobody came to look");
+
+    site.merge(&Site::config_key("w"), &json!({"metadata": {"annotations": null}, "spec": worker()}));
+    site.pass("w");
+    assert!(data(&site, "w").is_some());
+    assert_eq!(told(&site), None, "the data is as good as before");
+}
+
+fn worker() -> Value {
+    json!({"initConfiguration": null, "joinConfiguration": {"nodeRegistration": {"name": "x"}}})
 }
