@@ -4,15 +4,17 @@
 //! - [`caches`]: what is watched, and which of its fields are kept.
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`work`]: one config, from its first step to its last.
-//! - [`management`] and [`workload`]: the requests, to either cluster.
+//! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for the other one.
 //! - [`protobuf`]: Secrets as workload clusters take them.
 //! - [`keys`]: what is random.
 
 mod caches;
 mod keys;
-mod management;
 mod protobuf;
+mod requests;
 mod resources;
+#[cfg(test)]
+mod tests;
 mod triggers;
 mod work;
 mod workload;
@@ -107,7 +109,9 @@ async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<
     let shutdown = setting.shutdown.clone();
     let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, resources::config()));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
-    let workers = u16::try_from(setting.flags.concurrency).unwrap_or(u16::MAX);
+    // Namespaces that were named share the workers.
+    let workers = setting.flags.concurrency.div_ceil(caches::namespaces(setting).len());
+    let workers = u16::try_from(workers).unwrap_or(u16::MAX);
     // A task of its own each, so that all processors work.
     let work = |config, context| {
         let working = tokio::spawn(work::reconcile(config, context));

@@ -25,7 +25,7 @@ use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, W
 use super::Setting;
 use super::caches::Caches;
 use super::keys;
-use super::management::{self, Refusal};
+use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
 use super::workload::{Name, Workloads};
 use crate::flags::Flags;
@@ -110,15 +110,23 @@ impl Context {
 /// # Errors
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
-    let name = name_of(&config);
+    guarded(work(&config, &context), &config, &context).await
+}
+
+/// Does work on a config, counts and logs what came of it, and says in the object when it panicked.
+pub(super) async fn guarded(
+    work: impl Future<Output = Result<Rest, Failure>>,
+    config: &DynamicObject,
+    context: &Context,
+) -> Result<Next, Failure> {
+    let name = name_of(config);
     let span = span(&name);
     let (began, _working) = (Instant::now(), context.metrics.working());
-    let worked = AssertUnwindSafe(work(&config, &context)).catch_unwind().instrument(span.clone()).await;
-    let worked = match worked {
+    let worked = match AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await {
         Ok(worked) => worked,
         Err(_) => {
             context.metrics.panicked();
-            tell_of_panic(&config, &context).instrument(span.clone()).await;
+            tell_of_panic(config, context).instrument(span.clone()).await;
             Err(Failure::Fault("a fault of ours ended the work on this object".to_owned()))
         }
     };
@@ -221,7 +229,7 @@ impl Context {
             }
             _ => self.control_plane(key).await?,
         };
-        management::read(&self.setting.client, &resource, key).await
+        requests::read(&self.setting.client, &resource, key).await
     }
 
     /// What the API server calls a kind of control plane.
@@ -230,14 +238,18 @@ impl Context {
         if let Some(known) = self.lock_control_planes().get(&name) {
             return Ok(known.clone());
         }
-        let group = kube::discovery::group(&self.setting.client, &key.group).await.map_err(|error| management::refusal(&error))?;
+        let group = kube::discovery::group(&self.setting.client, &key.group).await.map_err(|error| requests::refusal(&error))?;
         let found = group.recommended_kind(&key.kind).map(|(resource, _)| resource);
         let found = found.ok_or_else(|| Refusal::Refused(format!("the API server has no kind {} of {}", key.kind, key.group)))?;
         self.lock_control_planes().insert(name, found.clone());
         Ok(found)
     }
 
-    async fn write(&self, config: &DynamicObject, world: &mut World, write: Write) -> Result<(), Failure> {
+    /// Does a write, tells the world, and publishes its event.
+    ///
+    /// # Errors
+    /// It was not written.
+    pub(super) async fn write(&self, config: &DynamicObject, world: &mut World, write: Write) -> Result<(), Failure> {
         if !self.setting.leadership.holds() {
             return Err(Failure::NotLeading);
         }
@@ -250,7 +262,7 @@ impl Context {
             }
             Realm::Management => {
                 let resource = if is_own { self.resource.clone() } else { kubernetes(&key.kind) };
-                management::write(&self.setting.client, &resource, &key, &action).await
+                requests::write(&self.setting.client, &resource, &key, &action).await
             }
         };
         let written = match written {
@@ -288,7 +300,7 @@ impl Context {
             secondary: None,
         };
         if let Err(error) = self.recorder.publish(&event, &reference).await {
-            tracing::warn!(err = %management::refusal(&error), "An event was not written");
+            tracing::warn!(err = %requests::refusal(&error), "An event was not written");
         }
     }
 

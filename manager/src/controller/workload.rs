@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use windlass::reconcile::{Action, Key};
 
-use super::management::{self, Refusal};
+use super::requests::{self, Refusal};
 use super::resources;
 use crate::fault::Fault;
 use crate::flags::Rate;
@@ -64,7 +64,7 @@ impl Workloads {
     /// # Errors
     /// In words that stay the same while the cluster does not answer.
     pub(super) async fn read(&self, cluster: &Name, resource: &ApiResource, key: &Key) -> Result<Option<Value>, Refusal> {
-        self.ask(cluster, async |client| management::read(&client, resource, key).await).await
+        self.ask(cluster, async |client| requests::read(&client, resource, key).await).await
     }
 
     /// Writes an object of a cluster.
@@ -72,7 +72,7 @@ impl Workloads {
     /// # Errors
     /// It was not written.
     pub(super) async fn write(&self, cluster: &Name, resource: &ApiResource, key: &Key, action: &Action) -> Result<Option<Value>, Refusal> {
-        self.ask(cluster, async |client| management::write(&client, resource, key, action).await).await
+        self.ask(cluster, async |client| requests::write(&client, resource, key, action).await).await
     }
 
     /// A cluster that is gone needs no client.
@@ -123,7 +123,7 @@ impl Workloads {
             namespace: namespace.clone(),
             name: secret_name.clone(),
         };
-        let secret = management::read(&self.management, &resources::kubernetes("Secret"), &key).await;
+        let secret = requests::read(&self.management, &resources::kubernetes("Secret"), &key).await;
         let secret = secret.map_err(|refusal| format!("Secret {secret_name}: {refusal}"))?;
         let secret = secret.ok_or_else(|| format!("Secret {secret_name} with the kubeconfig of the cluster is not there"))?;
         let client =

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use windlass::contract::manager::CONVERSION_PATH;
+use windlass::api::names::{GROUP, Kind, Version};
+use windlass::contract::manager::{CONVERSION_PATH, admission_path};
 
 use super::control_plane::ControlPlane;
 use super::process::{Finished, Start};
@@ -73,8 +74,9 @@ pub(crate) fn restore_webhooks(plane: &ControlPlane, namespace: &str, port: u16)
 /// The functions of the library by the path under which the release calls them.
 pub(crate) fn routes() -> Routes {
     let mut routes: Routes = [(CONVERSION_PATH.to_owned(), Arc::new(windlass::conversion::review) as _)].into();
-    for kind in ["windlassconfig", "windlassconfigtemplate"] {
-        routes.insert(format!("/validate-bootstrap-windlass-dev-v1beta2-{kind}"), Arc::new(windlass::admission::review));
+    for kind in Kind::ALL {
+        let path = admission_path("validate", GROUP, Version::V1Beta2.as_str(), kind.as_str());
+        routes.insert(path, Arc::new(windlass::admission::review));
     }
     routes
 }

@@ -1,0 +1,339 @@
+//! The controller against an API server in memory.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request, Response, StatusCode};
+use futures::StreamExt;
+use kube::Client;
+use kube::api::DynamicObject;
+use kube::runtime::controller::Action as Next;
+use serde_json::{Value, json};
+use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
+
+use super::caches::{self, Caches};
+use super::requests::Refusal;
+use super::resources::{self, Core, resource};
+use super::work::{self, Context, Failure};
+use super::workload::Workloads;
+use super::{Setting, keys};
+use crate::election::{Elector, Leadership};
+use crate::flags::Flags;
+use crate::metrics::Metrics;
+use crate::readiness::Readiness;
+use crate::shutdown::Shutdown;
+
+const CONFIGS: &str = "/apis/bootstrap.windlass.dev/v1beta2/namespaces/n/windlassconfigs";
+const SECRETS: &str = "/api/v1/namespaces/n/secrets";
+
+/// Objects by path, and what was asked for.
+#[derive(Clone, Default)]
+struct Api(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    objects: BTreeMap<String, Value>,
+    asked: Vec<(Method, String)>,
+    /// The answer to requests of that method, whatever they are.
+    refused: Option<(Method, StatusCode)>,
+}
+
+impl Api {
+    fn put(&self, collection: &str, object: Value) {
+        let path = format!("{collection}/{}", object["metadata"]["name"].as_str().unwrap());
+        self.0.lock().unwrap().objects.insert(path, object);
+    }
+
+    fn get(&self, path: &str) -> Option<Value> {
+        self.0.lock().unwrap().objects.get(path).cloned()
+    }
+
+    fn refuse(&self, method: Method, code: StatusCode) {
+        self.0.lock().unwrap().refused = Some((method, code));
+    }
+
+    /// Methods and paths, with their queries, of all requests but reads of one object.
+    fn asked(&self, is_wanted: impl Fn(&Method) -> bool) -> Vec<String> {
+        let state = self.0.lock().unwrap();
+        state.asked.iter().filter(|(method, _)| is_wanted(method)).map(|(method, path)| format!("{method} {path}")).collect()
+    }
+
+    fn writes(&self) -> Vec<String> {
+        self.asked(|method| *method != Method::GET)
+    }
+
+    fn client(&self) -> Client {
+        let api = self.clone();
+        let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+            let api = api.clone();
+            async move {
+                let (head, body) = request.into_parts();
+                if head.uri.query().is_some_and(|query| query.contains("watch=")) {
+                    api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
+                    return std::future::pending().await;
+                }
+                let body = to_bytes(Body::new(body), usize::MAX).await.unwrap();
+                let body = serde_json::from_slice(&body).unwrap_or_default();
+                let (code, answer) = api.answer(head.method, &head.uri.to_string(), head.uri.path(), body);
+                Ok::<_, Infallible>(Response::builder().status(code).body(Body::from(answer.to_string())).unwrap())
+            }
+        });
+        Client::new(service, "default")
+    }
+
+    fn answer(&self, method: Method, asked: &str, path: &str, body: Value) -> (StatusCode, Value) {
+        let mut state = self.0.lock().unwrap();
+        state.asked.push((method.clone(), asked.to_owned()));
+        let refused = |code: StatusCode| (code, json!({"kind": "Status", "code": code.as_u16(), "message": "refused", "reason": "x"}));
+        if let Some((_, code)) = state.refused.iter().find(|(refused, _)| *refused == method) {
+            return refused(*code);
+        }
+        let path = path.strip_suffix("/status").unwrap_or(path);
+        let is_collection =
+            path.ends_with("s") && !state.objects.contains_key(path) && method == Method::GET && path.starts_with("/apis/bootstrap");
+        match method.as_str() {
+            "GET" if is_collection => {
+                (StatusCode::OK, json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}))
+            }
+            "GET" => state.objects.get(path).map_or_else(|| refused(StatusCode::NOT_FOUND), |object| (StatusCode::OK, object.clone())),
+            "POST" => {
+                let path = format!("{path}/{}", body["metadata"]["name"].as_str().unwrap_or("generated"));
+                state.objects.insert(path, body.clone());
+                (StatusCode::CREATED, body)
+            }
+            "PATCH" => {
+                let mut object = state.objects[path].clone();
+                for field in ["status", "spec"].into_iter().filter(|field| body.get(field).is_some()) {
+                    object[field] = body[field].clone();
+                }
+                state.objects.insert(path.to_owned(), object.clone());
+                (StatusCode::OK, object)
+            }
+            other => panic!("{other} {path}"),
+        }
+    }
+}
+
+/// An API server with a cluster that runs, and one Machine whose config needs no token.
+fn site() -> Api {
+    let api = Api::default();
+    let core = "/apis/cluster.x-k8s.io/v1beta2/namespaces/n";
+    let metadata = |name: &str| json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": "1"});
+    api.put(
+        &format!("{core}/clusters"),
+        json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": metadata("c"),
+            "spec": {"controlPlaneEndpoint": {"host": "h", "port": 1}},
+            "status": {
+                "initialization": {"infrastructureProvisioned": true},
+                "conditions": [{"type": "ControlPlaneInitialized", "status": "True"}],
+            },
+        }),
+    );
+    api.put(
+        &format!("{core}/machines"),
+        json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": metadata("m"),
+            "spec": {"clusterName": "c", "version": "v1.34.1"},
+        }),
+    );
+    let key = windlass::reconcile::KeyRequest {
+        algorithm: windlass::api::node::EncryptionAlgorithm::EcdsaP256,
+        validity: Some((1_700_000_000, 1_900_000_000)),
+    };
+    let data = keys::pair(&key).unwrap();
+    api.put(SECRETS, json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata("c-ca"), "data": data}));
+    api.put(CONFIGS, config_value());
+    api
+}
+
+fn config_value() -> Value {
+    let owner = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "name": "m", "uid": "m"});
+    json!({
+        "apiVersion": "bootstrap.windlass.dev/v1beta2", "kind": "WindlassConfig",
+        "metadata": {"name": "w", "namespace": "n", "uid": "w", "resourceVersion": "1", "generation": 1, "ownerReferences": [owner]},
+        "spec": {"joinConfiguration": {"discovery": {"file": {"kubeConfigPath": "/k"}}}},
+    })
+}
+
+fn config() -> Arc<DynamicObject> {
+    Arc::new(serde_json::from_value(config_value()).unwrap())
+}
+
+fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
+    Setting {
+        client: api.client(),
+        flags: Flags::of(arguments),
+        metrics: Metrics::new(),
+        readiness: Readiness::default(),
+        leadership,
+        shutdown: Shutdown::new(),
+    }
+}
+
+fn context_of(setting: &Setting) -> Arc<Context> {
+    let kind = |kind: &str| resource("cluster.x-k8s.io", "v1beta2", kind);
+    let core = Core { cluster: kind("Cluster"), machine: kind("Machine"), machine_pool: kind("MachinePool") };
+    let (caches, _) = Caches::begin(setting, &core);
+    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
+    Arc::new(Context::new(setting, core, Arc::new(caches), Arc::new(workloads)))
+}
+
+fn context(api: &Api) -> (Arc<Context>, Setting) {
+    let setting = setting(api, &[], Leadership::without_election());
+    (context_of(&setting), setting)
+}
+
+#[tokio::test]
+async fn a_config_goes_from_its_machine_to_its_data() {
+    let api = site();
+    let (context, setting) = context(&api);
+    let next = work::reconcile(config(), context).await.expect("nothing is missing");
+    assert_eq!(next, Next::requeue(setting.flags.sync_period));
+    assert_eq!(
+        api.writes(),
+        [format!("POST {SECRETS}?&fieldManager=windlass-manager"), format!("PATCH {CONFIGS}/w/status?&fieldManager=windlass-manager")]
+    );
+    assert!(api.get(&format!("{SECRETS}/w")).unwrap()["data"]["value"].is_string());
+    assert_eq!(api.get(&format!("{CONFIGS}/w")).unwrap()["status"]["dataSecretName"], "w");
+    let text = setting.metrics.text();
+    assert!(
+        text.contains(r#"controller_runtime_reconcile_total{controller="windlassconfig",result="success"} 1"#),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn who_does_not_lead_writes_nothing() {
+    let api = site();
+    let flags = Flags::of(&[]);
+    let elector = Elector::new(api.client(), "windlass-system", "me".to_owned(), flags.lease, Metrics::new());
+    let context = context_of(&setting(&api, &[], elector.leadership()));
+    let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not write");
+    assert!(matches!(failure, Failure::NotLeading), "{failure}");
+    assert_eq!(api.writes(), Vec::<String>::new());
+    assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+}
+
+/// Codes 409 and 404 are no faults: somebody else was quicker.
+#[tokio::test]
+async fn who_is_overtaken_looks_again_soon() {
+    for code in [StatusCode::CONFLICT, StatusCode::NOT_FOUND] {
+        let api = site();
+        let (context, setting) = context(&api);
+        api.refuse(Method::POST, code);
+        let failure = work::reconcile(config(), context.clone()).await.expect_err("it was overtaken");
+        assert!(matches!(failure, Failure::Overtaken), "{failure}");
+        assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+        assert!(setting.metrics.text().contains(r#"result="requeue"} 1"#));
+    }
+}
+
+#[tokio::test]
+async fn failures_are_looked_at_later_each_time() {
+    let api = site();
+    let (context, _) = context(&api);
+    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    let mut pauses = Vec::new();
+    for _ in 0..10 {
+        let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not");
+        assert_eq!(failure.to_string(), "cannot create Secret n/w: refused");
+        pauses.push(work::after_failure(config(), &failure, context.clone()));
+    }
+    let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000];
+    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+    context.forget(&("n".to_owned(), "w".to_owned()));
+    let failure = Failure::Fault("x".to_owned());
+    assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(500)));
+}
+
+#[tokio::test]
+async fn a_panic_is_caught_counted_and_said() {
+    let api = site();
+    let (context, setting) = context(&api);
+    let failure = work::guarded(async { panic!("on purpose") }, &config(), &context).await.expect_err("it panicked");
+    assert!(matches!(failure, Failure::Fault(_)), "{failure}");
+    assert!(setting.metrics.text().contains(r#"controller_runtime_reconcile_panics_total{controller="windlassconfig"} 1"#));
+    let conditions = api.get(&format!("{CONFIGS}/w")).unwrap()["status"]["conditions"].clone();
+    let data = conditions.as_array().unwrap().iter().find(|condition| condition["type"] == "DataSecretAvailable").unwrap();
+    assert!(data["message"].as_str().unwrap().starts_with("a fault of the controller ended the work"), "{data}");
+    // Others, and this one, go on.
+    work::reconcile(config(), context).await.expect("the next time it works");
+}
+
+#[tokio::test]
+async fn events_are_published_and_their_failure_is_no_failure() {
+    let api = site();
+    let (context, _) = context(&api);
+    let key =
+        Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "x".to_owned() };
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x", "namespace": "n"}});
+    let event = Event { reason: "BootstrapTokenRecreated", message: "it was gone".to_owned() };
+    let write = Write { key: key.clone(), action: Action::Create(secret), event: Some(event) };
+    let mut world = World::new(config_value(), String::new());
+    context.write(&config(), &mut world, write.clone()).await.expect("it is written");
+    let events = api.writes().into_iter().find(|write| write.starts_with("POST /apis/events.k8s.io/v1/namespaces/n/events"));
+    assert!(events.is_some(), "{:?}", api.writes());
+    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    let merge = Write { action: Action::Merge(json!({"spec": {}})), ..write };
+    context.write(&config(), &mut world, merge).await.expect("it is written all the same");
+}
+
+/// The label of `--watch-filter` and the namespaces of `--namespace` are asked of the API server.
+#[tokio::test]
+async fn only_what_flags_name_is_watched() {
+    for (arguments, namespace, expected) in [
+        (&[][..], None, "/apis/bootstrap.windlass.dev/v1beta2/windlassconfigs?"),
+        (&["--namespace=a"], Some("a"), "/apis/bootstrap.windlass.dev/v1beta2/namespaces/a/windlassconfigs?"),
+        (&["--watch-filter=x"], None, "labelSelector=cluster.x-k8s.io%2Fwatch-filter%3Dx"),
+    ] {
+        let api = Api::default();
+        let setting = setting(&api, arguments, Leadership::without_election());
+        assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
+        let (configs, _store) = caches::configs(&setting, &resources::config(), namespace);
+        drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
+        let asked = api.asked(|method| *method == Method::GET);
+        assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)), "{asked:?}");
+    }
+    let setting = setting(&Api::default(), &["--namespace=b,a"], Leadership::without_election());
+    assert_eq!(caches::namespaces(&setting), [Some("a".to_owned()), Some("b".to_owned())]);
+}
+
+/// Nobody waits for it twice, and no other cluster waits at all.
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
+    let api = Api::default();
+    // A port on which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for name in ["c", "d"] {
+        let kubeconfig = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"https://127.0.0.1:{port}\"}}\n\
+             contexts:\n- name: x\n  context: {{cluster: x, user: x}}\nusers:\n- name: x\n  user: {{token: t}}\n"
+        );
+        let value = k8s_openapi::ByteString(kubeconfig.into_bytes());
+        api.put(SECRETS, json!({"metadata": {"name": format!("{name}-kubeconfig")}, "data": {"value": value}}));
+    }
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let key = Key {
+        realm: Realm::Workload,
+        group: String::new(),
+        kind: "Secret".to_owned(),
+        namespace: "kube-system".to_owned(),
+        name: "x".to_owned(),
+    };
+    let read = async |cluster: &str| workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await;
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    let asked = || api.asked(|method| *method == Method::GET);
+    assert_eq!(asked(), [format!("GET {SECRETS}/c-kubeconfig")], "the second time nothing is asked");
+    assert_eq!(read("d").await, Err(Refusal::Silent));
+    assert_eq!(asked().len(), 2, "another cluster is asked nevertheless");
+    workloads.forget(&("n".to_owned(), "c".to_owned()));
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(asked().len(), 3, "a Cluster that was made again is another one");
+    let missing = read("e").await.expect_err("it has no kubeconfig");
+    assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
+}
