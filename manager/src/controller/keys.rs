@@ -112,6 +112,25 @@ mod tests {
         assert!(counts.iter().all(|count| (400..850).contains(count)), "{counts:?}");
     }
 
+    /// `NewSelfSignedCACert` of Cluster API's `util/certs`.
+    #[test]
+    fn authorities_are_as_cluster_api_makes_them() {
+        let (begin, end) = (1_700_000_000, 2_015_360_000);
+        let data = pair(&KeyRequest { algorithm: EncryptionAlgorithm::EcdsaP384, validity: Some((begin, end)) }).unwrap();
+        let ByteString(text) = serde_json::from_value(data["tls.crt"].clone()).unwrap();
+        let pem = pem::parse(text).unwrap();
+        let (_, certificate) = x509_parser::parse_x509_certificate(pem.contents()).unwrap();
+        assert_eq!(certificate.subject().to_string(), "CN=kubernetes");
+        assert_eq!(certificate.issuer().to_string(), "CN=kubernetes");
+        assert_eq!(certificate.raw_serial(), [0]);
+        assert_eq!(certificate.validity().not_before.timestamp(), begin);
+        assert_eq!(certificate.validity().not_after.timestamp(), end);
+        let constraints = certificate.basic_constraints().unwrap().unwrap();
+        assert!(constraints.critical && constraints.value.ca && constraints.value.path_len_constraint == Some(0));
+        let usage = certificate.key_usage().unwrap().unwrap().value;
+        assert!(usage.digital_signature() && usage.key_encipherment() && usage.key_cert_sign() && !usage.crl_sign());
+    }
+
     #[test]
     fn pairs_are_in_the_forms_that_kubeadm_reads() {
         for (algorithm, validity, certificate, key) in [
