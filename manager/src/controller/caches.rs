@@ -298,5 +298,9 @@ mod tests {
         assert!(!is_told(Event::InitDone));
         assert!(is_told(Event::Delete(machine("2"))));
         assert!(is_told(Event::Apply(machine("2"))), "made again");
+        let mut going = machine("2");
+        going.metadata.deletion_timestamp =
+            Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
+        assert!(is_told(Event::Apply(going)), "it goes");
     }
 }

@@ -109,9 +109,7 @@ async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<
     let shutdown = setting.shutdown.clone();
     let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, resources::config()));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
-    // Namespaces that were named share the workers.
-    let workers = setting.flags.concurrency.div_ceil(caches::namespaces(setting).len());
-    let workers = u16::try_from(workers).unwrap_or(u16::MAX);
+    let workers = workers(setting.flags.concurrency, caches::namespaces(setting).len());
     // A task of its own each, so that all processors work.
     let work = |config, context| {
         let working = tokio::spawn(work::reconcile(config, context));
@@ -129,4 +127,9 @@ async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<
             std::future::ready(())
         })
         .await;
+}
+
+/// How many configs of a namespace are worked on at once: namespaces that were named share the workers.
+fn workers(concurrency: usize, namespaces: usize) -> u16 {
+    u16::try_from(concurrency.div_ceil(namespaces)).unwrap_or(u16::MAX)
 }

@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches};
-use super::requests::Refusal;
+use super::requests::{self, Refusal};
 use super::resources::{self, Core, resource};
+use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
-use super::{Setting, keys};
+use super::{Setting, keys, workers};
 use crate::election::{Elector, Leadership};
 use crate::flags::Flags;
 use crate::metrics::Metrics;
@@ -37,6 +38,8 @@ struct Api(Arc<Mutex<State>>);
 struct State {
     objects: BTreeMap<String, Value>,
     asked: Vec<(Method, String)>,
+    /// The media types of what was written.
+    media_types: Vec<String>,
     /// The answer to requests of that method, whatever they are.
     refused: Option<(Method, StatusCode)>,
 }
@@ -53,6 +56,10 @@ impl Api {
 
     fn refuse(&self, method: Method, code: StatusCode) {
         self.0.lock().unwrap().refused = Some((method, code));
+    }
+
+    fn refuse_nothing(&self) {
+        self.0.lock().unwrap().refused = None;
     }
 
     /// Methods and paths, with their queries, of all requests but reads of one object.
@@ -75,6 +82,8 @@ impl Api {
                     api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
                     return std::future::pending().await;
                 }
+                let media_type = head.headers.get("content-type").map(|value| value.to_str().unwrap().to_owned());
+                api.0.lock().unwrap().media_types.extend(media_type.filter(|_| head.method != Method::GET));
                 let body = to_bytes(Body::new(body), usize::MAX).await.unwrap();
                 let body = serde_json::from_slice(&body).unwrap_or_default();
                 let (code, answer) = api.answer(head.method, &head.uri.to_string(), head.uri.path(), body);
@@ -174,10 +183,16 @@ fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
     }
 }
 
-fn context_of(setting: &Setting) -> Arc<Context> {
+/// Caches that nothing fills.
+fn empty_caches(setting: &Setting) -> (Core, Caches) {
     let kind = |kind: &str| resource("cluster.x-k8s.io", "v1beta2", kind);
     let core = Core { cluster: kind("Cluster"), machine: kind("Machine"), machine_pool: kind("MachinePool") };
     let (caches, _) = Caches::begin(setting, &core);
+    (core, caches)
+}
+
+fn context_of(setting: &Setting) -> Arc<Context> {
+    let (core, caches) = empty_caches(setting);
     let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
     Arc::new(Context::new(setting, core, Arc::new(caches), Arc::new(workloads)))
 }
@@ -245,9 +260,59 @@ async fn failures_are_looked_at_later_each_time() {
     }
     let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000];
     assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
-    context.forget(&("n".to_owned(), "w".to_owned()));
     let failure = Failure::Fault("x".to_owned());
-    assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(500)));
+    let first = Next::requeue(Duration::from_millis(500));
+    context.forget(&("n".to_owned(), "w".to_owned()));
+    assert_eq!(work::after_failure(config(), &failure, context.clone()), first);
+    api.refuse_nothing();
+    work::reconcile(config(), context.clone()).await.expect("now it may");
+    assert_eq!(work::after_failure(config(), &failure, context), first);
+}
+
+/// Cluster API's API servers in memory take Secrets in no other form.
+#[tokio::test]
+async fn secrets_of_workload_clusters_are_sent_as_client_go_sends_them() {
+    let api = Api::default();
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "t", "metadata": {"name": "x", "namespace": "n"}, "data": {"k": "dg=="},
+    });
+    let key = |realm| Key { realm, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "x".to_owned() };
+    for realm in [Realm::Workload, Realm::Management] {
+        let action = Action::Create(secret.clone());
+        requests::write(&api.client(), &resources::kubernetes("Secret"), &key(realm), &action).await.expect("it is taken");
+    }
+    assert_eq!(api.0.lock().unwrap().media_types, ["application/vnd.kubernetes.protobuf", "application/json"]);
+}
+
+#[test]
+fn namespaces_share_the_workers() {
+    let shares = [(100, 1, 100), (100, 3, 34), (1, 3, 1), (100_000, 1, u16::MAX)];
+    for (concurrency, namespaces, expected) in shares {
+        assert_eq!(workers(concurrency, namespaces), expected);
+    }
+}
+
+#[tokio::test]
+async fn changes_reach_the_part_whose_namespace_it_is() {
+    let api = Api::default();
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (_, caches) = empty_caches(&setting);
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
+    let machine = json!({
+        "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"}, "spec": {"bootstrap": {"configRef": reference}},
+    });
+    let change = Change::Machine(serde_json::from_value(machine).unwrap());
+    let (parts, mut receivers): (Vec<_>, Vec<_>) = [None, Some("n"), Some("other")]
+        .map(|namespace| {
+            let (sender, receiver) = futures::channel::mpsc::unbounded();
+            (Part { namespace: namespace.map(str::to_owned), sender }, receiver)
+        })
+        .into_iter()
+        .unzip();
+    told(&change, &caches, &workloads, &parts);
+    let got: Vec<bool> = receivers.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
+    assert_eq!(got, [true, true, false]);
 }
 
 #[tokio::test]
@@ -331,7 +396,10 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     assert_eq!(asked(), [format!("GET {SECRETS}/c-kubeconfig")], "the second time nothing is asked");
     assert_eq!(read("d").await, Err(Refusal::Silent));
     assert_eq!(asked().len(), 2, "another cluster is asked nevertheless");
-    workloads.forget(&("n".to_owned(), "c".to_owned()));
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (_, caches) = empty_caches(&setting);
+    let cluster = json!({"apiVersion": "x/y", "kind": "Cluster", "metadata": {"name": "c", "namespace": "n"}});
+    told(&Change::Cluster(serde_json::from_value(cluster).unwrap()), &caches, &workloads, &[]);
     assert_eq!(read("c").await, Err(Refusal::Silent));
     assert_eq!(asked().len(), 3, "a Cluster that was made again is another one");
     let missing = read("e").await.expect_err("it has no kubeconfig");

@@ -24,7 +24,7 @@ pub(super) struct Part {
 }
 
 /// What a change is of.
-enum Change {
+pub(super) enum Change {
     Cluster(DynamicObject),
     Machine(DynamicObject),
 }
@@ -40,31 +40,36 @@ pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Wo
                 change = changes.next() => change,
             };
             let Some(change) = change else { return };
-            if let Change::Cluster(cluster) = &change {
-                let name = (cluster.namespace().unwrap_or_default(), cluster.name_any());
-                if caches.get("Cluster", &name.0, &name.1).is_none() {
-                    workloads.forget(&name);
-                }
-            }
-            for Part { namespace, sender } in &parts {
-                let all = configs(&caches, &change).into_iter();
-                for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
-                    // A part that has ended looks at nothing any more.
-                    drop(sender.unbounded_send(reference));
-                }
-            }
+            told(&change, &caches, &workloads, &parts);
         }
     });
 }
 
+/// Tells each part which of its configs a change is for; a Cluster that is gone needs no client any more.
+pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, parts: &[Part]) {
+    if let Change::Cluster(cluster) = change {
+        let name = (cluster.namespace().unwrap_or_default(), cluster.name_any());
+        if caches.get("Cluster", &name.0, &name.1).is_none() {
+            workloads.forget(&name);
+        }
+    }
+    for Part { namespace, sender } in parts {
+        let all = configs(caches, change).into_iter();
+        for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
+            // A part that has ended looks at nothing any more.
+            drop(sender.unbounded_send(reference));
+        }
+    }
+}
+
 fn changes(watches: Watches) -> impl Stream<Item = Change> {
     let Watches { clusters, machines, machine_pools } = watches;
-    let told = |what: &'static str, result: Result<DynamicObject, kube::runtime::watcher::Error>| async move {
+    let logged = |what: &'static str, result: Result<DynamicObject, kube::runtime::watcher::Error>| async move {
         result.map_err(|cause| tracing::warn!(err = %cause, kind = what, "A watch failed and begins again")).ok()
     };
-    let clusters = clusters.filter_map(move |result| told("Cluster", result)).map(Change::Cluster);
-    let machines = machines.filter_map(move |result| told("Machine", result)).map(Change::Machine);
-    let machine_pools = machine_pools.filter_map(move |result| told("MachinePool", result)).map(Change::Machine);
+    let clusters = clusters.filter_map(move |result| logged("Cluster", result)).map(Change::Cluster);
+    let machines = machines.filter_map(move |result| logged("Machine", result)).map(Change::Machine);
+    let machine_pools = machine_pools.filter_map(move |result| logged("MachinePool", result)).map(Change::Machine);
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
@@ -115,5 +120,9 @@ mod tests {
         );
         assert_eq!(found(json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"})), None);
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})), None);
+        let mut pool = machine(json!(null));
+        let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
+        pool.data = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
+        assert!(config(&pool).is_some(), "that of a MachinePool stands deeper");
     }
 }

@@ -199,6 +199,24 @@ fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
 mod tests {
     use super::*;
 
+    /// A client that was refused may have old credentials; one that was only too slow is good.
+    #[tokio::test]
+    async fn what_was_refused_is_asked_with_a_fresh_kubeconfig() {
+        let service = tower::service_fn(|_: axum::http::Request<kube::client::Body>| async {
+            Ok::<_, std::convert::Infallible>(axum::http::Response::new(axum::body::Body::empty()))
+        });
+        let client = Client::new(service, "default");
+        for (refusal, is_kept, is_left_alone) in
+            [(Refusal::Overtaken, true, false), (Refusal::Refused("code 401".to_owned()), false, false), (Refusal::Silent, false, true)]
+        {
+            let workload = Workload::new();
+            workload.lock().client = Some((client.clone(), Instant::now()));
+            workload.failed(&refusal);
+            let state = workload.lock();
+            assert_eq!((state.client.is_some(), state.silent_until.is_some()), (is_kept, is_left_alone), "{refusal}");
+        }
+    }
+
     #[test]
     fn kubeconfigs_reach_nothing_of_the_controller() {
         let kubeconfig = |cluster: &str, user: &str| {
