@@ -69,7 +69,8 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let Some(core) = core(&setting).await else { return Ok(()) };
     let (caches, watches) = Caches::begin(&setting, &core);
     let caches = Arc::new(caches);
-    let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
+    let Flags { workload_api, concurrency, .. } = setting.flags;
+    let workloads = Arc::new(Workloads::new(setting.client.clone(), workload_api, setting.metrics.clone(), concurrency));
     let context = Arc::new(Context::new(&setting, core, caches.clone(), workloads.clone()));
     let (mut parts, mut working) = (Vec::new(), Vec::new());
     for namespace in caches::namespaces(&setting) {

@@ -193,7 +193,7 @@ fn empty_caches(setting: &Setting) -> (Core, Caches) {
 
 fn context_of(setting: &Setting) -> Arc<Context> {
     let (core, caches) = empty_caches(setting);
-    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
+    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone(), setting.flags.concurrency);
     Arc::new(Context::new(setting, core, Arc::new(caches), Arc::new(workloads)))
 }
 
@@ -297,7 +297,7 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let api = Api::default();
     let setting = setting(&api, &[], Leadership::without_election());
     let (_, caches) = empty_caches(&setting);
-    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let workloads = Workloads::new(api.client(), None, Metrics::new(), 100);
     let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
     let machine = json!({
         "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"}, "spec": {"bootstrap": {"configRef": reference}},
@@ -367,21 +367,18 @@ async fn only_what_flags_name_is_watched() {
     assert_eq!(caches::namespaces(&setting), [Some("a".to_owned()), Some("b".to_owned())]);
 }
 
-/// Nobody waits for it twice, and no other cluster waits at all.
-#[tokio::test]
-async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
-    let api = Api::default();
-    // A port on which nobody listens.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    for name in ["c", "d"] {
-        let kubeconfig = format!(
-            "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"https://127.0.0.1:{port}\"}}\n\
-             contexts:\n- name: x\n  context: {{cluster: x, user: x}}\nusers:\n- name: x\n  user: {{token: t}}\n"
-        );
-        let value = k8s_openapi::ByteString(kubeconfig.into_bytes());
-        api.put(SECRETS, json!({"metadata": {"name": format!("{name}-kubeconfig")}, "data": {"value": value}}));
-    }
-    let workloads = Workloads::new(api.client(), None, Metrics::new());
+/// The Secret with the kubeconfig of a cluster on a port of this machine.
+fn kubeconfig(cluster: &str, port: u16) -> Value {
+    let kubeconfig = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"https://127.0.0.1:{port}\"}}\n\
+         contexts:\n- name: x\n  context: {{cluster: x, user: x}}\nusers:\n- name: x\n  user: {{token: t}}\n"
+    );
+    let value = k8s_openapi::ByteString(kubeconfig.into_bytes());
+    json!({"metadata": {"name": format!("{cluster}-kubeconfig")}, "data": {"value": value}})
+}
+
+/// Reads some Secret of a workload cluster.
+async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Refusal> {
     let key = Key {
         realm: Realm::Workload,
         group: String::new(),
@@ -389,7 +386,46 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
         namespace: "kube-system".to_owned(),
         name: "x".to_owned(),
     };
-    let read = async |cluster: &str| workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await;
+    workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await
+}
+
+/// Half of the workers may wait for one cluster; who comes then goes on with something else, and the object says nothing of it.
+#[tokio::test]
+async fn half_of_the_workers_are_left_for_other_clusters() {
+    let api = site();
+    // It takes connections, and never says a word.
+    let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    api.put(SECRETS, kubeconfig("c", hangs.local_addr().unwrap().port()));
+    let setting = setting(&api, &["--windlassconfig-concurrency=2"], Leadership::without_election());
+    let (core, caches) = empty_caches(&setting);
+    let workloads = Arc::new(Workloads::new(api.client(), None, Metrics::new(), setting.flags.concurrency));
+    let context = Arc::new(Context::new(&setting, core, Arc::new(caches), workloads.clone()));
+    let waiting = tokio::spawn(async move { read(&workloads, "c").await });
+    while api.asked(|method| *method == Method::GET).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let mut config = config_value();
+    config["spec"] = json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}}});
+    let config: Arc<DynamicObject> = Arc::new(serde_json::from_value(config).unwrap());
+    let failure = work::reconcile(config.clone(), context.clone()).await.expect_err("it is busy");
+    assert!(matches!(failure, Failure::Busy), "{failure}");
+    assert_eq!(work::after_failure(config, &failure, context), Next::requeue(Duration::from_millis(100)));
+    assert!(!waiting.is_finished());
+    assert!(api.get(&format!("{CONFIGS}/w")).unwrap().get("status").is_none(), "nothing is said");
+    waiting.abort();
+}
+
+/// Nobody waits for it twice, and no other cluster waits at all.
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
+    let api = Api::default();
+    // A port on which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for name in ["c", "d"] {
+        api.put(SECRETS, kubeconfig(name, port));
+    }
+    let workloads = Workloads::new(api.client(), None, Metrics::new(), 100);
+    let read = async |cluster: &str| read(&workloads, cluster).await;
     assert_eq!(read("c").await, Err(Refusal::Silent));
     assert_eq!(read("c").await, Err(Refusal::Silent));
     let asked = || api.asked(|method| *method == Method::GET);

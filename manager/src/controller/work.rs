@@ -39,8 +39,8 @@ const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// How long after somebody else wrote first.
-const OVERTAKEN_PAUSE: Duration = Duration::from_millis(100);
+/// How long after somebody else wrote first, or was busy.
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What all configs are worked on with.
 pub(super) struct Context {
@@ -61,6 +61,8 @@ pub(super) struct Context {
 #[derive(Debug)]
 pub(super) enum Failure {
     Overtaken,
+    /// Others are at the same workload cluster.
+    Busy,
     Fault(String),
     NotLeading,
 }
@@ -69,6 +71,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Overtaken => formatter.write_str("somebody else wrote first"),
+            Failure::Busy => formatter.write_str("others wait for the API server of its cluster"),
             Failure::Fault(fault) => formatter.write_str(fault),
             Failure::NotLeading => formatter.write_str("this process holds the lease no longer"),
         }
@@ -133,7 +136,7 @@ pub(super) async fn guarded(
     let outcome = match &worked {
         Ok(rest) if rest.again.is_some() => Outcome::RequeueAfter,
         Ok(_) => Outcome::Success,
-        Err(Failure::Overtaken) => Outcome::Requeue,
+        Err(Failure::Overtaken | Failure::Busy) => Outcome::Requeue,
         Err(_) => Outcome::Error,
     };
     context.metrics.reconciled(outcome, began.elapsed());
@@ -156,7 +159,7 @@ fn span((namespace, name): &Name) -> tracing::Span {
 /// When a config that failed is looked at again.
 pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, context: Arc<Context>) -> Next {
     if !matches!(failure, Failure::Fault(_)) {
-        return Next::requeue(OVERTAKEN_PAUSE);
+        return Next::requeue(SHORT_PAUSE);
     }
     let mut failures = context.lock_failures();
     let count = failures.entry(name_of(&config)).or_insert(0);
@@ -180,7 +183,9 @@ async fn work(config: &DynamicObject, context: &Context) -> Result<Rest, Failure
             Step::Rest(rest) => return Ok(rest),
             Step::Read(keys) => {
                 let observed = join_all(keys.iter().map(|key| context.read(config, &world, key))).await;
-                keys.into_iter().zip(observed).for_each(|(key, observation)| world.observe(key, observation));
+                for (key, observation) in keys.into_iter().zip(observed) {
+                    world.observe(key, observation?);
+                }
             }
             Step::Write(write) => context.write(config, &mut world, write).await?,
         }
@@ -199,7 +204,8 @@ async fn tell_of_panic(config: &DynamicObject, context: &Context) {
 }
 
 impl Context {
-    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Observation {
+    /// What is there of an object. That others are busy with the same cluster is nothing that the object should say.
+    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Result<Observation, Failure> {
         let found = match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
@@ -210,11 +216,12 @@ impl Context {
             },
             Realm::Management => self.read_here(key).await,
         };
-        match found {
+        Ok(match found {
             Ok(Some(value)) => Observation::found(value),
             Ok(None) => Observation::Absent,
+            Err(Refusal::Busy) => return Err(Failure::Busy),
             Err(refusal) => Observation::Failed(refusal.to_string()),
-        }
+        })
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
@@ -268,6 +275,7 @@ impl Context {
         let written = match written {
             Ok(written) => written,
             Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
+            Err(Refusal::Busy) => return Err(Failure::Busy),
             Err(refusal) => return Err(Failure::Fault(format!("cannot {} {key}: {refusal}", action.as_str()))),
         };
         tracing::debug!(verb = action.as_str(), object = %key, "Wrote");

@@ -1,6 +1,6 @@
 //! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer costs others nothing: few requests wait for it, and after the first that waited in vain none does for
-//! a while.
+//! there. One that does not answer costs others little: half of the workers wait for it at most, and after the first that waited in vain
+//! none does for a while.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(10);
 /// How long a kubeconfig is used before it is read again: its certificates are rotated.
 const FRESH: Duration = Duration::from_secs(300);
-/// Requests that may wait for one cluster.
+/// Requests that one cluster is asked at once.
 const AT_ONCE: usize = 10;
 /// Clusters whose clients are kept; the one that was used longest ago goes first.
 const MOST: usize = 1000;
@@ -35,6 +35,8 @@ pub(super) struct Workloads {
     management: Client,
     rate: Option<Rate>,
     metrics: Metrics,
+    /// How many may ask one cluster or wait for their turn to: half of all workers, so that the other half works for other clusters.
+    room: usize,
     clusters: Mutex<BTreeMap<Name, Arc<Workload>>>,
 }
 
@@ -43,7 +45,10 @@ pub(super) type Name = (String, String);
 
 /// One workload cluster.
 struct Workload {
+    room: Semaphore,
     turns: Semaphore,
+    /// Held by the one that makes the client.
+    connecting: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -55,8 +60,9 @@ struct State {
 }
 
 impl Workloads {
-    pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics) -> Self {
-        Workloads { management, rate, metrics, clusters: Mutex::default() }
+    /// `concurrency`: how many configs are worked on at once.
+    pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics, concurrency: usize) -> Self {
+        Workloads { management, rate, metrics, room: concurrency.div_ceil(2), clusters: Mutex::default() }
     }
 
     /// Reads an object of a cluster.
@@ -83,12 +89,16 @@ impl Workloads {
     /// Asks a cluster.
     async fn ask<T>(&self, cluster: &Name, request: impl AsyncFnOnce(Client) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let workload = self.workload(cluster);
-        if workload.lock().silent_until.is_some_and(|until| Instant::now() < until) {
+        let is_silent = || workload.lock().silent_until.is_some_and(|until| Instant::now() < until);
+        if is_silent() {
             return Err(Refusal::Silent);
         }
-        let Ok(_turn) = workload.turns.try_acquire() else {
-            return Err(Refusal::Refused("the API server of the cluster has too much to do".to_owned()));
-        };
+        let _room = workload.room.try_acquire().map_err(|_| Refusal::Busy)?;
+        let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
+        // Whoever had a turn before may have waited in vain.
+        if is_silent() {
+            return Err(Refusal::Silent);
+        }
         let client = self.client(cluster, &workload).await.map_err(Refusal::Refused)?;
         let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
         if let Err(refusal) = &answer {
@@ -103,12 +113,13 @@ impl Workloads {
             let oldest = clusters.iter().min_by_key(|(_, workload)| workload.lock().used).map(|(name, _)| name.clone());
             oldest.map(|name| clusters.remove(&name));
         }
-        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new())).clone();
+        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new(self.room))).clone();
         workload.lock().used = Instant::now();
         workload
     }
 
     async fn client(&self, cluster: &Name, workload: &Workload) -> Result<Client, String> {
+        let _connecting = workload.connecting.lock().await;
         if let Some((client, since)) = workload.lock().client.clone()
             && since.elapsed() < FRESH
         {
@@ -153,15 +164,20 @@ impl Workloads {
 }
 
 impl Workload {
-    fn new() -> Self {
+    fn new(room: usize) -> Self {
         let state = State { client: None, silent_until: None, used: Instant::now() };
-        Workload { turns: Semaphore::new(AT_ONCE), state: Mutex::new(state) }
+        Workload {
+            room: Semaphore::new(room),
+            turns: Semaphore::new(AT_ONCE),
+            connecting: tokio::sync::Mutex::default(),
+            state: Mutex::new(state),
+        }
     }
 
     /// The next one reads the kubeconfig again: its certificates may be new ones.
     fn failed(&self, refusal: &Refusal) {
         let mut state = self.lock();
-        if *refusal != Refusal::Overtaken {
+        if !matches!(refusal, Refusal::Overtaken | Refusal::Busy) {
             state.client = None;
         }
         state.silent_until = (*refusal == Refusal::Silent).then(|| Instant::now() + PAUSE);
@@ -209,7 +225,7 @@ mod tests {
         for (refusal, is_kept, is_left_alone) in
             [(Refusal::Overtaken, true, false), (Refusal::Refused("code 401".to_owned()), false, false), (Refusal::Silent, false, true)]
         {
-            let workload = Workload::new();
+            let workload = Workload::new(1);
             workload.lock().client = Some((client.clone(), Instant::now()));
             workload.failed(&refusal);
             let state = workload.lock();

@@ -1,8 +1,11 @@
 //! Our manager beside Cluster API's own, on clusters in memory.
 
 mod clusters;
+mod corpus;
 mod parity;
 mod takeover;
+mod uncontrolled;
 
 pub(crate) use clusters::clusters_come_up;
+pub(crate) use corpus::configs_of_the_corpus_get_their_data;
 pub(crate) use takeover::a_killed_leader_is_replaced;

@@ -13,7 +13,7 @@ use super::{KUBERNETES, Role, Subject};
 use crate::harness::shared;
 
 /// Every config of the corpus once, in each role that it is for. Says what was left out, and why.
-pub(super) fn subjects() -> Vec<Subject> {
+pub(crate) fn subjects() -> Vec<Subject> {
     let (mut subjects, mut seen) = (Vec::new(), BTreeSet::new());
     let (mut same, mut older, mut unreadable, mut files) = (0, 0, 0, 0);
     let root = shared::path("corpus");

@@ -2,8 +2,8 @@
 //! of each release that it renders as gives of very many configs.
 
 mod comparison;
-mod corpus;
-mod objects;
+pub(crate) mod corpus;
+pub(crate) mod objects;
 mod profiles;
 mod provider;
 mod random;
@@ -22,7 +22,7 @@ use provider::Provider;
 
 /// What a machine is to its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
+pub(crate) enum Role {
     Init,
     ControlPlaneJoin,
     WorkerJoin,
@@ -37,15 +37,15 @@ impl Role {
 }
 
 /// A config that both sides render.
-struct Subject {
+pub(crate) struct Subject {
     /// For messages.
-    title: String,
+    pub(crate) title: String,
     /// `v1beta1` or `v1beta2`.
-    version: &'static str,
-    spec: Value,
-    role: Role,
+    pub(crate) version: &'static str,
+    pub(crate) spec: Value,
+    pub(crate) role: Role,
     /// The machine's version of Kubernetes.
-    kubernetes: &'static str,
+    pub(crate) kubernetes: &'static str,
 }
 
 impl Subject {

@@ -93,7 +93,7 @@ pub(super) fn config(name: &str, cluster: &str, subject: &Subject, owner: &Value
 }
 
 /// The Secrets that files and passwords come from: their data by their names, with some content of more than one line.
-pub(super) fn contents(spec: &Value) -> BTreeMap<String, Value> {
+pub(crate) fn contents(spec: &Value) -> BTreeMap<String, Value> {
     let sources = |list: &str, field: &str| {
         let items = spec[list].as_array().cloned().unwrap_or_default();
         items.into_iter().map(|item| item[field]["secret"].clone()).filter(|source| source["name"].is_string()).collect::<Vec<_>>()
@@ -108,7 +108,7 @@ pub(super) fn contents(spec: &Value) -> BTreeMap<String, Value> {
 }
 
 /// A Secret that users made.
-pub(super) fn secret(name: &str, data: &Value) -> Value {
+pub(crate) fn secret(name: &str, data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": NAMESPACE}, "data": data})
 }
 

@@ -1,0 +1,82 @@
+//! A cluster whose objects nobody controls: what the core would do is done once, and only our manager works.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::harness::api_server::Refusal;
+use crate::harness::control_plane::ControlPlane;
+use crate::harness::{components, installation, shared, wait, windlass};
+
+const SOON: Duration = Duration::from_secs(60);
+const CORE: &str = "cluster.x-k8s.io/v1beta2";
+pub(super) const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
+pub(super) const NAMESPACE: &str = "default";
+
+/// The kinds of the core without its manager, whose webhooks nobody would answer, and our release.
+pub(super) fn install(plane: &ControlPlane) {
+    components::apply(plane, &shared::cluster_api(installation::CLUSTER_API).join("core-components.yaml"));
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        for object in plane.api.list("admissionregistration.k8s.io/v1", kind, None) {
+            plane.api.delete(&object).unwrap();
+        }
+    }
+    let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
+    components::apply(plane, &release.join("bootstrap-components.yaml"));
+}
+
+/// A Cluster whose control plane is there; our API server is its own workload cluster.
+pub(super) fn a_cluster(plane: &ControlPlane) {
+    let secret = |name: &str, data: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": {"name": name, "namespace": NAMESPACE},
+            "data": data,
+        })
+    };
+    let kubeconfig = STANDARD.encode(std::fs::read(&plane.kubeconfig).unwrap());
+    plane.api.create(&secret("c-kubeconfig", json!({"value": kubeconfig}))).unwrap();
+    let authority = STANDARD.encode(&plane.certificates.authority);
+    plane.api.create(&secret("c-ca", json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}))).unwrap();
+    let cluster = json!({
+        "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "c", "namespace": NAMESPACE},
+        "spec": {
+            "controlPlaneEndpoint": {"host": "10.0.0.1", "port": 6443},
+            "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "c"},
+        },
+    });
+    let cluster = plane.api.create(&cluster).unwrap();
+    let initialized = json!({
+        "type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    });
+    let status = json!({"initialization": {"infrastructureProvisioned": true}, "conditions": [initialized]});
+    plane.api.merge_status(&cluster, &status).unwrap();
+}
+
+/// A worker and its config, as the core leaves them; the refusal, when the API server takes no such config.
+pub(super) fn a_machine(plane: &ControlPlane, name: &str, kubernetes: &str, version: &str, spec: &Value) -> Result<(), Refusal> {
+    let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
+    let machine = json!({
+        "apiVersion": CORE, "kind": "Machine", "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "clusterName": "c", "version": kubernetes,
+            "bootstrap": {"configRef": reference("bootstrap.windlass.dev", "WindlassConfig")},
+            "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "Any"),
+        },
+    });
+    let machine = plane.api.create(&machine).unwrap();
+    let owner = json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
+    let labels = json!({"cluster.x-k8s.io/cluster-name": "c"});
+    let config = json!({
+        "apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels, "ownerReferences": [owner]},
+        "spec": spec,
+    });
+    // The API server may not have heard yet where the webhooks are.
+    wait::until(&format!("{name} to be taken or refused"), SOON, || match plane.api.create(&config) {
+        Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+        answer => Ok(answer.map(drop)),
+    })
+}
