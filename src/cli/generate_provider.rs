@@ -17,7 +17,7 @@ pub(super) const VERB: Verb = Verb {
     manner: Manner::Clusterctl,
     examples: &[
         "generate provider --bootstrap windlass --config repository/clusterctl.yaml",
-        "generate provider --bootstrap windlass:v0.1.0 --config repository/clusterctl.yaml --describe",
+        "generate provider --bootstrap windlass:v0.2.0 --config repository/clusterctl.yaml --describe",
     ],
     action: Action::of::<Arguments>(),
 };

@@ -30,7 +30,7 @@ pub(super) const BUILD: Verb = Verb {
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
-    examples: &["release build v0.1.0 --to out", "release build v0.1.0 --to out --check"],
+    examples: &["release build v0.2.0 --to out", "release build v0.2.0 --to out --check"],
     action: Action::of::<Build>(),
 };
 
@@ -41,13 +41,13 @@ pub(super) const BUMP: Verb = Verb {
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
-    examples: &["release bump v0.1.0"],
+    examples: &["release bump v0.3.0"],
     action: Action::of::<Bump>(),
 };
 
 #[derive(Args)]
 struct Build {
-    /// The version to release, such as v0.1.0
+    /// The version to release, such as v0.2.0
     #[arg(value_name = "VERSION")]
     release: String,
     #[command(flatten)]

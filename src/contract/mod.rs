@@ -11,6 +11,7 @@ mod metadata;
 mod plural;
 mod plural_words;
 mod provider_type;
+pub mod rights;
 mod version;
 mod version_number;
 

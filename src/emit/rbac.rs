@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::names::{DEFAULT_SERVICE_ACCOUNT, Names};
+use crate::contract::rights::Right;
 use crate::contract::{AGGREGATED_VERBS, ProviderType, SPONSORED_GROUPS, labels};
 use crate::objects::fields;
 use crate::provider::PolicyRule;
@@ -30,7 +31,7 @@ const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// The rules of the manager's ClusterRole, made from what the provider provides: its own kinds with status and finalizers, the core
 /// kinds it reads, Secrets and ConfigMaps where its type keeps them, events, its own CRDs for migration, token and access review.
 /// Cluster-wide rights on leases are not among them: those are in the namespaced leader election role.
-pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[PolicyRule]) -> Vec<PolicyRule> {
+pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind]) -> Vec<PolicyRule> {
     let mut rules = Vec::new();
     match provider {
         ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider => {
@@ -47,8 +48,17 @@ pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind], extra: &[Pol
     rules.push(rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]));
     rules.extend(own_kinds_rules(kinds));
     rules.extend(core_rules(provider));
-    rules.extend(extra.iter().cloned());
     rules
+}
+
+/// The rules of a role that allows what a table lists.
+pub(crate) fn rules_of(rights: &[Right]) -> Vec<PolicyRule> {
+    rights.iter().map(|right| rule(&[right.group], &[right.resource], right.verbs)).collect()
+}
+
+/// The rules of the role for leader election of a manager that is not known: leases, and events about them.
+pub(crate) fn leader_election_rules() -> Vec<PolicyRule> {
+    vec![events(), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)]
 }
 
 /// Events of both API groups: client-go's older recorder writes the core's, its newer one and that of kube `events.k8s.io`.
@@ -144,9 +154,8 @@ pub(crate) fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
     })
 }
 
-/// The namespaced role for leader election: leases, and events about them.
-pub(crate) fn leader_election_role(names: &Names) -> Value {
-    let rules = [events(), rule(&["coordination.k8s.io"], &["leases"], ALL_VERBS)];
+/// The namespaced role for leader election.
+pub(crate) fn leader_election_role(names: &Names, rules: &[PolicyRule]) -> Value {
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "Role",
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn manager_of_a_bootstrap_provider_owns_its_kinds_and_only_reads_machines() {
-        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"), &[]);
+        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"));
         let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
         let all = "create,delete,get,list,patch,update,watch";
         for (resource, verbs) in [
@@ -314,7 +323,7 @@ mod tests {
     /// Book, "Contract rules for ControlPlane": a control plane provider makes and deletes the Machines of its control planes.
     #[test]
     fn manager_of_a_control_plane_provider_makes_machines() {
-        let rules = manager_rules(ProviderType::ControlPlaneProvider, &kinds("controlplane.foo.dev"), &[]);
+        let rules = manager_rules(ProviderType::ControlPlaneProvider, &kinds("controlplane.foo.dev"));
         let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
         assert_eq!(of("machines").as_deref(), Some("create,delete,get,list,patch,update,watch"));
         assert_eq!(of("clusters").as_deref(), Some("get,list,watch"));
@@ -322,7 +331,8 @@ mod tests {
 
     #[test]
     fn bindings_are_called_after_their_role() {
-        let binding = binding(&Names::of_foo(), &leader_election_role(&Names::of_foo())).expect("a Role is bound");
+        let binding =
+            binding(&Names::of_foo(), &leader_election_role(&Names::of_foo(), &leader_election_rules())).expect("a Role is bound");
         assert_eq!(binding["metadata"], json!({"name": "foo-leader-election-rolebinding", "namespace": "foo-system"}));
         assert_eq!(binding["roleRef"]["name"], "foo-leader-election-role");
     }

@@ -152,7 +152,7 @@ pub struct CrdMetadata {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Crds {
-    /// The word `builtin`: the kinds of this program.
+    /// The kinds of this program.
     Builtin(BuiltinWord),
     /// Patterns of files.
     Files(Vec<String>),
@@ -162,7 +162,7 @@ pub enum Crds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BuiltinWord {
-    /// The kinds of this program.
+    /// What belongs to this program itself.
     Builtin,
 }
 
@@ -181,6 +181,9 @@ pub struct Rbac {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(length(min = 1)))]
     pub roles: Vec<String>,
+    /// `builtin`: the rights of this program's own manager, in place of those that are made from the provider's type and kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manager: Option<BuiltinWord>,
     /// Rules for the manager on top of the made ones, as in a ClusterRole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<PolicyRule>,

@@ -27,7 +27,7 @@ rules! {
     COMPONENTS_EXCLUSIVE = error("provider-components-exclusive");
     /// provider.yaml describes nothing to install
     COMPONENTS_EMPTY = error("provider-components-empty");
-    /// provider.yaml requests the builtin CRDs for another API group
+    /// provider.yaml requests the builtin CRDs or rights for another API group
     BUILTIN_FOREIGN = error("provider-crds-builtin-foreign");
     /// provider.yaml has CRDs that Cluster API must find, but no contract
     CONTRACTS_MISSING = error("provider-contracts-missing"), url(book::CONTRACT_LABELS);
@@ -266,9 +266,31 @@ fn contents(declared: &Declared) -> Report {
         let finding = Diagnostic::of(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
         report.push(finding.help("add `group:` with the API group of the CRDs"));
     }
-    if provider.has_builtin_crds() && provider.group.as_deref() != Some(BUILTIN_CRDS) {
-        let finding = Diagnostic::of(&BUILTIN_FOREIGN, format!("crds is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only"));
-        report.push(finding.at(declared.place(&root.field("crds"))).help("name the files of your own CRDs"));
+    if provider.group.as_deref() != Some(BUILTIN_CRDS) {
+        report.extend(builtin_foreign(declared));
+    }
+    report
+}
+
+/// What is `builtin` is for our own kinds.
+fn builtin_foreign(declared: &Declared) -> Report {
+    let provider = &declared.provider;
+    let root = FieldPath::root();
+    let has_rights = provider.rbac.as_ref().is_some_and(|rbac| rbac.manager.is_some());
+    let rights = root.field("rbac").field("manager");
+    let mut report = Report::new();
+    for (is_builtin, path, help) in [
+        (provider.has_builtin_crds(), root.field("crds"), "name the files of your own CRDs"),
+        (
+            has_rights,
+            rights,
+            "remove it: the rights are made from the provider's type and kinds; or name role files under `rbac.roles`",
+        ),
+    ] {
+        if is_builtin {
+            let message = format!("{path} is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only");
+            report.push(Diagnostic::of(&BUILTIN_FOREIGN, message).at(declared.place(&path)).help(help));
+        }
     }
     report
 }

@@ -117,11 +117,11 @@ fn a_release_of_ours_is_sound() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let build = |arguments: &[&str]| assert!(windlass(root()).args(arguments).output().unwrap().status.success(), "{arguments:?}");
-    build(&["release", "build", "v0.1.0", "--provider", "builtin", "--to", out.to_str().unwrap()]);
+    build(&["release", "build", "v0.2.0", "--provider", "builtin", "--to", out.to_str().unwrap()]);
     build(&["repository", "add", out.to_str().unwrap(), "--to", folder.path().join("repository").to_str().unwrap()]);
     let report = doctor(&folder.path().join("repository"), 0);
     assert_eq!(report["findings"], serde_json::json!([]));
-    assert_eq!(report["providers"][0]["picked"], "v0.1.0");
+    assert_eq!(report["providers"][0]["picked"], "v0.2.0");
     assert_eq!(report["providers"][0]["reason"], "the newest release");
 }
 

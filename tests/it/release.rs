@@ -12,12 +12,12 @@ use windlass::text::budget::Budget;
 use crate::support;
 
 /// The newest release in `releases/`.
-const NEWEST: &str = "releases/bootstrap-windlass/v0.1.0";
+const NEWEST: &str = "releases/bootstrap-windlass/v0.2.0";
 
 /// Our own release, built anew.
 pub(crate) fn built() -> Release {
     let (providers, inputs, report) = builtin();
-    release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[], FIXED_EPOCH)
+    release_build::run(&providers, report, &inputs, &version("v0.2.0").unwrap(), &[], FIXED_EPOCH)
 }
 
 /// The objects of its components.
@@ -124,7 +124,7 @@ fn image_is_the_one_that_is_given() {
     let (providers, inputs, report) = builtin();
     let image =
         image_override("registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000");
-    let release = release_build::run(&providers, report, &inputs, &version("v0.1.0").unwrap(), &[image.unwrap()], FIXED_EPOCH);
+    let release = release_build::run(&providers, report, &inputs, &version("v0.2.0").unwrap(), &[image.unwrap()], FIXED_EPOCH);
     let images: Vec<&str> = release.images.iter().map(String::as_str).collect();
     assert_eq!(
         images,
@@ -166,7 +166,7 @@ fn date_is_that_of_the_sources_where_the_environment_says_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let build = |epoch: &str, out: &str| {
-        let arguments = ["release", "build", "v0.1.0", "--provider", "builtin", "--to", out];
+        let arguments = ["release", "build", "v0.2.0", "--provider", "builtin", "--to", out];
         support::windlass(support::root()).args(arguments).env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
     };
     assert!(build("86400", &out("a")).status.success());

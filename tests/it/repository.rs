@@ -168,7 +168,7 @@ fn committed_repository_names_its_place_by_a_variable() {
     );
     let list = succeed(support::root(), &["repository", "list", "releases"]);
     let newest: Vec<&str> = list.lines().last().unwrap().split_whitespace().collect();
-    assert_eq!(newest[..4], ["bootstrap-windlass", "BootstrapProvider", "v0.1.0", "v1beta2"]);
+    assert_eq!(newest[..4], ["bootstrap-windlass", "BootstrapProvider", "v0.2.0", "v1beta2"]);
 }
 
 #[test]

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::http::{Method, Request, Response, StatusCode};
+use axum::http::{Method, Request, Response, StatusCode, Uri};
 use futures::StreamExt;
 use kube::Client;
 use kube::api::DynamicObject;
 use kube::runtime::controller::Action as Next;
 use serde_json::{Value, json};
+use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches};
@@ -78,6 +79,7 @@ impl Api {
             let api = api.clone();
             async move {
                 let (head, body) = request.into_parts();
+                assert_has_right(&head.method, &head.uri);
                 if head.uri.query().is_some_and(|query| query.contains("watch=")) {
                     api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
                     return std::future::pending().await;
@@ -124,6 +126,33 @@ impl Api {
             other => panic!("{other} {path}"),
         }
     }
+}
+
+/// The roles of the release allow it.
+fn assert_has_right(method: &Method, uri: &Uri) {
+    let path: Vec<&str> = uri.path().trim_matches('/').split('/').collect();
+    let (group, rest) = match path[..] {
+        ["api", _, ref rest @ ..] => ("", rest),
+        ["apis", group, _, ref rest @ ..] => (group, rest),
+        // Discovery is for everybody.
+        _ => return,
+    };
+    let rest = if rest.first() == Some(&"namespaces") { &rest[2..] } else { rest };
+    let [resource, named @ ..] = rest else { return };
+    let verb = match (method.as_str(), named.is_empty()) {
+        ("GET", false) => "get",
+        ("GET", true) if uri.query().is_some_and(|query| query.contains("watch=")) => "watch",
+        ("GET", true) => "list",
+        ("POST", _) => "create",
+        ("PUT", _) => "update",
+        ("PATCH", _) => "patch",
+        ("DELETE", _) => "delete",
+        other => panic!("{other:?} {uri}"),
+    };
+    let resource = named.get(1).map_or((*resource).to_owned(), |part| format!("{resource}/{part}"));
+    let mut rights = RIGHTS.iter().chain(RIGHTS_AT_HOME);
+    let has_right = rights.any(|right| right.group == group && right.resource == resource && right.verbs.contains(&verb));
+    assert!(has_right, "{verb} {resource}.{group}");
 }
 
 /// An API server with a cluster that runs, and one Machine whose config needs no token.

@@ -11,12 +11,13 @@ use super::definitions;
 use super::names::Names;
 use super::rbac::{self, Kind};
 use super::{account, crd_metadata, crds, kustomization, manager, manager_patch, stamp, webhooks};
+use crate::contract::rights::{RIGHTS, RIGHTS_AT_HOME};
 use crate::contract::{ProviderType, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::references::references;
 use crate::objects::{self, Object, fields};
-use crate::provider::{Declared, Inputs, Manager};
+use crate::provider::{BuiltinWord, Declared, Inputs, Manager};
 use crate::text::source::Source;
 
 rules! {
@@ -26,6 +27,8 @@ rules! {
     WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
     /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager
     ROLES_FOR_PEOPLE = info("provider-roles-for-people");
+    /// provider.yaml has rules for roles that are made, but the manager's roles are in files
+    RULES_UNUSED = error("provider-rbac-rules-unused");
 }
 
 /// The order of kinds in components, which is kustomize's; kinds that are not in it stand before the webhook configurations.
@@ -245,10 +248,10 @@ impl Assembly<'_> {
         if !has("ServiceAccount", &self.names.service_account) {
             made.extend(rbac::service_account(&self.names));
         }
-        let extra = provider.rbac.as_ref().map_or(&[][..], |rbac| &rbac.rules);
-        if !self.has_rights_of_manager(from_files) {
-            made.push(rbac::leader_election_role(&self.names));
-            made.push(rbac::manager_role(&self.names, &rbac::manager_rules(provider.provider_type, kinds, extra)));
+        if self.has_rights_of_manager(from_files) {
+            self.report.extend(self.unused_rules());
+        } else {
+            made.extend(self.roles_of_manager(kinds));
         }
         let feeds_core = from_files.iter().any(|object| rbac::is_aggregated_to_core(object.value()));
         if !feeds_core && provider.provider_type != ProviderType::CoreProvider {
@@ -263,6 +266,31 @@ impl Assembly<'_> {
             .collect();
         self.report.extend(left_to_people(from_files, &bound));
         made.into_iter().chain(bindings).map(Object::made).collect()
+    }
+
+    /// What `rbac` says of roles that are not made.
+    fn unused_rules(&self) -> Report {
+        let given = self.declared.provider.rbac.iter().flat_map(|rbac| {
+            let rules = (!rbac.rules.is_empty()).then_some(("rules", "write the rules into the file of the manager's role"));
+            [rules, rbac.manager.map(|_| ("manager", "remove it, or the role files"))]
+        });
+        let finding = |(field, help): (&str, &str)| {
+            let path = FieldPath::root().field("rbac").field(field);
+            let message = format!("{path} is not used: the roles of the manager are in files");
+            Diagnostic::of(&RULES_UNUSED, message).at(self.declared.place(&path)).help(help)
+        };
+        given.flatten().map(finding).collect()
+    }
+
+    /// The roles of the manager: for leader election in its namespace, and everywhere.
+    fn roles_of_manager(&self, kinds: &[Kind]) -> [Value; 2] {
+        let provider = &self.declared.provider;
+        let (at_home, mut everywhere) = match provider.rbac.as_ref().and_then(|rbac| rbac.manager) {
+            Some(BuiltinWord::Builtin) => (rbac::rules_of(RIGHTS_AT_HOME), rbac::rules_of(RIGHTS)),
+            None => (rbac::leader_election_rules(), rbac::manager_rules(provider.provider_type, kinds)),
+        };
+        everywhere.extend(provider.rbac.iter().flat_map(|rbac| rbac.rules.clone()));
+        [rbac::leader_election_role(&self.names, &at_home), rbac::manager_role(&self.names, &everywhere)]
     }
 
     /// Whether the rights of the manager are in the files: in role files, or in other roles that are bound to it, or to nobody yet. Those of a

@@ -21,7 +21,6 @@ pub(crate) struct Clusterctl<'a> {
     program: PathBuf,
     folder: PathBuf,
     config: Value,
-    windlass_repository: PathBuf,
 }
 
 /// The providers of a release of Cluster API in the corpus: name, type, folder in a repository, file.
@@ -48,7 +47,6 @@ impl<'a> Clusterctl<'a> {
             program: peers::program(&format!("clusterctl-{version}/clusterctl")),
             plane,
             config: json!({"providers": [], "cert-manager": cert_manager}),
-            windlass_repository: shared::checkout().join("releases").canonicalize().expect("releases/ is in the checkout"),
             folder,
         };
         for (name, kind, label, file) in CLUSTER_API {
@@ -72,11 +70,6 @@ impl<'a> Clusterctl<'a> {
         let ours: Value = serde_yaml::from_str(&text).expect("releases/clusterctl.yaml is YAML");
         let providers = ours["providers"].as_array().expect("releases/clusterctl.yaml has providers");
         self.config["providers"].as_array_mut().expect("we made the list").extend(providers.iter().cloned());
-    }
-
-    /// Takes windlass from another repository than `releases/`.
-    pub(crate) fn set_windlass_repository(&mut self, repository: &Path) {
-        self.windlass_repository = repository.to_path_buf();
     }
 
     /// Sets another entry of the configuration, for example `images`.
@@ -111,12 +104,13 @@ impl<'a> Clusterctl<'a> {
     pub(crate) fn run_as_given(&self, arguments: &[&str]) -> Finished {
         self.wait_for_the_test_of_cert_manager_to_end();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let releases = shared::checkout().join("releases").canonicalize().expect("releases/ is in the checkout");
         let environment = [
             ("XDG_CONFIG_HOME", self.folder.join("config").display().to_string()),
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true".to_owned()),
             ("GOPROXY", "off".to_owned()),
             ("KUBECONFIG", self.plane.kubeconfig.display().to_string()),
-            ("WINDLASS_REPOSITORY", self.windlass_repository.display().to_string()),
+            ("WINDLASS_REPOSITORY", releases.display().to_string()),
             ("EXP_MACHINE_POOL", "true".to_owned()),
             ("CLUSTER_TOPOLOGY", "true".to_owned()),
         ];

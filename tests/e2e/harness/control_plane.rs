@@ -11,7 +11,7 @@ use super::api_server::ApiServer;
 use super::certificates::Certificates;
 use super::process::{Process, Start};
 use super::webhook_server::{Routes, WebhookServer};
-use super::{kubeconfig, kwok, peers, ports, wait};
+use super::{audit, kubeconfig, kwok, peers, ports, wait};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -97,6 +97,11 @@ impl ControlPlane {
         (ApiServer::of_kubeconfig(&self.runtime, &file), file)
     }
 
+    /// A client of a kubeconfig.
+    pub(crate) fn client(&self, kubeconfig: &Path) -> ApiServer {
+        ApiServer::of_kubeconfig(&self.runtime, kubeconfig)
+    }
+
     /// A Node, which kwok makes ready.
     pub(crate) fn add_node(&self, name: &str) {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": {"kwok.x-k8s.io/node": "fake"}}});
@@ -166,7 +171,7 @@ fn start_etcd(folder: &Path, url: &str) -> Process {
 
 fn start_api_server(folder: &Path, certificates: &Certificates, etcd_url: &str, url: &str) -> Process {
     let port = url.rsplit(':').next().expect("the URL ends with the port");
-    let arguments = [
+    let mut arguments = vec![
         format!("--etcd-servers={etcd_url}"),
         "--bind-address=127.0.0.1".to_owned(),
         format!("--secure-port={port}"),
@@ -180,6 +185,7 @@ fn start_api_server(folder: &Path, certificates: &Certificates, etcd_url: &str, 
         "--authorization-mode=RBAC".to_owned(),
         "--allow-privileged=true".to_owned(),
     ];
+    arguments.extend(audit::arguments(folder));
     start(folder, "kube-apiserver", peers::KUBE_APISERVER, &arguments)
 }
 

@@ -1,6 +1,7 @@
 //! What scenarios stand on: the real programs as processes of this machine, on loopback, in folders that are their own.
 
 pub(crate) mod api_server;
+pub(crate) mod audit;
 pub(crate) mod certificates;
 pub(crate) mod clusterctl;
 pub(crate) mod components;

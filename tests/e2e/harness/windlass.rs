@@ -17,7 +17,7 @@ use super::webhook_server::Routes;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The version that `releases/` has.
-pub(crate) const VERSION: &str = "v0.1.0";
+pub(crate) const VERSION: &str = "v0.2.0";
 /// The namespace that the release has.
 pub(crate) const NAMESPACE: &str = "windlass-system";
 /// The provider's label, and the folder in a repository.

@@ -39,29 +39,34 @@ pub(crate) struct Manager {
 
 /// Starts it, and waits until it is ready. Its webhooks take the place of those that the harness plays.
 pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Manager {
-    let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, SERVICE_ACCOUNT);
-    let (webhook_port, health_port, metrics_port) = (ports::free(), ports::free(), ports::free());
-    let folder = plane.folder().join(name);
-    std::fs::create_dir_all(&folder).expect("the folder of the control plane can be written");
-    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o555)).expect("it is ours");
-    let mut all = vec![
-        format!("--kubeconfig={}", kubeconfig.display()),
+    let (webhook_port, health_port) = (ports::free(), ports::free());
+    let own = [
         format!("--webhook-port={webhook_port}"),
         format!("--webhook-cert-dir={}", plane.certificates.folder().display()),
         format!("--health-addr=127.0.0.1:{health_port}"),
-        format!("--diagnostics-address=127.0.0.1:{metrics_port}"),
+        format!("--diagnostics-address=127.0.0.1:{}", ports::free()),
         "--insecure-diagnostics".to_owned(),
-        "--v=4".to_owned(),
     ];
-    all.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    let environment = [("POD_NAMESPACE", windlass::NAMESPACE), ("POD_NAME", name)];
-    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    // Its log stands beside its folder, which it cannot write to.
-    let mut process = Start { name, program: program(), arguments: all, environment, folder: plane.folder() }.spawn_in(&folder);
+    let arguments: Vec<&str> = own.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
+    let mut process = spawn(plane, name, SERVICE_ACCOUNT, windlass::NAMESPACE, &arguments);
     wait::until(&format!("the manager {name}"), START_LIMIT, || {
         process.assert_running();
         healthy(health_port)
     });
     windlass::redirect_webhooks(plane, windlass::NAMESPACE, webhook_port);
     Manager { process, webhook_port }
+}
+
+/// Starts it as a service account of our namespace, with its home, where its Lease is, in that or in another one.
+pub(crate) fn spawn(plane: &ControlPlane, name: &str, account: &str, home: &str, arguments: &[&str]) -> Process {
+    let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, account);
+    let folder = plane.folder().join(name);
+    std::fs::create_dir_all(&folder).expect("the folder of the control plane can be written");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o555)).expect("it is ours");
+    let own = [format!("--kubeconfig={}", kubeconfig.display()), "--v=4".to_owned()];
+    let arguments = own.into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
+    let environment = [("POD_NAMESPACE", home), ("POD_NAME", name)];
+    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    // Its log stands beside its folder, which it cannot write to.
+    Start { name, program: program(), arguments, environment, folder: plane.folder() }.spawn_in(&folder)
 }

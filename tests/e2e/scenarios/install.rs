@@ -1,7 +1,7 @@
 //! The release through the real clusterctl: installed, upgraded, deleted, from other registries, into other namespaces.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -25,11 +25,11 @@ pub(crate) fn init_upgrade_delete_v1_14(context: &Context) {
     init_upgrade_delete(context, "v1.14.2", "v1.14.0");
 }
 
-/// `init` from `releases/` beside Cluster API, `upgrade plan` and `upgrade apply` to a release that we build now, `delete` and `init`
+/// `init` of the older version in `releases/` beside Cluster API, `upgrade plan` and `upgrade apply` to the newer one, `delete` and `init`
 /// again, and `delete`, which leaves nothing of ours; a WindlassConfig lives through all but the last.
 fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api: &str) {
     let plane = context.control_plane();
-    let mut clusterctl = Clusterctl::new(clusterctl_version, &plane, cluster_api);
+    let clusterctl = Clusterctl::new(clusterctl_version, &plane, cluster_api);
     init(&clusterctl, cluster_api);
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
     assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.0");
@@ -43,7 +43,7 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
     });
     wait::until("a WindlassConfig to be taken", SOON, || plane.api.create(&config).map_err(|refusal| refusal.to_string()));
 
-    upgrade(&plane, &mut clusterctl, port);
+    upgrade(&plane, &clusterctl, port);
     let old = expect_config(&plane, &config);
     reinstall(&plane, &clusterctl, port);
     assert_eq!(expect_config(&plane, &config)["metadata"]["uid"], old["metadata"]["uid"]);
@@ -55,8 +55,8 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
     assert_remaining(&plane.api, &[windlass::NAMESPACE], &[]);
 }
 
-/// To a release v0.1.1, which cannot be installed beside the other: components are made anew, what was set in them by hand is gone; namespace and CRDs stay.
-fn upgrade(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>, port: u16) {
+/// To a release v0.2.0, which cannot be installed beside the other: components are made anew, what was set in them by hand is gone; namespace and CRDs stay.
+fn upgrade(plane: &ControlPlane, clusterctl: &Clusterctl<'_>, port: u16) {
     let before = stays(&plane.api);
     let mut arguments = manager(&plane.api, windlass::NAMESPACE)["args"].clone();
     arguments.as_array_mut().unwrap().push(json!("--by-hand"));
@@ -64,18 +64,17 @@ fn upgrade(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>, port: u16) {
     let path = plane.api.path_of(&deployment(&plane.api, windlass::NAMESPACE));
     plane.api.request("PATCH", &path, "application/strategic-merge-patch+json", Some(&by_hand)).unwrap();
 
-    clusterctl.set_windlass_repository(&newer_repository(plane.folder()));
-    let twice = clusterctl.run(&["init", "--bootstrap", "windlass:v0.1.1"]);
+    let twice = clusterctl.run(&["init", "--bootstrap", "windlass:v0.2.0"]);
     assert!(twice.code != Some(0) && twice.stderr.contains("there is already an instance"), "{}", twice.stderr);
     let plan = clusterctl.succeed(&["upgrade", "plan"]);
     let row = plan.stdout.lines().find(|line| line.starts_with(windlass::LABEL)).unwrap_or_else(|| panic!("{}", plan.stdout)).to_owned();
     let words: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.1.1"], "{}", plan.stdout);
+    assert_eq!(words, [windlass::LABEL, windlass::NAMESPACE, "BootstrapProvider", "v0.1.0", "v0.2.0"], "{}", plan.stdout);
     windlass::restore_webhooks(plane, windlass::NAMESPACE, port);
-    clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
+    clusterctl.succeed(&["upgrade", "apply", "--bootstrap", "windlass:v0.2.0", "--wait-providers"]);
     windlass::redirect_webhooks(plane, windlass::NAMESPACE, port);
-    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.1"));
-    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.1.1");
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.2.0"));
+    assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.2.0");
     arguments.as_array_mut().unwrap().pop();
     assert_eq!(manager(&plane.api, windlass::NAMESPACE)["args"], arguments);
     assert_eq!(stays(&plane.api), before);
@@ -92,7 +91,7 @@ fn reinstall(plane: &ControlPlane, clusterctl: &Clusterctl<'_>, port: u16) {
     });
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE), None);
     assert_eq!(stays(&plane.api), before);
-    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.1", "--wait-providers"]);
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.2.0", "--wait-providers"]);
     windlass::redirect_webhooks(plane, windlass::NAMESPACE, port);
     assert_eq!(stays(&plane.api), before);
 }
@@ -153,11 +152,11 @@ fn remove_cert_manager(plane: &ControlPlane) {
 /// Into an empty cluster, with nothing named but us: clusterctl adds the core and the kubeadm control plane, and no other bootstrap
 /// provider; `init list-images` knows the images of all three.
 fn beside_what_clusterctl_adds(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
-    let images = clusterctl.succeed(&["init", "list-images", "--bootstrap", "windlass:v0.1.0"]).stdout;
-    for image in ["ghcr.io/windlass-dev/windlass-manager:v0.1.0", "/cluster-api-controller", "/kubeadm-control-plane-controller"] {
+    let images = clusterctl.succeed(&["init", "list-images", "--bootstrap", "windlass:v0.2.0"]).stdout;
+    for image in ["ghcr.io/windlass-dev/windlass-manager:v0.2.0", "/cluster-api-controller", "/kubeadm-control-plane-controller"] {
         assert!(images.contains(image), "no {image} in\n{images}");
     }
-    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.0", "--wait-providers"]);
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.2.0", "--wait-providers"]);
     let inventory = plane.api.list("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", None);
     let installed: BTreeSet<&str> = inventory.iter().filter_map(|provider| provider["metadata"]["name"].as_str()).collect();
     assert_eq!(installed, ["cluster-api", "control-plane-kubeadm", windlass::LABEL].into());
@@ -167,7 +166,7 @@ fn beside_what_clusterctl_adds(plane: &ControlPlane, clusterctl: &Clusterctl<'_>
 
 fn from_another_registry(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>) {
     clusterctl.set("images", json!({windlass::LABEL: {"repository": "registry.example.com/mirror", "tag": "v9.9.9"}}));
-    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.0"]);
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.2.0"]);
     assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "registry.example.com/mirror/windlass-manager:v9.9.9");
     clusterctl.set("images", json!({}));
     clusterctl.succeed(DELETE);
@@ -177,8 +176,8 @@ fn from_another_registry(plane: &ControlPlane, clusterctl: &mut Clusterctl<'_>) 
 /// clusterctl puts everything into the namespace. On deletion it takes cluster-wide roles only when their names begin with that
 /// namespace, so ours, which begin with our own, stay.
 fn into_another_namespace(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
-    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.1.0", "--target-namespace", "elsewhere", "--wait-providers"]);
-    assert_eq!(installed_version(&plane.api, "elsewhere").as_deref(), Some("v0.1.0"));
+    clusterctl.succeed(&["init", "--bootstrap", "windlass:v0.2.0", "--target-namespace", "elsewhere", "--wait-providers"]);
+    assert_eq!(installed_version(&plane.api, "elsewhere").as_deref(), Some("v0.2.0"));
     let certificate = plane.api.get("cert-manager.io/v1", "Certificate", Some("elsewhere"), "windlass-serving-cert").unwrap();
     let names = json!(["windlass-webhook-service.elsewhere.svc", "windlass-webhook-service.elsewhere.svc.cluster.local"]);
     assert_eq!(certificate["spec"]["dnsNames"], names);
@@ -205,7 +204,7 @@ fn into_another_namespace(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
 fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     let folder = clusterctl.folder();
     let manifest = manifest();
-    windlass::run(folder, &["release", "build", "v0.1.0", "--to", "out", "--provider", &manifest]);
+    windlass::run(folder, &["release", "build", "v0.2.0", "--to", "out", "--provider", &manifest]);
     let cluster_api = shared::cluster_api(installation::CLUSTER_API).display().to_string();
     let cert_manager = clusterctl.cert_manager().display().to_string();
     for (what, version) in [(&cluster_api, installation::CLUSTER_API), (&cert_manager, CERT_MANAGER_VERSION)] {
@@ -223,7 +222,7 @@ fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
     let config = folder.join("repository-added/clusterctl.yaml").canonicalize().unwrap();
     let config = ["clusterctl", "init", "--config", config.to_str().unwrap()];
     assert_eq!(words[..4], config, "{}", added.stdout);
-    for flag in ["--core cluster-api:v1.12.0", "--bootstrap kubeadm:v1.12.0,windlass:v0.1.0", "--control-plane kubeadm:v1.12.0"] {
+    for flag in ["--core cluster-api:v1.12.0", "--bootstrap kubeadm:v1.12.0,windlass:v0.2.0", "--control-plane kubeadm:v1.12.0"] {
         assert!(added.stdout.contains(flag), "{}", added.stdout);
     }
     let listed = clusterctl.run_as_given(&[&["init", "list-images"], &words[2..]].concat());
@@ -244,10 +243,10 @@ fn from_an_added_repository(plane: &ControlPlane, clusterctl: &Clusterctl<'_>) {
         installed,
         ["cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker", windlass::LABEL].into()
     );
-    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.1.0"));
+    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.2.0"));
     let released =
-        std::fs::read(Path::new(&manifest).with_file_name("releases/bootstrap-windlass/v0.1.0/bootstrap-components.yaml")).unwrap();
-    let built = std::fs::read(folder.join("repository-added/bootstrap-windlass/v0.1.0/bootstrap-components.yaml")).unwrap();
+        std::fs::read(Path::new(&manifest).with_file_name("releases/bootstrap-windlass/v0.2.0/bootstrap-components.yaml")).unwrap();
+    let built = std::fs::read(folder.join("repository-added/bootstrap-windlass/v0.2.0/bootstrap-components.yaml")).unwrap();
     assert!(released == built, "releases/ is not what provider.yaml gives");
 }
 
@@ -262,18 +261,6 @@ fn init(clusterctl: &Clusterctl<'_>, cluster_api: &str) {
 
 fn manifest() -> String {
     shared::checkout().join("provider.yaml").canonicalize().unwrap().display().to_string()
-}
-
-/// `releases/` and beside it a release v0.1.1, made by the program.
-fn newer_repository(folder: &Path) -> PathBuf {
-    let repository = folder.join("newer");
-    std::fs::create_dir_all(&repository).unwrap();
-    let manifest = manifest();
-    for version in ["v0.1.0", "v0.1.1"] {
-        windlass::run(folder, &["release", "build", version, "--to", &format!("release-{version}"), "--provider", &manifest]);
-        windlass::run(folder, &["repository", "add", &format!("release-{version}"), "--to", "newer"]);
-    }
-    repository
 }
 
 /// The version in clusterctl's inventory.

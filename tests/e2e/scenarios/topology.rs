@@ -53,7 +53,7 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
 
 /// The template of the class, in a copy of the Cluster's own.
 fn the_class_was_cloned(plane: &ControlPlane) {
-    let class_template = get(plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker-v0.1.0");
+    let class_template = get(plane, &Version::V1Beta2.api_version(), "WindlassConfigTemplate", "windlass-default-worker-v0.2.0");
     let clones = clones(plane);
     assert_eq!(clones.len(), 1, "one class of workers");
     let mut expected = class_template["spec"].clone();

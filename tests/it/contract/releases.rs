@@ -79,7 +79,7 @@ fn local_repository_has_a_folder_for_each_version() {
     assert!(report.is_empty(), "{report:?}");
     let added = repository::add(&RELEASE.files, &assets, Destination { base: "/repository", configuration: None }, &Budget::default());
     let folders: Vec<&str> = added.placements.iter().map(|placement| placement.folder.as_str()).collect();
-    assert_eq!(folders, ["bootstrap-windlass/v0.1.0"]);
+    assert_eq!(folders, ["bootstrap-windlass/v0.2.0"]);
     assert_eq!(added.placements[0].files, RELEASE.files);
     let configuration = &documents(added.configuration.unwrap().as_bytes())[0];
     let url = "/repository/bootstrap-windlass/latest/bootstrap-components.yaml";

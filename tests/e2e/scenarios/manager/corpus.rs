@@ -8,7 +8,7 @@ use super::parity;
 use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine, install};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{wait, windlass_manager};
+use crate::harness::{audit, wait, windlass_manager};
 use crate::scenarios::render::Role;
 use crate::scenarios::render::corpus::subjects;
 use crate::scenarios::render::objects::{contents, secret};
@@ -56,6 +56,7 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
     println!("  {count} of {} have their data in the end", configs.len());
     assert!(count >= 50, "only {count} were compared");
     parity::assert_data_is_rendered(&plane, context.folder(), NAMESPACE, count);
+    audit::assert_all_was_allowed(&plane);
 }
 
 /// Whether what is missing has a name that no Secret can have.

@@ -3,9 +3,11 @@
 mod clusters;
 mod corpus;
 mod parity;
+mod rights;
 mod takeover;
 mod uncontrolled;
 
 pub(crate) use clusters::clusters_come_up;
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;
+pub(crate) use rights::each_right_is_needed_and_no_other;
 pub(crate) use takeover::a_killed_leader_is_replaced;

@@ -9,7 +9,7 @@ use super::parity;
 use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine, install};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{wait, windlass, windlass_manager};
+use crate::harness::{audit, wait, windlass, windlass_manager};
 
 const LONG: Duration = Duration::from_secs(90);
 const MACHINES: usize = 30;
@@ -52,6 +52,7 @@ pub(crate) fn a_killed_leader_is_replaced(context: &Context) {
     assert!(before.is_subset(&versions(&plane)), "what was written was written again");
     assert_one_token_each(&plane);
     parity::assert_data_is_rendered(&plane, context.folder(), NAMESPACE, MACHINES);
+    audit::assert_all_was_allowed(&plane);
 }
 
 /// Name and version of each data Secret.

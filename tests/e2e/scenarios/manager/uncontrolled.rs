@@ -11,7 +11,7 @@ use crate::harness::control_plane::ControlPlane;
 use crate::harness::{components, installation, shared, wait, windlass};
 
 const SOON: Duration = Duration::from_secs(60);
-const CORE: &str = "cluster.x-k8s.io/v1beta2";
+pub(super) const CORE: &str = "cluster.x-k8s.io/v1beta2";
 pub(super) const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
 pub(super) const NAMESPACE: &str = "default";
 
@@ -29,9 +29,14 @@ pub(super) fn install(plane: &ControlPlane) {
 
 /// A Cluster whose control plane is there; our API server is its own workload cluster.
 pub(super) fn a_cluster(plane: &ControlPlane) {
+    a_cluster_in(plane, NAMESPACE, &json!({}));
+}
+
+/// The same in a namespace, with more in its spec.
+pub(super) fn a_cluster_in(plane: &ControlPlane, namespace: &str, more: &Value) {
     let secret = |name: &str, data: Value| {
         json!({
-            "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": {"name": name, "namespace": NAMESPACE},
+            "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": {"name": name, "namespace": namespace},
             "data": data,
         })
     };
@@ -39,13 +44,14 @@ pub(super) fn a_cluster(plane: &ControlPlane) {
     plane.api.create(&secret("c-kubeconfig", json!({"value": kubeconfig}))).unwrap();
     let authority = STANDARD.encode(&plane.certificates.authority);
     plane.api.create(&secret("c-ca", json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}))).unwrap();
-    let cluster = json!({
-        "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "c", "namespace": NAMESPACE},
+    let mut cluster = json!({
+        "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "c", "namespace": namespace},
         "spec": {
             "controlPlaneEndpoint": {"host": "10.0.0.1", "port": 6443},
             "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "c"},
         },
     });
+    cluster["spec"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let cluster = plane.api.create(&cluster).unwrap();
     let initialized = json!({
         "type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "",
@@ -57,25 +63,51 @@ pub(super) fn a_cluster(plane: &ControlPlane) {
 
 /// A worker and its config, as the core leaves them; the refusal, when the API server takes no such config.
 pub(super) fn a_machine(plane: &ControlPlane, name: &str, kubernetes: &str, version: &str, spec: &Value) -> Result<(), Refusal> {
-    let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
-    let machine = json!({
-        "apiVersion": CORE, "kind": "Machine", "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "clusterName": "c", "version": kubernetes,
-            "bootstrap": {"configRef": reference("bootstrap.windlass.dev", "WindlassConfig")},
-            "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "Any"),
-        },
-    });
-    let machine = plane.api.create(&machine).unwrap();
-    let owner = json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
-    let labels = json!({"cluster.x-k8s.io/cluster-name": "c"});
-    let config = json!({
-        "apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels, "ownerReferences": [owner]},
-        "spec": spec,
-    });
-    // The API server may not have heard yet where the webhooks are.
-    wait::until(&format!("{name} to be taken or refused"), SOON, || match plane.api.create(&config) {
+    Machine { namespace: NAMESPACE, cluster: "c", kubernetes, version, labels: json!({}) }.give(plane, name, spec)
+}
+
+/// What machines of one kind have in common.
+pub(super) struct Machine<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) cluster: &'a str,
+    /// The version of Kubernetes.
+    pub(super) kubernetes: &'a str,
+    /// The version of the config.
+    pub(super) version: &'a str,
+    /// Labels of the Machine.
+    pub(super) labels: Value,
+}
+
+impl Machine<'_> {
+    /// Makes one, and its config.
+    pub(super) fn give(&self, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
+        let Machine { namespace, cluster, kubernetes, version, labels } = self;
+        let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
+        let machine = json!({
+            "apiVersion": CORE, "kind": "Machine", "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "spec": {
+                "clusterName": cluster, "version": kubernetes,
+                "bootstrap": {"configRef": reference("bootstrap.windlass.dev", "WindlassConfig")},
+                "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "Any"),
+            },
+        });
+        let machine = plane.api.create(&machine).unwrap();
+        let owner = json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
+        let config = json!({
+            "apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig",
+            "metadata": {
+                "name": name, "namespace": namespace, "labels": {"cluster.x-k8s.io/cluster-name": cluster}, "ownerReferences": [owner],
+            },
+            "spec": spec,
+        });
+        give_config(plane, &config)
+    }
+}
+
+/// Makes a config. The API server may not have heard yet where the webhooks are.
+pub(super) fn give_config(plane: &ControlPlane, config: &Value) -> Result<(), Refusal> {
+    let name = &config["metadata"]["name"];
+    wait::until(&format!("{name} to be taken or refused"), SOON, || match plane.api.create(config) {
         Err(refusal) if refusal.passes() => Err(refusal.to_string()),
         answer => Ok(answer.map(drop)),
     })

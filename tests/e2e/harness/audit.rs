@@ -1,0 +1,66 @@
+//! What our manager asked of the API server, in the API server's own words: its audit log.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::control_plane::ControlPlane;
+use super::windlass;
+
+const POLICY: &str = "audit-policy.yaml";
+const LOG: &str = "audit.log";
+
+/// A request by a service account of our namespace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    /// The name of the service account.
+    pub(crate) account: String,
+    pub(crate) verb: String,
+    pub(crate) group: String,
+    /// The plural, for a subresource with its name behind a slash.
+    pub(crate) resource: String,
+    pub(crate) is_allowed: bool,
+}
+
+/// The arguments with which an API server writes the log into a folder.
+pub(crate) fn arguments(folder: &Path) -> [String; 2] {
+    let policy = json!({
+        "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+        "rules": [
+            {"level": "Metadata", "userGroups": [format!("system:serviceaccounts:{}", windlass::NAMESPACE)]},
+            {"level": "None"},
+        ],
+    });
+    let file = folder.join(POLICY);
+    std::fs::write(&file, policy.to_string()).expect("the folder can be written");
+    [format!("--audit-policy-file={}", file.display()), format!("--audit-log-path={}", folder.join(LOG).display())]
+}
+
+/// All different requests for resources so far. Discovery is free for everybody.
+pub(crate) fn asked(plane: &ControlPlane) -> BTreeSet<Asked> {
+    let text = std::fs::read_to_string(plane.folder().join(LOG)).unwrap_or_default();
+    text.lines().filter_map(|line| request(&serde_json::from_str(line).ok()?)).collect()
+}
+
+fn request(event: &Value) -> Option<Asked> {
+    let object = event["objectRef"].as_object()?;
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let subresource = text("subresource");
+    let slash = if subresource.is_empty() { "" } else { "/" };
+    Some(Asked {
+        account: event["user"]["username"].as_str()?.rsplit(':').next()?.to_owned(),
+        verb: event["verb"].as_str()?.to_owned(),
+        group: text("apiGroup").to_owned(),
+        resource: format!("{}{slash}{subresource}", text("resource")),
+        is_allowed: event["annotations"]["authorization.k8s.io/decision"] == "allow",
+    })
+}
+
+/// Nothing was asked for that the roles of the release do not allow.
+pub(crate) fn assert_all_was_allowed(plane: &ControlPlane) {
+    let asked = asked(plane);
+    assert!(!asked.is_empty(), "nobody asked for anything");
+    let refused: Vec<&Asked> = asked.iter().filter(|asked| !asked.is_allowed).collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
