@@ -16,6 +16,8 @@ const LOG: &str = "audit.log";
 pub(crate) struct Asked {
     /// The name of the service account.
     pub(crate) account: String,
+    /// The namespace; empty for all of them.
+    pub(crate) namespace: String,
     pub(crate) verb: String,
     pub(crate) group: String,
     /// The plural, for a subresource with its name behind a slash.
@@ -50,6 +52,7 @@ fn request(event: &Value) -> Option<Asked> {
     let slash = if subresource.is_empty() { "" } else { "/" };
     Some(Asked {
         account: event["user"]["username"].as_str()?.rsplit(':').next()?.to_owned(),
+        namespace: text("namespace").to_owned(),
         verb: event["verb"].as_str()?.to_owned(),
         group: text("apiGroup").to_owned(),
         resource: format!("{}{slash}{subresource}", text("resource")),

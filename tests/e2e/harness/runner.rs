@@ -70,6 +70,13 @@ impl Context {
         ControlPlane::start(&self.folder, &self.runtime)
     }
 
+    /// Another one beside it.
+    pub(crate) fn another_control_plane(&self, name: &str) -> ControlPlane {
+        let folder = self.folder.join(name);
+        create(&folder);
+        ControlPlane::start(&folder, &self.runtime)
+    }
+
     /// The control plane that all scenarios share which leave nothing behind that disturbs others.
     pub(crate) fn shared(&self) -> Arc<ControlPlane> {
         self.plain.get(&self.runtime, |_| ())

@@ -40,6 +40,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::clusters_come_up", manager::clusters_come_up),
     scenario("manager::configs_of_the_corpus_get_their_data", manager::configs_of_the_corpus_get_their_data),
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),
+    scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),

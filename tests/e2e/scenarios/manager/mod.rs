@@ -2,6 +2,7 @@
 
 mod clusters;
 mod corpus;
+mod moves;
 mod parity;
 mod rights;
 mod takeover;
@@ -9,5 +10,6 @@ mod uncontrolled;
 
 pub(crate) use clusters::clusters_come_up;
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;
+pub(crate) use moves::clusters_move_and_come_back;
 pub(crate) use rights::each_right_is_needed_and_no_other;
 pub(crate) use takeover::a_killed_leader_is_replaced;
