@@ -25,6 +25,9 @@ pub const AGGREGATE_TO_KUBEADM_CONTROL_PLANE: &str = "kubeadm.controlplane.clust
 /// Annotation that stops reconciliation of one object.
 pub const PAUSED: &str = "cluster.x-k8s.io/paused";
 
+/// Annotation that names preflight checks of MachineSets which are left out, with commas between.
+pub const SKIP_PREFLIGHT_CHECKS: &str = "machineset.cluster.x-k8s.io/skip-preflight-checks";
+
 /// With `--watch-filter VALUE` a manager handles only objects whose label of this name has that value.
 pub const WATCH_FILTER: &str = "cluster.x-k8s.io/watch-filter";
 

@@ -5,7 +5,7 @@
 //! does the step, tells the world what came of it, and asks again, until there is nothing to do. Between two steps nothing is
 //! remembered but the world, so that a controller may be killed at any of them: a fresh one reads, and goes on where the objects stand.
 //!
-//! The way is in [`walk`], and always the same: owner and Cluster ([`subject`]), then what data needs (the init lock in [`lock`], certificates
+//! The way is in [`walk`], and always the same: owner and Cluster ([`subject`]), then what data needs (the same version as the control plane in [`skew`], the init lock in [`lock`], certificates
 //! in [`certificates`], the bootstrap token in [`token`]), then the renderer ([`rendering`]), then the Secret ([`data_secret`]), then the
 //! status ([`status`]).
 
@@ -18,6 +18,7 @@ mod outcome;
 mod pass;
 mod references;
 mod rendering;
+mod skew;
 mod status;
 mod step;
 mod subject;

@@ -94,6 +94,7 @@ impl<'a> Pass<'a> {
     /// A cluster with a control plane: the machine is told to join.
     fn join(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
+        self.wait_for_version(subject, facts)?;
         let spec = typed(config);
         if owner.is_control_plane_machine() {
             self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;

@@ -67,7 +67,7 @@ impl<'a> Owner<'a> {
     }
 
     /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when there is none.
-    pub(super) fn kubernetes_version(&self) -> String {
+    pub(crate) fn kubernetes_version(&self) -> String {
         with_v(self.object.text(self.version_path()))
     }
 

@@ -21,11 +21,8 @@ struct Row {
 /// How a rule is proven.
 #[derive(Debug, PartialEq, Eq)]
 enum Proof {
-    /// By tests (`path::name`, several with `; ` between them); the second says whether `; manager` follows, because the rest shows only
-    /// in a running controller.
-    Tests(Vec<(String, String)>, bool),
-    /// Only the running controller can show it.
-    Manager,
+    /// By tests (`path::name`, several with `; ` between them).
+    Tests(Vec<(String, String)>),
     /// `planned: SUBJECT`.
     Planned(String),
     /// `n/a: reason`.
@@ -39,15 +36,11 @@ fn proof(text: &str) -> Result<Proof, String> {
     if let Some(reason) = text.strip_prefix("n/a: ") {
         return Ok(Proof::NotApplicable(reason.to_owned()));
     }
-    if text == "manager" {
-        return Ok(Proof::Manager);
-    }
-    let (tests, and_manager) = text.strip_suffix("; manager").map_or((text, false), |tests| (tests, true));
-    let tests: Option<Vec<(String, String)>> = tests
+    let tests: Option<Vec<(String, String)>> = text
         .split("; ")
         .map(|test| test.split_once("::").filter(|(path, _)| path.ends_with(".rs")).map(|(path, name)| (path.to_owned(), name.to_owned())))
         .collect();
-    tests.map(|tests| Proof::Tests(tests, and_manager)).ok_or_else(|| format!("`{text}` is no proof"))
+    tests.map(Proof::Tests).ok_or_else(|| format!("`{text}` is no proof"))
 }
 
 fn rows() -> Vec<Row> {
@@ -67,13 +60,12 @@ fn rows() -> Vec<Row> {
 fn proofs_have_one_form() {
     let test = |path: &str, name: &str| (path.to_owned(), name.to_owned());
     for (text, expected) in [
-        ("manager", Some(Proof::Manager)),
         ("planned: x", Some(Proof::Planned("x".into()))),
         ("n/a: x", Some(Proof::NotApplicable("x".into()))),
-        ("a.rs::b", Some(Proof::Tests(vec![test("a.rs", "b")], false))),
-        ("a.rs::b; c.rs::d; manager", Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")], true))),
+        ("a.rs::b", Some(Proof::Tests(vec![test("a.rs", "b")]))),
+        ("a.rs::b; c.rs::d", Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")]))),
         ("", None),
-        ("manager; a.rs::b", None),
+        ("manager", None),
         ("a.rs::b; planned: x", None),
         ("planned", None),
     ] {
@@ -141,7 +133,7 @@ fn table_is_sound() {
             faults.push(format!("{id}: no file {fulfilled}"));
         }
         match proof {
-            Proof::Tests(tests, _) => {
+            Proof::Tests(tests) => {
                 if fulfilled.is_empty() {
                     faults.push(format!("{id}: a test, but nothing that it tests"));
                 }
@@ -190,9 +182,6 @@ fn table_is_complete() {
         if rule.parts.iter().any(|part| part == "release") {
             let proven = matches!(row.proof, Proof::Tests(..) | Proof::NotApplicable(_));
             assert!(proven, "{} concerns the release and is not proven: {:?}", row.id, row.proof);
-        }
-        if rule.parts.iter().all(|part| part != "manager") {
-            assert_ne!(row.proof, Proof::Manager, "{}", row.id);
         }
     }
 }

@@ -7,6 +7,7 @@ mod model;
 mod odd;
 mod referenced;
 mod site;
+mod skew;
 
 use std::sync::OnceLock;
 

@@ -46,12 +46,12 @@ fn templates_know_the_version_of_the_control_plane() {
     site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneRef": reference}}));
     site.put(json!({
         "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "KubeadmControlPlane", "metadata": {"name": "k"},
-        "spec": {"version": "v1.33.7"},
+        "spec": {"version": "v1.34.7"},
     }));
     let files = json!([{"path": "/a", "contentFormat": "Template", "content": "is {{ .controlPlane.version }}"}]);
     add_machine(&mut site, "w", false, joining("files", files));
     site.pass("w");
-    assert!(data(&site, "w").unwrap().contains("is v1.33.7"));
+    assert!(data(&site, "w").unwrap().contains("is v1.34.7"));
 }
 
 /// One that cannot be read is no one that is missing.
