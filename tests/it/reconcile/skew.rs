@@ -58,6 +58,16 @@ fn who_says_so_joins_nevertheless() {
     }
 }
 
+/// A machine of the control plane is what a control plane is upgraded with.
+#[test]
+fn machines_of_the_control_plane_have_the_version_that_they_are_given() {
+    let mut site = with_control_plane_of(KUBEADM, "KubeadmControlPlane", "v1.34.2");
+    add_machine(&mut site, "m", true, json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}, "controlPlane": {}}}));
+    site.merge(&key(CORE, "Machine", "m"), &json!({"spec": {"version": "v1.35.0"}}));
+    site.pass("m");
+    assert!(data(&site, "m").is_some());
+}
+
 /// Versions of others are nothing that kubeadm knows, and what has no version or is not there says nothing.
 #[test]
 fn only_versions_of_kubeadm_are_compared() {
