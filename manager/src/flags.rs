@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use windlass::api::names::{GROUP, KUBEADM_GROUP, Kind};
 use windlass::api::time::GoDuration;
 use windlass::contract::manager::{FLAGS, Flag, Takes};
 use windlass::text::nearest::nearest;
@@ -26,11 +27,13 @@ pub(crate) struct Flags {
     pub(crate) leader_elect: bool,
     /// The times of leader election.
     pub(crate) lease: LeaseTimes,
+    /// The kinds that are reconciled; at least one.
+    pub(crate) kinds: BTreeSet<ConfigKind>,
     /// The namespaces that are reconciled; empty means all.
     pub(crate) namespaces: BTreeSet<String>,
     /// The value that objects have under the label of the watch filter; `None` means all objects.
     pub(crate) watch_filter: Option<String>,
-    /// How many configs are reconciled at once; at least one.
+    /// How many configs of a kind are reconciled at once; at least one.
     pub(crate) concurrency: usize,
     /// How often every object is looked at again.
     pub(crate) sync_period: Duration,
@@ -58,6 +61,35 @@ pub(crate) struct Flags {
     pub(crate) log_format: LogFormat,
     /// How much is logged, from 0 to 5.
     pub(crate) verbosity: u8,
+}
+
+/// A kind of config that can be reconciled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ConfigKind {
+    /// Ours.
+    Windlass,
+    /// That of the kubeadm bootstrap provider.
+    Kubeadm,
+}
+
+impl ConfigKind {
+    const ALL: [ConfigKind; 2] = [ConfigKind::Windlass, ConfigKind::Kubeadm];
+
+    /// The kind in objects, and here.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            ConfigKind::Windlass => Kind::Config.as_str(),
+            ConfigKind::Kubeadm => Kind::Config.kubeadm(),
+        }
+    }
+
+    /// Its API group.
+    pub(crate) fn group(self) -> &'static str {
+        match self {
+            ConfigKind::Windlass => GROUP,
+            ConfigKind::Kubeadm => KUBEADM_GROUP,
+        }
+    }
 }
 
 /// The times of leader election: the deadline is shorter than the duration, and leaves room for a second attempt.
@@ -147,7 +179,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
 }
 
 fn help() -> String {
-    let mut text = "Fulfils Cluster API's bootstrap contract for WindlassConfigs.\nUsage: windlass-manager [FLAGS]\n\n".to_owned();
+    let mut text = "Fulfils Cluster API's bootstrap contract for WindlassConfigs and, where asked to, KubeadmConfigs.\nUsage: windlass-manager [FLAGS]\n\n".to_owned();
     let left = |flag: &Flag| {
         let short = if flag.name.len() == 1 { format!("-{}, ", flag.name) } else { "    ".to_owned() };
         let value = match flag.takes {
@@ -203,6 +235,7 @@ impl Given {
         Ok(Flags {
             leader_elect: self.switch("leader-elect")?,
             lease: self.lease()?,
+            kinds: self.kinds()?,
             namespaces: self.list("namespace").into_iter().collect(),
             watch_filter: self.some_text("watch-filter"),
             concurrency: self.at_least("windlassconfig-concurrency", 1)?,
@@ -253,6 +286,31 @@ impl Given {
         let length = GoDuration::parse(self.text(name)).map_err(|fault| self.fault(name, &fault))?;
         let nanoseconds = u64::try_from(length.as_nanoseconds()).ok().filter(|length| *length > 0);
         nanoseconds.map(Duration::from_nanos).ok_or_else(|| self.fault(name, "it is more than 0s"))
+    }
+
+    fn kinds(&self) -> Result<BTreeSet<ConfigKind>, String> {
+        const NAME: &str = "kinds";
+        let given = self.list(NAME);
+        let words = || ConfigKind::ALL.into_iter().map(ConfigKind::as_str);
+        let known = |word: &String| ConfigKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+        if let Some(unknown) = given.iter().find(|word| known(word).is_none()) {
+            let line = nearest(unknown, words()).map_or_else(|| write(of_table(NAME)), |word| format!("write --{NAME}={word}"));
+            return Err(format!(
+                "--{NAME}: {unknown} is no kind that is reconciled, those are {}; {line}",
+                words().collect::<Vec<_>>().join(" and ")
+            ));
+        }
+        let kinds: BTreeSet<ConfigKind> = given.iter().filter_map(known).collect();
+        if kinds.is_empty() {
+            return Err(self.fault(NAME, "it names one kind at least"));
+        }
+        if kinds.contains(&ConfigKind::Kubeadm) && !self.switch("leader-elect")? {
+            return Err(format!(
+                "--{NAME}={} needs leader election, so that no two managers work on KubeadmConfigs: write --leader-elect",
+                given.join(",")
+            ));
+        }
+        Ok(kinds)
     }
 
     /// A token is refreshed at a third of its life, and a machine takes its time to boot.
@@ -408,6 +466,7 @@ mod tests {
         let seconds = Duration::from_secs;
         assert_eq!(flags.lease, LeaseTimes { duration: seconds(15), renew_deadline: seconds(10), retry_period: seconds(2) });
         assert_eq!((flags.namespaces, flags.watch_filter), (BTreeSet::new(), None));
+        assert_eq!(flags.kinds, [ConfigKind::Windlass].into());
         assert_eq!((flags.concurrency, flags.sync_period, flags.bootstrap_token_ttl), (100, seconds(600), seconds(900)));
         assert_eq!(flags.kube_api, Some(Rate { per_second: 100.0, burst: 200 }));
         assert_eq!(flags.workload_api, Some(Rate { per_second: 20.0, burst: 30 }));
@@ -437,6 +496,24 @@ mod tests {
         let flags = Flags::of(&["--namespace=a,b", "--namespace=c"]);
         assert_eq!(flags.namespaces, ["a", "b", "c"].map(str::to_owned).into());
         assert_eq!(Flags::of(&["--namespace="]).namespaces, BTreeSet::new());
+    }
+
+    #[test]
+    fn kinds_are_ours_or_the_kubeadm_providers() {
+        let kinds = |line: &[&str]| Flags::of(line).kinds;
+        assert_eq!(kinds(&["--kinds=KubeadmConfig", "--leader-elect"]), [ConfigKind::Kubeadm].into());
+        let both = [ConfigKind::Windlass, ConfigKind::Kubeadm].into();
+        assert_eq!(kinds(&["--leader-elect", "--kinds=KubeadmConfig,WindlassConfig"]), both);
+        assert_eq!(kinds(&["--leader-elect", "--kinds=WindlassConfig", "--kinds=KubeadmConfig"]), both);
+        let check = |line: &[&str], expected: &str| assert_eq!(fault(line), expected);
+        check(
+            &["--kinds=KubeadmConfig"],
+            "--kinds=KubeadmConfig needs leader election, so that no two managers work on KubeadmConfigs: write --leader-elect",
+        );
+        let known = "is no kind that is reconciled, those are WindlassConfig and KubeadmConfig";
+        check(&["--kinds=kubeadmconfig"], &format!("--kinds: kubeadmconfig {known}; write --kinds=KubeadmConfig"));
+        check(&["--kinds=WindlassConfig,EKSConfig"], &format!("--kinds: EKSConfig {known}; write --kinds=WindlassConfig"));
+        check(&["--kinds="], "--kinds= cannot be: it names one kind at least; write --kinds=WindlassConfig");
     }
 
     #[test]

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::VERSION;
 use crate::client::{client, configuration};
 use crate::controller::{self, Setting};
-use crate::election::{Elector, Leadership, identity, namespace};
+use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate, identity, namespace};
 use crate::fault::Fault;
-use crate::flags::{Address, Flags};
+use crate::flags::{Address, ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::certificate::{Certificate, Files, LOOK_EVERY};
@@ -40,11 +40,11 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     let own = client(config, None, &metrics)?;
     let closing = Shutdown::new();
     let mut servers = serve(&flags, &metrics, &readiness, &own, &closing).await?;
-    let elector = flags.leader_elect.then(|| Elector::new(own, &namespace(), identity(), flags.lease, metrics.clone()));
-    let leadership = elector.as_ref().map_or_else(Leadership::without_election, Elector::leadership);
+    let candidates = Candidates::of(&flags, &own, &metrics);
+    let mandates = flags.kinds.iter().map(|kind| (*kind, candidates.mandate(*kind))).collect();
     let serves_webhooks = flags.webhooks.is_some();
-    let setting = Setting { client: controllers, flags, metrics, readiness, leadership, shutdown: shutdown.clone() };
-    work(controller::run(setting), &shutdown, elector).await?;
+    let setting = Setting { client: controllers, flags, metrics, readiness, mandates, shutdown: shutdown.clone() };
+    work(controller::run(setting), &shutdown, candidates).await?;
     if serves_webhooks {
         sleep_until(shutdown.begun_at().unwrap_or_else(Instant::now) + LINGER).await;
     }
@@ -54,14 +54,57 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     Ok(())
 }
 
+/// For which Leases this process is a candidate.
+#[derive(Default)]
+struct Candidates {
+    /// The one that our own replicas compete for.
+    own: Option<Elector>,
+    kubeadm: Option<KubeadmLease>,
+}
+
+impl Candidates {
+    fn of(flags: &Flags, client: &Client, metrics: &Metrics) -> Self {
+        let own = || Elector::new(client.clone(), Candidacy::own(namespace(), identity()), flags.lease, metrics.clone());
+        let kubeadm = || KubeadmLease::new(client.clone(), flags.lease, metrics.clone());
+        Candidates { own: flags.leader_elect.then(own), kubeadm: flags.kinds.contains(&ConfigKind::Kubeadm).then(kubeadm) }
+    }
+
+    /// What this process must lead to write for configs of a kind.
+    fn mandate(&self, kind: ConfigKind) -> Mandate {
+        let own = self.own.as_ref().map_or_else(Leadership::without_election, Elector::leadership);
+        let kubeadm = self.kubeadm.as_ref().filter(|_| kind == ConfigKind::Kubeadm).map(KubeadmLease::leadership);
+        Mandate::of([own].into_iter().chain(kubeadm))
+    }
+
+    /// Renews what is held, and gets the other Lease when it can be had, until the shutdown begins.
+    async fn keep(&mut self, shutdown: &Shutdown) -> Result<(), Fault> {
+        let own = async {
+            match &mut self.own {
+                Some(own) => own.keep(shutdown).await,
+                None => {
+                    shutdown.begun().await;
+                    Ok(())
+                }
+            }
+        };
+        let kubeadm = async {
+            match &self.kubeadm {
+                Some(kubeadm) => kubeadm.keep(shutdown).await,
+                None => Ok(()),
+            }
+        };
+        futures::future::try_join(own, kubeadm).await.map(drop)
+    }
+}
+
 /// Has the controller work while this process leads, until the shutdown begins; then gives the lease back.
 async fn work(
     controlling: impl Future<Output = Result<(), Fault>> + Send + 'static,
     shutdown: &Shutdown,
-    mut elector: Option<Elector>,
+    mut candidates: Candidates,
 ) -> Result<(), Fault> {
-    if let Some(elector) = &mut elector
-        && !elector.acquire(shutdown).await
+    if let Some(own) = &mut candidates.own
+        && !own.acquire(shutdown).await
     {
         return Ok(());
     }
@@ -69,7 +112,7 @@ async fn work(
     controller.spawn(controlling);
     let ended = tokio::select! {
         ended = end_of(&mut controller) => ended.and_then(|()| by_itself(shutdown)),
-        kept = keep(elector.as_mut(), shutdown) => {
+        kept = candidates.keep(shutdown) => {
             // Who has lost the lease stops at once: nothing is ended in order, nothing is given back.
             kept?;
             timeout(GRACE, end_of(&mut controller)).await.unwrap_or_else(|_| {
@@ -79,8 +122,8 @@ async fn work(
         }
     };
     controller.shutdown().await;
-    if let Some(mut elector) = elector {
-        elector.release().await;
+    if let Some(mut own) = candidates.own {
+        own.release().await;
     }
     ended
 }
@@ -95,16 +138,6 @@ async fn end_of(controller: &mut JoinSet<Result<(), Fault>>) -> Result<(), Fault
 
 fn by_itself(shutdown: &Shutdown) -> Result<(), Fault> {
     if shutdown.has_begun() { Ok(()) } else { Err("internal error: the controller ended by itself".into()) }
-}
-
-async fn keep(elector: Option<&mut Elector>, shutdown: &Shutdown) -> Result<(), Fault> {
-    match elector {
-        Some(elector) => elector.keep(shutdown).await,
-        None => {
-            shutdown.begun().await;
-            Ok(())
-        }
-    }
 }
 
 /// Begins to serve all that the flags ask for.
@@ -147,17 +180,21 @@ fn unusable(flag: &str, value: impl std::fmt::Display, fault: &std::io::Error) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::election::tests::Server as Api;
+    use crate::election::tests::{KUBEADM, Server as Api};
 
     /// A controller that has nothing to do, and who leads on an API server in memory.
     fn working(api: &Api, shutdown: &Shutdown) -> (Leadership, tokio::task::JoinHandle<Result<(), Fault>>) {
-        let elector = Elector::new(api.client(), "windlass-system", identity(), Flags::of(&[]).lease, Metrics::new());
+        let elector =
+            Elector::new(api.client(), Candidacy::own("windlass-system".to_owned(), identity()), Flags::of(&[]).lease, Metrics::new());
         let (leadership, shutdown, until) = (elector.leadership(), shutdown.clone(), shutdown.clone());
         let controlling = async move {
             until.begun().await;
             Ok(())
         };
-        (leadership, tokio::spawn(async move { work(controlling, &shutdown, Some(elector)).await }))
+        (
+            leadership,
+            tokio::spawn(async move { work(controlling, &shutdown, Candidates { own: Some(elector), kubeadm: None }).await }),
+        )
     }
 
     #[tokio::test(start_paused = true)]
@@ -187,6 +224,47 @@ mod tests {
         assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
         assert!(!leadership.holds());
         assert_eq!(api.holder(), "another");
+    }
+
+    /// Our own configs do not wait for the kubeadm provider, and what it takes back ends the process.
+    #[tokio::test(start_paused = true)]
+    async fn each_kind_has_a_mandate_of_its_own() {
+        let api = Api::with_kubeadm();
+        api.hold(KUBEADM[0], "theirs");
+        let flags = Flags::of(&["--leader-elect", "--kinds=WindlassConfig,KubeadmConfig"]);
+        let mut candidates = Candidates::of(&flags, &api.client(), &Metrics::new());
+        let namespace = "windlass-system".to_owned();
+        candidates.own = Some(Elector::new(api.client(), Candidacy::own(namespace, identity()), flags.lease, Metrics::new()));
+        let [ours, theirs] = [ConfigKind::Windlass, ConfigKind::Kubeadm].map(|kind| candidates.mandate(kind));
+        let shutdown = Shutdown::new();
+        let until = shutdown.clone();
+        let controlling = async move { until.begun().await };
+        let working = tokio::spawn(async move { work(async { Ok(controlling.await) }, &shutdown, candidates).await });
+        ours.begun().await;
+        assert!(ours.holds() && !theirs.holds());
+        // Nobody renews it.
+        theirs.begun().await;
+        assert!(ours.holds() && theirs.holds());
+        api.hold(KUBEADM[0], "theirs");
+        let fault = working.await.unwrap().expect_err("another holds it");
+        assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
+        assert!(!theirs.holds());
+    }
+
+    /// Who has lost our own Lease may be followed by another of ours.
+    #[tokio::test(start_paused = true)]
+    async fn nobody_writes_for_kubeadm_configs_who_does_not_lead_our_own() {
+        let api = Api::with_kubeadm();
+        let flags = Flags::of(&["--leader-elect", "--kinds=KubeadmConfig"]);
+        let candidates = Candidates::of(&flags, &api.client(), &Metrics::new());
+        let mandate = candidates.mandate(ConfigKind::Kubeadm);
+        let kubeadm = candidates.kubeadm.unwrap();
+        let leadership = kubeadm.leadership();
+        tokio::spawn(async move { kubeadm.keep(&Shutdown::new()).await });
+        while !leadership.holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(!mandate.holds());
     }
 
     #[tokio::test]

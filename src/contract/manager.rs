@@ -94,6 +94,7 @@ pub const FLAGS: &[Flag] = &[
         "how long the leader tries to renew its lease before it gives up",
     ),
     flag("leader-elect-retry-period", Takes::Duration, "2s", "pause between two attempts to get or to renew the lease"),
+    flag("kinds", Takes::List, "WindlassConfig", "kinds that are reconciled: WindlassConfig, KubeadmConfig or both"),
     flag("namespace", Takes::List, "", "reconcile only objects of these namespaces; empty means all"),
     flag(
         "watch-filter",
@@ -101,7 +102,7 @@ pub const FLAGS: &[Flag] = &[
         "",
         "reconcile only objects whose label cluster.x-k8s.io/watch-filter has this value; empty means all",
     ),
-    flag("windlassconfig-concurrency", Takes::Number, "100", "how many configs are reconciled at once"),
+    flag("windlassconfig-concurrency", Takes::Number, "100", "how many configs of a kind are reconciled at once"),
     flag("sync-period", Takes::Duration, "10m", "how often every object is looked at again"),
     flag(
         "kubeconfig",

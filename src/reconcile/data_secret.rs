@@ -17,8 +17,8 @@ use crate::render::Rendered;
 use crate::render::input::cluster::Reference;
 use crate::render::write::secret::{controller_reference, secret};
 
-/// Annotation of the Secret of a MachinePool: the public part of the token that is in the data, by which a rotation that was cut short is
-/// seen.
+/// Annotation of the Secret of a MachinePool of a WindlassConfig: the public part of the token that is in the data, by which a rotation that
+/// was cut short is seen.
 pub(super) const TOKEN_ID: &str = "bootstrap.windlass.dev/token-id";
 
 /// What is there of the Secret.
@@ -78,6 +78,7 @@ impl<'a> Pass<'a> {
         let controller = controller_reference(subject.config, Version::V1Beta2);
         let mut secret = secret(subject.config, rendered, Some(controller));
         if subject.owner.is_machine_pool()
+            && !self.is_kubeadm()
             && let Some((id, _)) = token.and_then(|token| token.expose().split_once('.'))
         {
             secret["metadata"]["annotations"] = json!({TOKEN_ID: id});
@@ -91,9 +92,16 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The public part of the token in the data of a MachinePool, as far as it is known.
-    pub(super) fn stored_token_id(&self) -> Walk<Option<&'a str>> {
-        Ok(self.look(&self.secret_key())?.and_then(|secret| secret.field(&["metadata", "annotations", TOKEN_ID])?.as_str()))
+    /// Whether the data is known to have this token: by the annotation, or because it can be read there, as in all forms in
+    /// which a KubeadmConfig is written.
+    pub(super) fn data_has_token(&self, token: &Sensitive<String>) -> Walk<bool> {
+        let Some(secret) = self.look(&self.secret_key())? else { return Ok(false) };
+        let id = token.expose().split_once('.').map(|(id, _)| id);
+        if secret.field(&["metadata", "annotations", TOKEN_ID]).and_then(Value::as_str) == id {
+            return Ok(true);
+        }
+        let data = STANDARD.decode(secret.text(&["data", "value"])).unwrap_or_default();
+        Ok(data.windows(token.expose().len()).any(|part| part == token.expose().as_bytes()))
     }
 }
 

@@ -16,21 +16,22 @@ const OF_FILES: [&crate::diag::Rule; 5] = [
 /// The outcome of a rendering that gave no data: what only a change of the objects mends comes first.
 pub(super) fn outcome(report: &Report) -> Outcome {
     let of_class = |class| report.findings().iter().find(|finding| finding.rule.class == class);
+    let missing = report.findings().iter().find(|finding| finding.rule == &certificate::MISSING);
+    let certificates = missing.map(|finding| Observed::certificates_failed(message(finding)));
     if let Some(finding) = of_class(Class::Refuse) {
         let reason = if finding.rule == &content::TOO_LARGE { reason::DATA_TOO_LARGE } else { reason::INVALID_CONFIGURATION };
         // Where upstream sets no condition, ours names the field.
         let said = if OF_FILES.contains(&finding.rule) { message(finding) } else { finding.message.clone() };
-        return Outcome::without_data(Observed::refused(reason, said));
+        return Outcome { certificates, ..Outcome::without_data(Observed::refused(reason, said)) };
     }
     let Some(finding) = of_class(Class::Wait) else {
         return Outcome::default().with_fault("nothing was rendered, and nothing says why");
     };
     let message = message(finding);
     if finding.rule == &certificate::MISSING {
-        let certificates = Some(Observed::certificates_failed(message.as_str()));
         return Outcome { certificates, ..Outcome::default() }.with_fault(message);
     }
-    let mut outcome = Outcome::without_data(Observed::failed(message.as_str()));
+    let mut outcome = Outcome { certificates, ..Outcome::without_data(Observed::failed(message.as_str())) };
     // Secrets and ConfigMaps of users are not watched.
     if OF_FILES.contains(&finding.rule) {
         outcome.fault = Some(message);

@@ -3,6 +3,7 @@
 use super::outcome::Outcome;
 use super::step::{Action, Event, Rest, Write};
 use super::world::{Key, Observation, World};
+use crate::api::names::KUBEADM_GROUP;
 use crate::api::time::Timestamp;
 use crate::objects::Object;
 
@@ -77,6 +78,11 @@ impl<'a> Pass<'a> {
     pub(super) fn delete<T>(&self, key: Key, object: &Object) -> Walk<T> {
         let text = |field: &str| object.text(&["metadata", field]).to_owned();
         self.write(key, Action::Delete { uid: text("uid"), resource_version: text("resourceVersion") })
+    }
+
+    /// Whether the config is of the kubeadm bootstrap provider, which may have begun it, and may take it back at any time.
+    pub(super) fn is_kubeadm(&self) -> bool {
+        self.world.config().group() == KUBEADM_GROUP
     }
 
     /// The config itself.

@@ -6,15 +6,17 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::conditions;
-use super::outcome::{Observed, Outcome, Pause};
+use super::outcome::{Observed, Outcome, Pause, Severity};
 use super::pass::Pass;
 use super::step::{Action, Rest, Step, Write};
+use crate::api::condition::ConditionStatus;
 use crate::objects::Object;
 
 /// Writes the status when it says something new, and rests when it does not.
 pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
     let config = pass.world.config();
     let outcome = said(outcome, config);
+    let outcome = if pass.is_kubeadm() { documented(outcome) } else { outcome };
     let old = config.field(&["status"]).cloned().unwrap_or_else(|| json!({}));
     let new = next(pass, &old, &outcome);
     if new != old {
@@ -28,13 +30,21 @@ pub(super) fn conclude(pass: &Pass<'_>, outcome: Outcome) -> Step {
 
 /// A fault that keeps the data from being made is said where people look.
 fn said(outcome: Outcome, config: &Object) -> Outcome {
-    let is_silent = outcome.data.is_none() && outcome.certificates.is_none() && !is_paused(&outcome);
+    let is_told = |side: &Option<Observed>| side.as_ref().is_some_and(|side| side.status != ConditionStatus::True);
+    let is_silent = outcome.data.is_none() && !is_told(&outcome.certificates) && !is_paused(&outcome);
     match &outcome.fault {
         Some(fault) if is_silent && config.text(&["status", "dataSecretName"]).is_empty() => {
             Outcome { data: Some(Observed::failed(fault.as_str())), ..outcome }
         }
         _ => outcome,
     }
+}
+
+/// The reasons of a KubeadmConfig are those that its API documents.
+fn documented(outcome: Outcome) -> Outcome {
+    let is_refused = |data: &Observed| data.severity == Severity::Error;
+    let data = outcome.data.map(|data| if is_refused(&data) { Observed::failed(data.message) } else { data });
+    Outcome { data, ..outcome }
 }
 
 /// The status that follows. What was reached stays: the completion flag and the name of the Secret are never taken back, and what others

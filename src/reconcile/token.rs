@@ -1,7 +1,8 @@
 //! The bootstrap token of a joining machine: a Secret of its cluster (Kubernetes: "Authenticating with Bootstrap Tokens").
 //!
 //! The token is first in the spec and then in the cluster, so that a controller that ends between the two finds the same one again: a
-//! config never has more than one.
+//! config never has more than one. Of a KubeadmConfig it is first in the cluster: the kubeadm bootstrap provider, which may take the config
+//! back at that moment, makes none for a token that it finds in the spec.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -48,10 +49,16 @@ impl<'a> Pass<'a> {
 
     /// Writes a new token into the spec.
     fn give_token<T>(&self, config: &Object) -> Walk<T> {
-        let token = self.world.fresh_token().expose();
+        let token = self.world.fresh_token();
+        if self.is_kubeadm()
+            && let Some(key) = key(token)
+            && self.look(&key)?.is_none()
+        {
+            return self.write(key, Action::Create(self.secret(token)));
+        }
         let patch = json!({
             "metadata": {"resourceVersion": config.text(&["metadata", "resourceVersion"])},
-            "spec": {"joinConfiguration": {"discovery": {"bootstrapToken": {"token": token}}}},
+            "spec": {"joinConfiguration": {"discovery": {"bootstrapToken": {"token": token.expose()}}}},
         });
         self.write(self.own_key(), Action::Merge(patch))
     }
@@ -88,7 +95,7 @@ impl<'a> Pass<'a> {
         key: &Key,
         again: Outcome,
     ) -> Walk<Outcome> {
-        if self.stored_token_id()? != key.name.strip_prefix(PREFIX) {
+        if !self.data_has_token(token)? {
             // A rotation that was cut short; or nobody knows what the data has, and then it is written so that it is known.
             return self.render_again(subject, spec, token, key);
         }
@@ -166,12 +173,12 @@ fn key(token: &Sensitive<String>) -> Option<Key> {
     is_token.then(|| Key::core("Secret", "kube-system", &format!("{PREFIX}{}", parts.0)).in_workload())
 }
 
-fn token_of(spec: Option<&WindlassConfigSpec>) -> Option<Sensitive<String>> {
+pub(super) fn token_of(spec: Option<&WindlassConfigSpec>) -> Option<Sensitive<String>> {
     let discovery = spec?.join_configuration.as_ref()?.discovery.as_ref()?;
     discovery.bootstrap_token.as_ref()?.token.clone().filter(|token| !token.expose().is_empty())
 }
 
-fn has_file_discovery(spec: Option<&WindlassConfigSpec>) -> bool {
+pub(super) fn has_file_discovery(spec: Option<&WindlassConfigSpec>) -> bool {
     let discovery = spec.and_then(|spec| spec.join_configuration.as_ref()?.discovery.as_ref());
     discovery.is_some_and(|discovery| discovery.file.is_some())
 }

@@ -4,7 +4,10 @@ use super::data_secret::SecretState;
 use super::outcome::{Observed, Outcome, Pause, reason};
 use super::pass::{Pass, Stop, Walk, end};
 use super::subject::{Subject, is_created, typed};
+use super::token::{has_file_discovery, token_of};
 use super::world::Key;
+use crate::api::secret::Sensitive;
+use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::labels;
 use crate::objects::Object;
 use crate::render::Rendered;
@@ -38,7 +41,7 @@ impl<'a> Pass<'a> {
             self.release_after_init(subject, &facts)?;
             return self.keep_token(subject).map(Some);
         }
-        if secret == SecretState::Complete {
+        if secret == SecretState::Complete && self.is_of_use(config, &facts)? {
             // Written before the status could be: whoever wrote it ended in between.
             return Ok(Some(Outcome::available(config.name())));
         }
@@ -48,6 +51,16 @@ impl<'a> Pass<'a> {
             self.init(subject, &facts)?
         }
         Ok(None)
+    }
+
+    /// Whether data of which the status says nothing yet is good. The kubeadm bootstrap provider writes it before it writes its token into the
+    /// spec, and a token that the spec does not name is kept alive by nobody.
+    fn is_of_use(&self, config: &Object, facts: &ClusterFacts) -> Walk<bool> {
+        let spec = typed(config);
+        if !self.is_kubeadm() || !facts.control_plane_initialized || has_file_discovery(spec.as_ref()) {
+            return Ok(true);
+        }
+        token_of(spec.as_ref()).map_or(Ok(false), |token| self.data_has_token(&token))
     }
 
     /// The first machine's lock is of no use any more.
@@ -88,7 +101,7 @@ impl<'a> Pass<'a> {
         let spec = typed(subject.config);
         let configuration = spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref());
         self.ensure_certificates(subject.cluster, configuration, facts.control_plane.is_none())?;
-        self.rendered(spec.as_ref(), facts, None)?.or_else(end)
+        with_certificates(self.rendered(spec.as_ref(), facts, None).and_then(|rendered| rendered.or_else(end)))
     }
 
     /// A cluster with a control plane: the machine is told to join.
@@ -96,17 +109,40 @@ impl<'a> Pass<'a> {
         let Subject { config, owner, cluster } = subject;
         self.wait_for_version(subject, facts)?;
         let spec = typed(config);
-        if owner.is_control_plane_machine() {
+        let is_there = if owner.is_control_plane_machine() {
             self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
+            true
         } else {
-            self.look(&Key::core("Secret", cluster.namespace(), &format!("{}-ca", cluster.name())))?;
-        }
-        // First with a token that nobody has: a config that cannot be rendered costs none.
-        self.rendered(spec.as_ref(), facts, Some(self.world.fresh_token()))?.or_else(end)?;
-        let token = self.token(subject)?;
-        let rendered = self.rendered(spec.as_ref(), facts, None)?.or_else(end)?;
+            self.look(&Key::core("Secret", cluster.namespace(), &format!("{}-ca", cluster.name())))?.is_some()
+        };
+        let joined = self.join_data(subject, spec.as_ref(), facts);
+        let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
         self.store(subject, &rendered, token.as_ref())
     }
+
+    /// The data with which a machine joins, and the token in it.
+    fn join_data(
+        &self,
+        subject: Subject<'_>,
+        spec: Option<&WindlassConfigSpec>,
+        facts: &ClusterFacts,
+    ) -> Walk<(Rendered, Option<Sensitive<String>>)> {
+        // First with a token that nobody has: a config that cannot be rendered costs none.
+        self.rendered(spec, facts, Some(self.world.fresh_token()))?.or_else(end)?;
+        let token = self.token(subject)?;
+        Ok((self.rendered(spec, facts, None)?.or_else(end)?, token))
+    }
+}
+
+/// The same, once the certificates are there: what keeps the data from being made is something else, unless it says so itself.
+fn with_certificates<T>(walk: Walk<T>) -> Walk<T> {
+    walk.map_err(|stop| match stop {
+        Stop::End(outcome) => {
+            let certificates = outcome.certificates.clone().or_else(|| Some(Observed::available()));
+            Stop::End(Box::new(Outcome { certificates, ..*outcome }))
+        }
+        other => other,
+    })
 }
 
 /// Why nothing is done for now, in upstream's words (`util/paused` of Cluster API).

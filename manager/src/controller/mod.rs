@@ -19,6 +19,7 @@ mod triggers;
 mod work;
 mod workload;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,9 +29,9 @@ use kube::runtime::applier;
 use kube::runtime::controller::{Config, Error};
 use kube::runtime::reflector::ObjectRef;
 
-use crate::election::Leadership;
+use crate::election::Mandate;
 use crate::fault::Fault;
-use crate::flags::Flags;
+use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::shutdown::Shutdown;
@@ -54,8 +55,8 @@ pub(crate) struct Setting {
     pub(crate) metrics: Metrics,
     /// Where the controller says that its caches are filled.
     pub(crate) readiness: Readiness,
-    /// Asked before each write.
-    pub(crate) leadership: Leadership,
+    /// The kinds that are worked on, and what is asked before each write for one of them.
+    pub(crate) mandates: BTreeMap<ConfigKind, Mandate>,
     /// When to end.
     pub(crate) shutdown: Shutdown,
 }
@@ -71,12 +72,14 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let caches = Arc::new(caches);
     let Flags { workload_api, concurrency, .. } = setting.flags;
     let workloads = Arc::new(Workloads::new(setting.client.clone(), workload_api, setting.metrics.clone(), concurrency));
-    let context = Arc::new(Context::new(&setting, core, caches.clone(), workloads.clone()));
     let (mut parts, mut working) = (Vec::new(), Vec::new());
-    for namespace in caches::namespaces(&setting) {
-        let (sender, triggers) = mpsc::unbounded();
-        parts.push(Part { namespace: namespace.clone(), sender });
-        working.push(controller(&setting, context.clone(), namespace, triggers));
+    for (kind, mandate) in &setting.mandates {
+        let context = Arc::new(Context::new(&setting, *kind, core.clone(), caches.clone(), workloads.clone()));
+        for namespace in caches::namespaces(&setting) {
+            let (sender, triggers) = mpsc::unbounded();
+            parts.push(Part { kind: *kind, mandate: mandate.clone(), namespace: namespace.clone(), sender });
+            working.push(controller(&setting, *kind, context.clone(), namespace, triggers));
+        }
     }
     triggers::spread(&setting, &caches, &workloads, watches, parts);
     // Nothing is decided before all that decisions are made from is there.
@@ -104,11 +107,16 @@ async fn core(setting: &Setting) -> Option<Core> {
     }
 }
 
-/// Works on the configs of one namespace or of all, until the shutdown begins and what is being worked on is done.
-async fn controller(setting: &Setting, context: Arc<Context>, namespace: Option<String>, triggers: Triggers) {
-    let (configs, store) = caches::configs(setting, &resources::config(), namespace.as_deref());
+/// Works on the configs of a kind, of one namespace or of all, from when this process may write for them until the shutdown begins and what is
+/// being worked on is done.
+async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, namespace: Option<String>, triggers: Triggers) {
+    tokio::select! {
+        () = context.mandate.begun() => {}
+        () = setting.shutdown.begun() => return,
+    }
+    let (configs, store) = caches::configs(setting, &resources::config(kind), namespace.as_deref());
     let shutdown = setting.shutdown.clone();
-    let changed = configs.map_ok(|config| ObjectRef::from_obj_with(&config, resources::config()));
+    let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, resources::config(kind)));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
     let workers = workers(setting.flags.concurrency, caches::namespaces(setting).len());
     // A task of its own each, so that all processors work.

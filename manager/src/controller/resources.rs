@@ -2,10 +2,11 @@
 
 use kube::Client;
 use kube::discovery::ApiResource;
-use windlass::api::names::{GROUP, Kind, Version};
+use windlass::api::names::Version;
 use windlass::contract::{CORE_GROUP, crd_name};
 
 use crate::fault::Fault;
+use crate::flags::ConfigKind;
 
 /// The versions of the core that can be read, the best first.
 const CORE_VERSIONS: [&str; 2] = ["v1beta2", "v1beta1"];
@@ -39,9 +40,9 @@ impl Core {
     }
 }
 
-/// What WindlassConfig is called at the API server, in the version that is stored.
-pub(super) fn config() -> ApiResource {
-    resource(GROUP, Version::V1Beta2.as_str(), Kind::Config.as_str())
+/// What a kind of config is called at the API server, in the version that is stored.
+pub(super) fn config(kind: ConfigKind) -> ApiResource {
+    resource(kind.group(), Version::V1Beta2.as_str(), kind.as_str())
 }
 
 /// A resource; its plural is the one by which Cluster API itself finds it.

@@ -22,8 +22,8 @@ use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
 use super::{Setting, keys, workers};
-use crate::election::{Elector, Leadership};
-use crate::flags::Flags;
+use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
+use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::shutdown::Shutdown;
@@ -103,8 +103,7 @@ impl Api {
             return refused(*code);
         }
         let path = path.strip_suffix("/status").unwrap_or(path);
-        let is_collection =
-            path.ends_with("s") && !state.objects.contains_key(path) && method == Method::GET && path.starts_with("/apis/bootstrap");
+        let is_collection = path.ends_with("s") && !state.objects.contains_key(path) && method == Method::GET && path.starts_with("/apis/");
         match method.as_str() {
             "GET" if is_collection => {
                 (StatusCode::OK, json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}))
@@ -202,14 +201,9 @@ fn config() -> Arc<DynamicObject> {
 }
 
 fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
-    Setting {
-        client: api.client(),
-        flags: Flags::of(arguments),
-        metrics: Metrics::new(),
-        readiness: Readiness::default(),
-        leadership,
-        shutdown: Shutdown::new(),
-    }
+    let flags = Flags::of(arguments);
+    let mandates = flags.kinds.iter().map(|kind| (*kind, Mandate::of([leadership.clone()]))).collect();
+    Setting { client: api.client(), flags, metrics: Metrics::new(), readiness: Readiness::default(), mandates, shutdown: Shutdown::new() }
 }
 
 /// Caches that nothing fills.
@@ -221,9 +215,13 @@ fn empty_caches(setting: &Setting) -> (Core, Caches) {
 }
 
 fn context_of(setting: &Setting) -> Arc<Context> {
+    context_of_kind(setting, ConfigKind::Windlass)
+}
+
+fn context_of_kind(setting: &Setting, kind: ConfigKind) -> Arc<Context> {
     let (core, caches) = empty_caches(setting);
     let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone(), setting.flags.concurrency);
-    Arc::new(Context::new(setting, core, Arc::new(caches), Arc::new(workloads)))
+    Arc::new(Context::new(setting, kind, core, Arc::new(caches), Arc::new(workloads)))
 }
 
 fn context(api: &Api) -> (Arc<Context>, Setting) {
@@ -254,12 +252,90 @@ async fn a_config_goes_from_its_machine_to_its_data() {
 async fn who_does_not_lead_writes_nothing() {
     let api = site();
     let flags = Flags::of(&[]);
-    let elector = Elector::new(api.client(), "windlass-system", "me".to_owned(), flags.lease, Metrics::new());
+    let elector = Elector::new(api.client(), Candidacy::own("windlass-system".to_owned(), "me".to_owned()), flags.lease, Metrics::new());
     let context = context_of(&setting(&api, &[], elector.leadership()));
     let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not write");
     assert!(matches!(failure, Failure::NotLeading), "{failure}");
     assert_eq!(api.writes(), Vec::<String>::new());
     assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+}
+
+/// A KubeadmConfig that needs no token.
+fn kubeadm_config() -> (Value, Arc<DynamicObject>) {
+    let mut config = config_value();
+    config["apiVersion"] = json!("bootstrap.cluster.x-k8s.io/v1beta2");
+    config["kind"] = json!("KubeadmConfig");
+    (config.clone(), Arc::new(serde_json::from_value(config).unwrap()))
+}
+
+const KUBEADM_CONFIGS: &str = "/apis/bootstrap.cluster.x-k8s.io/v1beta2/namespaces/n/kubeadmconfigs";
+const OF_KUBEADM: [&str; 2] = ["--kinds=KubeadmConfig", "--leader-elect"];
+
+#[tokio::test]
+async fn a_kubeadm_config_goes_from_its_machine_to_its_data() {
+    let api = site();
+    let (value, config) = kubeadm_config();
+    api.put(KUBEADM_CONFIGS, value);
+    let setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
+    let context = context_of_kind(&setting, ConfigKind::Kubeadm);
+    work::reconcile(config, context).await.expect("nothing is missing");
+    let by_us = "?&fieldManager=windlass-manager";
+    assert_eq!(api.writes(), [format!("POST {SECRETS}{by_us}"), format!("PATCH {KUBEADM_CONFIGS}/w/status{by_us}")]);
+    let secret = api.get(&format!("{SECRETS}/w")).unwrap();
+    assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], "KubeadmConfig");
+    let text = setting.metrics.text();
+    assert!(
+        text.contains(r#"controller_runtime_reconcile_total{controller="kubeadmconfig",result="success"} 1"#),
+        "{text}"
+    );
+}
+
+/// Our own Lease is not enough for them.
+#[tokio::test]
+async fn without_the_kubeadm_providers_lease_nothing_is_written() {
+    let api = site();
+    let (value, config) = kubeadm_config();
+    api.put(KUBEADM_CONFIGS, value);
+    let mut setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
+    let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+    let mandate = Mandate::of([Leadership::without_election(), lease.leadership()]);
+    setting.mandates.insert(ConfigKind::Kubeadm, mandate);
+    let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm)).await.expect_err("it may not write");
+    assert!(matches!(failure, Failure::NotLeading), "{failure}");
+    assert_eq!(api.writes(), Vec::<String>::new());
+}
+
+/// What is watched for a kind is asked for only where the flag names it, and this process may write for it.
+#[tokio::test]
+async fn only_kinds_that_flags_name_are_watched() {
+    let both = "--kinds=WindlassConfig,KubeadmConfig";
+    for (kinds, may_write, expected) in [
+        ("--kinds=WindlassConfig", true, [true, false]),
+        ("--kinds=KubeadmConfig", true, [false, true]),
+        (both, true, [true, true]),
+        (both, false, [true, false]),
+    ] {
+        let api = Api::default();
+        let versions = json!([{"groupVersion": "cluster.x-k8s.io/v1beta2", "version": "v1beta2"}]);
+        let groups = json!([{"name": "cluster.x-k8s.io", "versions": versions, "preferredVersion": versions[0]}]);
+        api.0.lock().unwrap().objects.insert("/apis".to_owned(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}));
+        let mut setting = setting(&api, &[kinds, "--leader-elect"], Leadership::without_election());
+        if !may_write {
+            let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+            setting.mandates.insert(ConfigKind::Kubeadm, Mandate::of([lease.leadership()]));
+        }
+        let shutdown = setting.shutdown.clone();
+        let running = tokio::spawn(super::run(setting));
+        let is_asked = |part: &str| api.asked(|_| true).iter().any(|asked| asked.contains(part) && asked.contains("watch="));
+        let wanted = if expected[1] { "/kubeadmconfigs?" } else { "/windlassconfigs?" };
+        while !is_asked(wanted) || !is_asked("/machinepools?") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(["/windlassconfigs?", "/kubeadmconfigs?"].map(is_asked), expected, "{kinds}");
+        shutdown.begin();
+        running.await.unwrap().expect("it ends in order");
+    }
 }
 
 /// Codes 409 and 404 are no faults: somebody else was quicker.
@@ -335,10 +411,17 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let (parts, mut receivers): (Vec<_>, Vec<_>) = [None, Some("n"), Some("other")]
         .map(|namespace| {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
-            (Part { namespace: namespace.map(str::to_owned), sender }, receiver)
+            let mandate = Mandate::of([Leadership::without_election()]);
+            (Part { kind: ConfigKind::Windlass, mandate, namespace: namespace.map(str::to_owned), sender }, receiver)
         })
         .into_iter()
         .unzip();
+    // Who may not write looks at nothing, so that nothing piles up.
+    let (sender, mut idle) = futures::channel::mpsc::unbounded();
+    let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+    let part = Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), namespace: None, sender };
+    told(&change, &caches, &workloads, &[part]);
+    assert!(idle.try_recv().is_err());
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
     assert_eq!(got, [true, true, false]);
@@ -387,7 +470,7 @@ async fn only_what_flags_name_is_watched() {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
         assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
-        let (configs, _store) = caches::configs(&setting, &resources::config(), namespace);
+        let (configs, _store) = caches::configs(&setting, &resources::config(ConfigKind::Windlass), namespace);
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
         assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)), "{asked:?}");
@@ -428,7 +511,7 @@ async fn half_of_the_workers_are_left_for_other_clusters() {
     let setting = setting(&api, &["--windlassconfig-concurrency=2"], Leadership::without_election());
     let (core, caches) = empty_caches(&setting);
     let workloads = Arc::new(Workloads::new(api.client(), None, Metrics::new(), setting.flags.concurrency));
-    let context = Arc::new(Context::new(&setting, core, Arc::new(caches), workloads.clone()));
+    let context = Arc::new(Context::new(&setting, ConfigKind::Windlass, core, Arc::new(caches), workloads.clone()));
     let waiting = tokio::spawn(async move { read(&workloads, "c").await });
     while api.asked(|method| *method == Method::GET).is_empty() {
         tokio::task::yield_now().await;

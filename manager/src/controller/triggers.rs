@@ -13,12 +13,17 @@ use super::Setting;
 use super::caches::{Caches, Watches};
 use super::resources;
 use super::workload::Workloads;
+use crate::election::Mandate;
+use crate::flags::ConfigKind;
 
 /// The configs that are to be looked at.
 pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<DynamicObject>>;
 
-/// Who looks at the configs of one namespace, or of all.
+/// Who looks at the configs of a kind, of one namespace or of all.
 pub(super) struct Part {
+    pub(super) kind: ConfigKind,
+    /// While it does not hold, nobody looks; who begins looks at all.
+    pub(super) mandate: Mandate,
     pub(super) namespace: Option<String>,
     pub(super) sender: mpsc::UnboundedSender<ObjectRef<DynamicObject>>,
 }
@@ -53,8 +58,8 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
             workloads.forget(&name);
         }
     }
-    for Part { namespace, sender } in parts {
-        let all = configs(caches, change).into_iter();
+    for Part { kind, namespace, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
+        let all = configs(*kind, caches, change).into_iter();
         for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
             // A part that has ended looks at nothing any more.
             drop(sender.unbounded_send(reference));
@@ -73,19 +78,19 @@ fn changes(watches: Watches) -> impl Stream<Item = Change> {
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
-fn configs(caches: &Caches, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
+fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
     match change {
-        Change::Machine(machine) => config(machine).into_iter().collect(),
+        Change::Machine(machine) => config(kind, machine).into_iter().collect(),
         Change::Cluster(cluster) => {
             let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());
-            machines.iter().filter_map(|machine| config(machine)).collect()
+            machines.iter().filter_map(|machine| config(kind, machine)).collect()
         }
     }
 }
 
-/// The config of a Machine or MachinePool, if it is of ours; the reference names the group in v1beta2 and the version in v1beta1.
-fn config(machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
-    let resource = resources::config();
+/// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
+fn config(kind: ConfigKind, machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
+    let resource = resources::config(kind);
     let reference =
         machine.data.pointer("/spec/bootstrap/configRef").or_else(|| machine.data.pointer("/spec/template/spec/bootstrap/configRef"))?;
     let text = |field: &str| reference.get(field).and_then(Value::as_str);
@@ -111,18 +116,25 @@ mod tests {
             }))
             .unwrap()
         };
-        let found = |reference: Value| config(&machine(reference)).map(|found| (found.namespace, found.name));
+        let found_of = |kind, reference: Value| config(kind, &machine(reference)).map(|found| (found.namespace, found.name));
+        let found = |reference: Value| found_of(ConfigKind::Windlass, reference);
         let expected = Some((Some("n".to_owned()), "w".to_owned()));
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})), expected);
         assert_eq!(
             found(json!({"apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w"})),
             expected
         );
-        assert_eq!(found(json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"})), None);
+        let of_kubeadm = json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"});
+        assert_eq!(found(of_kubeadm.clone()), None);
+        assert_eq!(found_of(ConfigKind::Kubeadm, of_kubeadm), expected);
+        assert_eq!(
+            found_of(ConfigKind::Kubeadm, json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})),
+            None
+        );
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})), None);
         let mut pool = machine(json!(null));
         let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
         pool.data = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
-        assert!(config(&pool).is_some(), "that of a MachinePool stands deeper");
+        assert!(config(ConfigKind::Windlass, &pool).is_some(), "that of a MachinePool stands deeper");
     }
 }

@@ -28,11 +28,9 @@ use super::keys;
 use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
 use super::workload::{Name, Workloads};
-use crate::flags::Flags;
+use crate::election::Mandate;
+use crate::flags::{ConfigKind, Flags};
 use crate::metrics::{ControllerMetrics, Outcome};
-
-/// What the controller is called in logs and metrics.
-const CONTROLLER: &str = "windlassconfig";
 
 /// The most steps that one config takes at a time. The longest way has some thirty.
 const MOST_STEPS: usize = 200;
@@ -45,6 +43,9 @@ const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// What all configs are worked on with.
 pub(super) struct Context {
     setting: Setting,
+    kind: ConfigKind,
+    /// Asked before each write.
+    pub(super) mandate: Mandate,
     core: Core,
     caches: Arc<Caches>,
     resource: ApiResource,
@@ -81,10 +82,13 @@ impl fmt::Display for Failure {
 impl Error for Failure {}
 
 impl Context {
-    pub(super) fn new(setting: &Setting, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>) -> Self {
-        let resource = config();
-        let metrics = setting.metrics.controller(CONTROLLER, setting.flags.concurrency);
+    /// For a kind of which this process may write at times.
+    pub(super) fn new(setting: &Setting, kind: ConfigKind, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>) -> Self {
+        let resource = config(kind);
+        let metrics = setting.metrics.controller(&controller(kind), setting.flags.concurrency);
         Context {
+            kind,
+            mandate: setting.mandates[&kind].clone(),
             workloads,
             recorder: Recorder::new(setting.client.clone(), Reporter::from("windlass-manager")),
             setting: setting.clone(),
@@ -123,7 +127,7 @@ pub(super) async fn guarded(
     context: &Context,
 ) -> Result<Next, Failure> {
     let name = name_of(config);
-    let span = span(&name);
+    let span = span(context.kind, &name);
     let (began, _working) = (Instant::now(), context.metrics.working());
     let worked = match AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await {
         Ok(worked) => worked,
@@ -150,10 +154,20 @@ pub(super) async fn guarded(
 }
 
 /// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
-fn span((namespace, name): &Name) -> tracing::Span {
+fn span(kind: ConfigKind, (namespace, name): &Name) -> tracing::Span {
     static RUNS: AtomicU64 = AtomicU64::new(1);
-    let (object, run) = (format!("{namespace}/{name}"), RUNS.fetch_add(1, Ordering::Relaxed));
-    tracing::error_span!("reconcile", controller = CONTROLLER, WindlassConfig = object, reconcileID = run, Cluster = Empty)
+    let (controller, object) = (controller(kind), format!("{namespace}/{name}"));
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    // The names of fields are fixed when the program is built.
+    match kind {
+        ConfigKind::Windlass => tracing::error_span!("reconcile", controller, WindlassConfig = object, reconcileID = run, Cluster = Empty),
+        ConfigKind::Kubeadm => tracing::error_span!("reconcile", controller, KubeadmConfig = object, reconcileID = run, Cluster = Empty),
+    }
+}
+
+/// What the controller of a kind is called in logs and metrics, as controller-runtime calls it.
+fn controller(kind: ConfigKind) -> String {
+    kind.as_str().to_lowercase()
 }
 
 /// When a config that failed is looked at again.
@@ -257,7 +271,7 @@ impl Context {
     /// # Errors
     /// It was not written.
     pub(super) async fn write(&self, config: &DynamicObject, world: &mut World, write: Write) -> Result<(), Failure> {
-        if !self.setting.leadership.holds() {
+        if !self.mandate.holds() {
             return Err(Failure::NotLeading);
         }
         let Write { key, action, event } = write;

@@ -9,22 +9,46 @@ use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::Leadership;
 use super::decision::{Action, Observation, decide};
-use super::{LEASE, Leadership};
 use crate::fault::{Fault, told};
 use crate::flags::LeaseTimes;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 
-/// A candidate for the Lease.
+/// The name of our own Lease.
+const OWN: &str = "windlass-manager-leader-election";
+
+/// Which Lease is wanted, and by whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidacy {
+    /// The name of the Lease.
+    pub(super) lease: &'static str,
+    /// Its namespace.
+    pub(super) namespace: String,
+    /// Under which it is held.
+    pub(super) identity: String,
+    /// What is said when another holds it.
+    pub(super) waiting: &'static str,
+}
+
+impl Candidacy {
+    /// Of one of several replicas of this manager.
+    pub(crate) fn own(namespace: String, identity: String) -> Self {
+        Candidacy { lease: OWN, namespace, identity, waiting: "Another replica leads, and this one stands by" }
+    }
+}
+
+/// A candidate for a Lease.
 pub(crate) struct Elector {
     leases: Api<Lease>,
-    namespace: String,
-    identity: String,
+    candidacy: Candidacy,
     times: LeaseTimes,
     leadership: Leadership,
     metrics: Metrics,
     seen: Option<Observation>,
+    /// The holder that was told of last.
+    told: Option<String>,
 }
 
 /// What one attempt came to.
@@ -37,17 +61,22 @@ enum Attempt {
 
 impl Elector {
     /// A candidate that has not tried yet. The client has no limit on its rate: a leader that waits for its turn loses the Lease.
-    pub(crate) fn new(client: Client, namespace: &str, identity: String, times: LeaseTimes, metrics: Metrics) -> Self {
-        metrics.leads(LEASE, false);
+    pub(crate) fn new(client: Client, candidacy: Candidacy, times: LeaseTimes, metrics: Metrics) -> Self {
+        metrics.leads(candidacy.lease, false);
         Elector {
-            leases: Api::namespaced(client, namespace),
-            namespace: namespace.to_owned(),
-            identity,
+            leases: Api::namespaced(client, &candidacy.namespace),
+            candidacy,
             times,
             leadership: Leadership::of_candidate(),
             metrics,
             seen: None,
+            told: None,
         }
+    }
+
+    /// The same, for an answer that was given out before.
+    pub(super) fn answering(self, leadership: Leadership) -> Self {
+        Elector { leadership, ..self }
     }
 
     /// The answer to whether this candidate may write.
@@ -57,7 +86,7 @@ impl Elector {
 
     /// Tries until the Lease is held; false when the shutdown begins before.
     pub(crate) async fn acquire(&mut self, shutdown: &Shutdown) -> bool {
-        tracing::info!(Lease = %self.lease(), identity = %self.identity, "Attempting to acquire leader lease");
+        tracing::info!(Lease = %self.lease(), identity = %self.candidacy.identity, "Attempting to acquire leader lease");
         loop {
             let attempt = self.attempt(self.patience());
             let attempt = tokio::select! {
@@ -66,11 +95,14 @@ impl Elector {
             };
             let pause = match attempt {
                 Ok(Attempt::Held) => {
-                    tracing::info!(Lease = %self.lease(), identity = %self.identity, "Successfully acquired lease");
-                    self.metrics.leads(LEASE, true);
+                    tracing::info!(Lease = %self.lease(), identity = %self.candidacy.identity, "Successfully acquired lease");
+                    self.metrics.leads(self.candidacy.lease, true);
                     return true;
                 }
-                Ok(Attempt::Another(left)) => left.min(self.times.retry_period),
+                Ok(Attempt::Another(left)) => {
+                    self.tell_of_holder();
+                    left.min(self.times.retry_period)
+                }
                 Err(fault) => {
                     tracing::error!(Lease = %self.lease(), err = %told(fault.as_ref()), "Failed to acquire lease");
                     self.times.retry_period
@@ -80,6 +112,15 @@ impl Elector {
                 () = sleep(pause) => {}
                 () = shutdown.begun() => return false,
             }
+        }
+    }
+
+    /// Says once who holds it.
+    fn tell_of_holder(&mut self) {
+        let holder = self.seen.as_ref().map(|seen| seen.holder().to_owned());
+        if self.told != holder {
+            tracing::info!(Lease = %self.lease(), holder = holder.as_deref().unwrap_or_default(), "{}", self.candidacy.waiting);
+            self.told = holder;
         }
     }
 
@@ -118,9 +159,8 @@ impl Elector {
     /// Gives the Lease back, so that another candidate need not wait; everything must have stopped writing before. What fails is logged: the
     /// Lease then runs out by itself.
     pub(crate) async fn release(&mut self) {
-        self.leadership.end();
-        self.metrics.leads(LEASE, false);
-        let held = self.seen.take().filter(|seen| seen.holder() == self.identity && seen.has_version());
+        self.step_down();
+        let held = self.seen.take().filter(|seen| seen.holder() == self.candidacy.identity && seen.has_version());
         let Some(held) = held else { return };
         let spec = LeaseSpec {
             holder_identity: Some(String::new()),
@@ -160,18 +200,18 @@ impl Elector {
 
     async fn look_and_act(&mut self) -> Result<Attempt, Fault> {
         // A Lease that is ours needs no look: the version tells whether somebody has changed it.
-        if !self.seen.as_ref().is_some_and(|seen| seen.holder() == self.identity && seen.has_version()) {
-            let lease = self.leases.get_opt(LEASE).await?;
+        if !self.seen.as_ref().is_some_and(|seen| seen.holder() == self.candidacy.identity && seen.has_version()) {
+            let lease = self.leases.get_opt(self.candidacy.lease).await?;
             let before = self.seen.take();
             self.seen = lease.map(|lease| Observation::next(before, lease, Instant::now()));
         }
-        let action = decide(&self.identity, self.seen.as_ref(), Instant::now());
+        let action = decide(&self.candidacy.identity, self.seen.as_ref(), Instant::now());
         let lease = self.seen.as_ref().map(|seen| seen.lease.clone()).unwrap_or_default();
         let spec = Some(self.spec(lease.spec.clone().unwrap_or_default(), action));
         let written = match action {
             Action::Wait(left) => return Ok(Attempt::Another(left)),
             Action::Create => {
-                let metadata = ObjectMeta { name: Some(LEASE.to_owned()), ..ObjectMeta::default() };
+                let metadata = ObjectMeta { name: Some(self.candidacy.lease.to_owned()), ..ObjectMeta::default() };
                 self.leases.create(&PostParams::default(), &Lease { metadata, spec }).await
             }
             Action::TakeOver | Action::Renew => self.replace(Lease { spec, ..lease }).await,
@@ -196,7 +236,7 @@ impl Elector {
     }
 
     async fn replace(&self, lease: Lease) -> Result<Lease, kube::Error> {
-        self.leases.replace(LEASE, &PostParams::default(), &lease).await
+        self.leases.replace(self.candidacy.lease, &PostParams::default(), &lease).await
     }
 
     /// What we write into the Lease; what others wrote there and we do not know stays.
@@ -208,7 +248,7 @@ impl Elector {
             Action::Create | Action::Wait(_) => (now.clone(), Some(0)),
         };
         LeaseSpec {
-            holder_identity: Some(self.identity.clone()),
+            holder_identity: Some(self.candidacy.identity.clone()),
             // A part of a second counts as a whole one: others may wait longer, never shorter.
             lease_duration_seconds: Some(i32::try_from(self.times.duration.as_secs_f64().ceil() as i64).unwrap_or(i32::MAX)),
             acquire_time,
@@ -218,13 +258,18 @@ impl Elector {
         }
     }
 
-    fn lost(&self, why: &str) -> Fault {
+    /// Writes nothing any more.
+    fn step_down(&self) {
         self.leadership.end();
-        self.metrics.leads(LEASE, false);
+        self.metrics.leads(self.candidacy.lease, false);
+    }
+
+    fn lost(&self, why: &str) -> Fault {
+        self.step_down();
         format!("the leader lease {} is lost: {why}", self.lease()).into()
     }
 
     fn lease(&self) -> String {
-        format!("{}/{LEASE}", self.namespace)
+        format!("{}/{}", self.candidacy.namespace, self.candidacy.lease)
     }
 }

@@ -1,7 +1,6 @@
 //! What everyone who writes asks first.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Whether this process may write; clones are of one answer.
@@ -9,7 +8,7 @@ use tokio::time::Instant;
 /// It is judged by the monotonic clock, which runs on while the process is stopped: a leader that was frozen and wakes up after its time
 /// knows that it is none any more, before it has heard of anybody else.
 #[derive(Debug, Clone)]
-pub(crate) struct Leadership(Arc<Mutex<Term>>);
+pub(crate) struct Leadership(watch::Sender<Term>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Term {
@@ -21,15 +20,15 @@ enum Term {
 impl Leadership {
     /// Of a process that takes part in no election: it may always write.
     pub(crate) fn without_election() -> Self {
-        Leadership(Arc::new(Mutex::new(Term::Endless)))
+        Leadership(watch::Sender::new(Term::Endless))
     }
 
     /// Of a candidate: it may not write yet.
     pub(super) fn of_candidate() -> Self {
-        Leadership(Arc::new(Mutex::new(Term::None)))
+        Leadership(watch::Sender::new(Term::None))
     }
 
-    /// Whether this process may write now. Ask directly before each write.
+    /// Whether this process may write now.
     pub(crate) fn holds(&self) -> bool {
         match self.term() {
             Term::None => false,
@@ -56,11 +55,41 @@ impl Leadership {
         }
     }
 
+    /// Waits until it may write.
+    async fn begun(&self) {
+        // The sender is ours, so that the channel is open.
+        let mut term = self.0.subscribe();
+        drop(term.wait_for(|term| *term != Term::None).await);
+    }
+
     fn term(&self) -> Term {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.borrow()
     }
 
     fn set(&self, term: Term) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = term;
+        self.0.send_replace(term);
+    }
+}
+
+/// All that a process must lead before it may write something.
+#[derive(Debug, Clone)]
+pub(crate) struct Mandate(Vec<Leadership>);
+
+impl Mandate {
+    /// Of all of these.
+    pub(crate) fn of(all: impl IntoIterator<Item = Leadership>) -> Self {
+        Mandate(all.into_iter().collect())
+    }
+
+    /// Whether this process may write now. Ask directly before each write.
+    pub(crate) fn holds(&self) -> bool {
+        self.0.iter().all(Leadership::holds)
+    }
+
+    /// Waits until it may write for the first time.
+    pub(crate) async fn begun(&self) {
+        for leadership in &self.0 {
+            leadership.begun().await;
+        }
     }
 }

@@ -3,13 +3,12 @@
 mod decision;
 mod elector;
 mod identity;
+mod kubeadm;
 mod leadership;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use elector::Elector;
+pub(crate) use elector::{Candidacy, Elector};
 pub(crate) use identity::{identity, namespace};
-pub(crate) use leadership::Leadership;
-
-/// The name of the Lease.
-pub(crate) const LEASE: &str = "windlass-manager-leader-election";
+pub(crate) use kubeadm::KubeadmLease;
+pub(crate) use leadership::{Leadership, Mandate};

@@ -1,5 +1,6 @@
 //! Candidates against an API in memory, in time that passes only when all of them wait.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,21 +12,31 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Elector, Leadership};
+use super::{Candidacy, Elector, KubeadmLease, Leadership};
 use crate::fault::Fault;
 use crate::flags::{Flags, LeaseTimes};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 
-/// The Lease in an API server: versions conflict as there.
+/// The namespace of our own Lease.
+const OWN: &str = "windlass-system";
+/// That of the kubeadm bootstrap provider, and its Lease.
+pub(crate) const KUBEADM: [&str; 2] = ["capi-kubeadm-bootstrap-system", "kubeadm-bootstrap-manager-leader-election-capi"];
+/// Under which the provider's CustomResourceDefinition is.
+const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/kubeadmconfigs.bootstrap.cluster.x-k8s.io";
+
+/// The Leases in an API server: versions conflict as there.
 #[derive(Clone, Default)]
 pub(crate) struct Server(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    lease: Option<Value>,
+    /// By namespace.
+    leases: BTreeMap<String, Value>,
     version: u64,
-    holders: Vec<String>,
+    /// By namespace, in their order.
+    holders: BTreeMap<String, Vec<String>>,
+    has_definition: bool,
     is_down: bool,
 }
 
@@ -49,7 +60,6 @@ impl Server {
     }
 
     fn answer(&self, method: &Method, path: &str, mut lease: Value) -> (StatusCode, Value) {
-        assert!(path.starts_with("/apis/coordination.k8s.io/v1/namespaces/windlass-system/leases"), "{path}");
         let mut state = self.0.lock().unwrap();
         let refused = |code: StatusCode, reason: &str| {
             (
@@ -61,7 +71,19 @@ impl Server {
         if state.is_down {
             return refused(StatusCode::SERVICE_UNAVAILABLE, "Unavailable");
         }
-        match (method.as_str(), state.lease.clone()) {
+        if path == DEFINITION {
+            let versions = json!([{"name": "v1beta2", "served": true}]);
+            let definition = json!({
+                "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x"},
+                "spec": {"versions": versions},
+            });
+            return if state.has_definition { (StatusCode::OK, definition) } else { refused(StatusCode::NOT_FOUND, "NotFound") };
+        }
+        let namespace = path.strip_prefix("/apis/coordination.k8s.io/v1/namespaces/").and_then(|path| path.split_once("/leases"));
+        let namespace = namespace.unwrap_or_else(|| panic!("{path}")).0.to_owned();
+        let expected = if namespace == OWN { "windlass-manager-leader-election" } else { KUBEADM[1] };
+        assert!(*method == Method::POST || path.ends_with(expected), "{path}");
+        match (method.as_str(), state.leases.get(&namespace).cloned()) {
             ("GET", Some(known)) => return (StatusCode::OK, known),
             ("GET" | "PUT", None) => return refused(StatusCode::NOT_FOUND, "NotFound"),
             ("POST", Some(_)) => return refused(StatusCode::CONFLICT, "AlreadyExists"),
@@ -72,33 +94,62 @@ impl Server {
         state.version += 1;
         lease["metadata"]["resourceVersion"] = json!(state.version.to_string());
         let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned();
-        if state.holders.last() != Some(&holder) {
-            state.holders.push(holder);
+        let holders = state.holders.entry(namespace.clone()).or_default();
+        if holders.last() != Some(&holder) {
+            holders.push(holder);
         }
-        state.lease = Some(lease.clone());
+        state.leases.insert(namespace, lease.clone());
         (StatusCode::OK, lease)
     }
 
+    /// With KubeadmConfigs.
+    pub(crate) fn with_kubeadm() -> Self {
+        let server = Server::default();
+        server.0.lock().unwrap().has_definition = true;
+        server
+    }
+
     fn holders(&self) -> Vec<String> {
-        self.0.lock().unwrap().holders.clone()
+        self.0.lock().unwrap().holders.get(OWN).cloned().unwrap_or_default()
     }
 
     pub(crate) fn holder(&self) -> String {
-        self.holders().pop().unwrap_or_default()
+        self.holder_in(OWN)
     }
 
-    /// Somebody writes another holder into the Lease.
+    pub(crate) fn holder_in(&self, namespace: &str) -> String {
+        self.0.lock().unwrap().holders.get(namespace).and_then(|holders| holders.last().cloned()).unwrap_or_default()
+    }
+
+    /// Somebody writes another holder into our own Lease.
     pub(crate) fn take_over(&self, holder: &str) {
-        let lease = self.0.lock().unwrap().lease.clone();
-        let mut lease = lease.expect("somebody holds it");
+        self.hold(OWN, holder);
+    }
+
+    /// Somebody writes himself into a Lease, as its holder or anew.
+    pub(crate) fn hold(&self, namespace: &str, holder: &str) {
+        let lease = self.0.lock().unwrap().leases.get(namespace).cloned();
+        let renewed = json!(format!("2026-01-01T00:00:00.{:06}Z", self.0.lock().unwrap().version));
+        let (method, mut lease) = match lease {
+            Some(lease) => (Method::PUT, lease),
+            None => (Method::POST, json!({"metadata": {"name": KUBEADM[1]}, "spec": {"leaseDurationSeconds": 15}})),
+        };
         lease["spec"]["holderIdentity"] = json!(holder);
-        let path = "/apis/coordination.k8s.io/v1/namespaces/windlass-system/leases";
-        assert_eq!(self.answer(&Method::PUT, path, lease).0, StatusCode::OK);
+        lease["spec"]["renewTime"] = renewed;
+        let path = format!(
+            "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{}",
+            if namespace == OWN { "windlass-manager-leader-election" } else { KUBEADM[1] }
+        );
+        assert_eq!(self.answer(&method, &path, lease).0, StatusCode::OK);
     }
 
     fn spec(&self) -> Value {
-        self.0.lock().unwrap().lease.as_ref().map(|lease| lease["spec"].clone()).unwrap_or_default()
+        self.0.lock().unwrap().leases.get(OWN).map(|lease| lease["spec"].clone()).unwrap_or_default()
     }
+}
+
+fn own(identity: &str) -> Candidacy {
+    Candidacy::own(OWN.to_owned(), identity.to_owned())
 }
 
 fn times() -> LeaseTimes {
@@ -114,7 +165,7 @@ struct Candidate {
 }
 
 fn candidate(server: &Server, name: &str) -> Candidate {
-    let mut elector = Elector::new(server.client(), "windlass-system", name.to_owned(), times(), Metrics::new());
+    let mut elector = Elector::new(server.client(), own(name), times(), Metrics::new());
     let (leadership, shutdown) = (elector.leadership(), Shutdown::new());
     let wish = shutdown.clone();
     let task = tokio::spawn(async move {
@@ -190,7 +241,7 @@ async fn a_lease_that_is_not_renewed_is_taken_over_when_it_runs_out() {
 #[tokio::test(start_paused = true)]
 async fn a_frozen_leader_does_not_hold_when_it_wakes() {
     let server = Server::default();
-    let mut frozen = Elector::new(server.client(), "windlass-system", "frozen".to_owned(), times(), Metrics::new());
+    let mut frozen = Elector::new(server.client(), own("frozen"), times(), Metrics::new());
     let (leadership, shutdown) = (frozen.leadership(), Shutdown::new());
     assert!(frozen.acquire(&shutdown).await && leadership.holds());
     // Nothing polls it from here on, as nothing runs in a stopped process.
@@ -248,6 +299,90 @@ async fn a_candidate_that_is_told_to_end_while_it_waits_ends() {
     waiting.shutdown.begin();
     waiting.task.await.unwrap().expect("it ends in order");
     assert_eq!(server.holder(), "a");
+}
+
+/// A candidate for the kubeadm provider's Lease.
+fn kubeadm_candidate(server: &Server) -> Candidate {
+    let lease = KubeadmLease::new(server.client(), times(), Metrics::new());
+    let (leadership, shutdown) = (lease.leadership(), Shutdown::new());
+    let wish = shutdown.clone();
+    let task = tokio::spawn(async move { lease.keep(&wish).await });
+    Candidate { name: "windlass-manager".to_owned(), leadership, shutdown, task }
+}
+
+/// While the provider renews its Lease, we wait, and say so once.
+#[test]
+fn the_kubeadm_provider_keeps_what_it_holds() {
+    let server = Server::with_kubeadm();
+    let waiting = async {
+        server.hold(KUBEADM[0], "their-pod_1");
+        let ours = kubeadm_candidate(&server);
+        for _ in 0..60 {
+            sleep(Duration::from_secs(2)).await;
+            server.hold(KUBEADM[0], "their-pod_1");
+            assert!(!ours.leadership.holds());
+        }
+        let scaled_down = tokio::time::Instant::now();
+        while !ours.leadership.holds() {
+            sleep(Duration::from_millis(100)).await;
+        }
+        let waited = scaled_down.elapsed();
+        assert!(
+            waited >= times().duration - Duration::from_secs(2) && waited <= times().duration + times().retry_period,
+            "{waited:?}"
+        );
+    };
+    let lines = crate::log::tests::logged(crate::flags::LogFormat::Text, 2, || {
+        let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        paused.block_on(waiting);
+    });
+    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-manager");
+    let told: Vec<&String> = lines.iter().filter(|line| line.contains("their-pod_1")).collect();
+    assert_eq!(told.len(), 1, "{lines:?}");
+    for words in [
+        "Lease=\"capi-kubeadm-bootstrap-system/kubeadm-bootstrap-manager-leader-election-capi\"",
+        "it takes over when the provider's Deployment is scaled to 0",
+    ] {
+        assert!(told[0].contains(words), "{}", told[0]);
+    }
+}
+
+/// Who is told to end does not give it back: the provider would take over whenever we are restarted.
+#[tokio::test(start_paused = true)]
+async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
+    let server = Server::with_kubeadm();
+    let first = kubeadm_candidate(&server);
+    while !first.leadership.holds() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    first.shutdown.begin();
+    first.task.await.unwrap().expect("it ends in order");
+    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-manager");
+    let begun = tokio::time::Instant::now();
+    let second = kubeadm_candidate(&server);
+    while !second.leadership.holds() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    server.hold(KUBEADM[0], "their-pod_2");
+    let fault = second.task.await.unwrap().expect_err("it is lost");
+    assert!(
+        fault.to_string().contains("kubeadm-bootstrap-manager-leader-election-capi is lost: another manager holds it"),
+        "{fault}"
+    );
+    assert!(!second.leadership.holds());
+}
+
+/// Nothing is held of a provider that is not there.
+#[tokio::test(start_paused = true)]
+async fn a_kubeadm_provider_that_comes_later_is_found() {
+    let server = Server::default();
+    let ours = kubeadm_candidate(&server);
+    sleep(Duration::from_secs(60)).await;
+    assert!(!ours.leadership.holds() && server.holder_in(KUBEADM[0]).is_empty());
+    server.0.lock().unwrap().has_definition = true;
+    sleep(Duration::from_secs(6)).await;
+    assert!(ours.leadership.holds());
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod conditions;
 mod decisions;
+mod kubeadm;
 mod model;
 mod odd;
 mod referenced;
@@ -82,10 +83,13 @@ fn add_pool(site: &mut Site, name: &str, replicas: u32) {
 
 fn add_config(site: &mut Site, name: &str, owner: &str, spec: Value) {
     let owner = json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": owner, "name": name, "uid": "u", "controller": true}]);
-    site.put(json!({
-        "apiVersion": "bootstrap.windlass.dev/v1beta2", "kind": "WindlassConfig",
-        "metadata": {"name": name, "ownerReferences": owner}, "spec": spec,
-    }));
+    let (group, kind) = match site.kubeadm {
+        true => ("bootstrap.cluster.x-k8s.io", "KubeadmConfig"),
+        false => ("bootstrap.windlass.dev", "WindlassConfig"),
+    };
+    let metadata = json!({"name": name, "namespace": site::NAMESPACE, "ownerReferences": owner});
+    let config = json!({"apiVersion": format!("{group}/v1beta2"), "kind": kind, "metadata": metadata, "spec": spec});
+    site.insert(&Site::config_key(name), config);
 }
 
 fn config<'a>(site: &'a Site, name: &str) -> &'a Value {

@@ -32,6 +32,8 @@ pub(super) struct Site {
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
     pub(super) machine_pools: bool,
+    /// Whether configs are KubeadmConfigs.
+    pub(super) kubeadm: bool,
     pub(super) events: Vec<&'static str>,
     /// What was written, in order: verb and object.
     pub(super) writes: Vec<String>,
@@ -52,6 +54,7 @@ impl Site {
             now: 1_800_000_000,
             reachable: true,
             machine_pools: true,
+            kubeadm: false,
             events: Vec::new(),
             writes: Vec::new(),
             key_requests: Vec::new(),
@@ -60,6 +63,7 @@ impl Site {
         }
     }
 
+    /// Under which a config is found here, whatever its kind.
     pub(super) fn config_key(name: &str) -> Key {
         key(CONFIG_GROUP, "WindlassConfig", name)
     }
@@ -112,8 +116,11 @@ impl Site {
     /// Works on a config; the controller is ended before its request of that number. An odd number lets a write happen, and ends it before it
     /// hears so.
     pub(super) fn pass_until(&mut self, name: &str, requests: usize) -> Ended {
-        let own = Site::config_key(name);
-        let Some(config) = self.get(&own).cloned() else { return Ended::Gone };
+        let Some(config) = self.get(&Site::config_key(name)).cloned() else { return Ended::Gone };
+        let own = match self.kubeadm {
+            true => key("bootstrap.cluster.x-k8s.io", "KubeadmConfig", name),
+            false => Site::config_key(name),
+        };
         self.counter += 1;
         let uid = config["metadata"]["uid"].clone();
         let mut world = World::new(config, format!("t{:05}.0123456789abcdef", self.counter));
@@ -124,11 +131,15 @@ impl Site {
             match reconcile(&world, &Settings { token_ttl: TTL, machine_pools: self.machine_pools }, Timestamp::of_second(self.now)) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
-                Step::Write(write) => match self.write(&write, &uid) {
-                    Err(()) => return Ended::Conflict,
-                    Ok(written) if write.key == own => world.observe_config(written.expect("a config is not deleted")),
-                    Ok(written) => world.observe_value(write.key, written),
-                },
+                Step::Write(write) => {
+                    let is_own = write.key == own;
+                    let stored = if is_own { Site::config_key(name) } else { write.key.clone() };
+                    match self.write(&write, &stored, &uid) {
+                        Err(()) => return Ended::Conflict,
+                        Ok(written) if is_own => world.observe_config(written.expect("a config is not deleted")),
+                        Ok(written) => world.observe_value(write.key, written),
+                    }
+                }
             }
         }
         panic!("{name}: it goes on for ever: {:?}", &self.writes[self.writes.len() - 3..])
@@ -144,9 +155,10 @@ impl Site {
         }
     }
 
-    fn write(&mut self, write: &Write, config: &Value) -> Result<Option<Value>, ()> {
+    /// `stored`: where the object is here; `config`: whose it is.
+    fn write(&mut self, write: &Write, stored: &Key, config: &Value) -> Result<Option<Value>, ()> {
         assert!(self.reachable || write.key.realm == Realm::Management, "it cannot be written to");
-        let old = self.get(&write.key).cloned();
+        let old = self.get(stored).cloned();
         let is_read = |version: &Value| old.as_ref().is_some_and(|old| old["metadata"]["resourceVersion"] == *version);
         let written = match &write.action {
             Action::Create(_) | Action::CreateWithKeys(..) if old.is_some() => return Err(()),
@@ -154,24 +166,24 @@ impl Site {
                 if write.key.realm == Realm::Workload {
                     self.tokens.push((config.clone(), write.key.clone()));
                 }
-                Some(self.insert(&write.key, object.clone()))
+                Some(self.insert(stored, object.clone()))
             }
             Action::CreateWithKeys(object, request) => {
                 self.key_requests.push((write.key.name.clone(), *request));
                 let mut object = object.clone();
                 object["data"] = super::key_pair();
-                Some(self.insert(&write.key, object))
+                Some(self.insert(stored, object))
             }
-            Action::Replace(object) if is_read(&object["metadata"]["resourceVersion"]) => Some(self.insert(&write.key, object.clone())),
+            Action::Replace(object) if is_read(&object["metadata"]["resourceVersion"]) => Some(self.insert(stored, object.clone())),
             Action::Merge(patch) | Action::MergeStatus(patch) if is_read(&patch["metadata"]["resourceVersion"]) => {
                 let mut object = old.clone().unwrap();
                 merge(&mut object, patch);
-                Some(self.insert(&write.key, object))
+                Some(self.insert(stored, object))
             }
             Action::Delete { uid, resource_version } => {
                 let old = old.filter(|old| old["metadata"]["uid"] == **uid).ok_or(())?;
                 assert_eq!(old["metadata"]["resourceVersion"], **resource_version);
-                self.objects.remove(&write.key);
+                self.objects.remove(stored);
                 None
             }
             _ => return Err(()),
