@@ -238,8 +238,11 @@ mod tests {
         let [ours, theirs] = [ConfigKind::Windlass, ConfigKind::Kubeadm].map(|kind| candidates.mandate(kind));
         let shutdown = Shutdown::new();
         let until = shutdown.clone();
-        let controlling = async move { until.begun().await };
-        let working = tokio::spawn(async move { work(async { Ok(controlling.await) }, &shutdown, candidates).await });
+        let controlling = async move {
+            until.begun().await;
+            Ok(())
+        };
+        let working = tokio::spawn(async move { work(controlling, &shutdown, candidates).await });
         ours.begun().await;
         assert!(ours.holds() && !theirs.holds());
         // Nobody renews it.
