@@ -7,15 +7,20 @@ use super::{managers, windlass, windlass_manager};
 /// The release of Cluster API that it stands on.
 pub(crate) const CLUSTER_API: &str = "v1.12.0";
 
-/// Installs core, both kubeadm providers and docker of Cluster API, and windlass from `releases/`, and starts the managers.
+/// Installs everything, and starts the managers.
 pub(crate) fn install(plane: &ControlPlane) {
+    init(plane);
+    let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE, managers::DOCKER];
+    managers::start(plane, CLUSTER_API, &all);
+    plane.adopt(windlass_manager::start(plane, "windlass-manager", &["--leader-elect"]).process);
+}
+
+/// Installs core, both kubeadm providers and docker of Cluster API, and windlass from `releases/`, without their managers.
+pub(crate) fn init(plane: &ControlPlane) {
     let clusterctl = Clusterctl::new(CLUSTER_API, plane, CLUSTER_API);
     let windlass = format!("windlass:{}", windlass::VERSION);
     let mut arguments = vec!["init", "--wait-providers", "--core", "cluster-api:v1.12.0", "--bootstrap", "kubeadm:v1.12.0"];
     arguments.extend(["--bootstrap", &windlass, "--control-plane", "kubeadm:v1.12.0", "--infrastructure", "docker:v1.12.0"]);
     let finished = clusterctl.succeed(&arguments);
     assert!(finished.stderr.contains("initialized successfully"), "{}", finished.stderr);
-    let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE, managers::DOCKER];
-    managers::start(plane, CLUSTER_API, &all);
-    plane.adopt(windlass_manager::start(plane, "windlass-manager", &["--leader-elect"]).process);
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::control_plane::ControlPlane;
-use super::process::Start;
+use super::process::{Process, Start};
 use super::{peers, ports, redirect, wait};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -14,10 +15,10 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// A manager of an installed provider: what `clusterctl init` created for it, and the program that plays its Deployment.
 pub(crate) struct Manager {
     /// For logs.
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// `PEER-VERSION/BINARY`, where the version is put in for `{}`.
     program: &'static str,
-    namespace: &'static str,
+    pub(super) namespace: &'static str,
     service_account: &'static str,
     service: &'static str,
     feature_gates: &'static str,
@@ -68,7 +69,9 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
     let started: Vec<(&Manager, u16, u16)> = managers
         .iter()
         .map(|manager| {
-            let (webhook_port, health_port) = start_one(plane, version, manager);
+            let (webhook_port, health_port) = (ports::free(), ports::free());
+            let program = manager.program(version);
+            plane.adopt(spawn(plane, version, manager, &program, [webhook_port, health_port], &["--leader-elect=false"]));
             (manager, webhook_port, health_port)
         })
         .collect();
@@ -78,8 +81,13 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
             healthy(*health_port)
         });
     }
+    redirect(plane, &started.iter().map(|(manager, webhook_port, _)| (*manager, *webhook_port)).collect::<Vec<_>>());
+}
+
+/// Points the webhooks and conversions of managers to ports.
+pub(super) fn redirect(plane: &ControlPlane, managers: &[(&Manager, u16)]) {
     let service = |manager: &Manager| (manager.namespace.to_owned(), manager.service.to_owned());
-    let ports: BTreeMap<_, _> = started.iter().map(|(manager, port, _)| (service(manager), *port)).collect();
+    let ports: BTreeMap<_, _> = managers.iter().map(|(manager, port)| (service(manager), *port)).collect();
     let count = redirect::services(plane, &ports);
     assert!(
         count >= managers.len(),
@@ -88,13 +96,25 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
     );
 }
 
-/// Gives the ports of its webhooks and of its health probe.
-fn start_one(plane: &ControlPlane, version: &str, manager: &Manager) -> (u16, u16) {
+impl Manager {
+    /// The program of a version.
+    pub(super) fn program(&self, version: &str) -> PathBuf {
+        peers::program(&self.program.replace("{}", version))
+    }
+}
+
+/// Starts a program that plays a manager, with ports for its webhooks and its health probe.
+pub(super) fn spawn(
+    plane: &ControlPlane,
+    version: &str,
+    manager: &Manager,
+    program: &Path,
+    [webhook_port, health_port]: [u16; 2],
+    more: &[&str],
+) -> Process {
     let (_, kubeconfig) = plane.service_account(manager.namespace, manager.service_account);
-    let (webhook_port, health_port) = (ports::free(), ports::free());
-    let arguments = vec![
+    let mut arguments = vec![
         format!("--kubeconfig={}", kubeconfig.display()),
-        "--leader-elect=false".to_owned(),
         format!("--webhook-port={webhook_port}"),
         format!("--webhook-cert-dir={}", plane.certificates.folder().display()),
         format!("--health-addr=127.0.0.1:{health_port}"),
@@ -105,13 +125,12 @@ fn start_one(plane: &ControlPlane, version: &str, manager: &Manager) -> (u16, u1
         "--kube-api-burst=400".to_owned(),
         "-v=4".to_owned(),
     ];
+    arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
     // As the downward API gives them; the in-memory API servers of the docker provider listen on POD_IP.
     let environment = [("POD_IP", "127.0.0.1"), ("POD_NAMESPACE", manager.namespace), ("POD_NAME", manager.name), ("POD_UID", "e2e")];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    let program = peers::program(&manager.program.replace("{}", version));
     let name = format!("manager-{}-{version}", manager.name);
-    plane.adopt(Start { name: &name, program: &program, arguments, environment, folder: plane.folder() }.spawn());
-    (webhook_port, health_port)
+    Start { name: &name, program, arguments, environment, folder: plane.folder() }.spawn()
 }
 
 /// Asks `/readyz`, which says ok when the webhook server listens.

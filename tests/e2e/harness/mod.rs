@@ -7,6 +7,7 @@ pub(crate) mod clusterctl;
 pub(crate) mod components;
 pub(crate) mod control_plane;
 pub(crate) mod installation;
+pub(crate) mod kubeadm_provider;
 pub(crate) mod kubeconfig;
 pub(crate) mod kwok;
 pub(crate) mod managers;

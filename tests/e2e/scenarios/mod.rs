@@ -42,6 +42,8 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),
     scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
+    scenario("manager::kubeadm_configs_as_the_kubeadm_provider", manager::kubeadm_configs_as_the_kubeadm_provider),
+    scenario("manager::kubeadm_providers_take_turns", manager::kubeadm_providers_take_turns),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),
     scenario("render::configs_of_v1_10_are_equal", render::configs_of_v1_10_are_equal),

@@ -9,9 +9,9 @@ use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, wait};
 
-const LONG: Duration = Duration::from_secs(180);
-const SOON: Duration = Duration::from_secs(60);
-const CORE: &str = "cluster.x-k8s.io/v1beta2";
+pub(super) const LONG: Duration = Duration::from_secs(180);
+pub(super) const SOON: Duration = Duration::from_secs(60);
+pub(super) const CORE: &str = "cluster.x-k8s.io/v1beta2";
 const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io/v1beta2";
 const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
 const VERSION: &str = "v1.34.1";
@@ -26,10 +26,10 @@ pub(crate) fn clusters_come_up(context: &Context) {
     let with_control_plane = [
         cluster("kcp", Some("kcp")),
         infrastructure_cluster("kcp"),
-        control_plane(3),
+        control_plane("kcp", 3),
         machine_template("kcp"),
         config_template("first"),
-        deployment(5, "first"),
+        deployment("kcp", 5, &TEMPLATES, "first"),
     ];
     let mut alone = vec![cluster("alone", None), infrastructure_cluster("alone")];
     for name in ["a", "b", "c"] {
@@ -51,7 +51,7 @@ pub(crate) fn clusters_come_up(context: &Context) {
     delete(&plane);
 }
 
-fn cluster(name: &str, control_plane: Option<&str>) -> Value {
+pub(super) fn cluster(name: &str, control_plane: Option<&str>) -> Value {
     let mut cluster = json!({
         "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": name, "namespace": name},
         "spec": {
@@ -66,7 +66,7 @@ fn cluster(name: &str, control_plane: Option<&str>) -> Value {
     cluster
 }
 
-fn infrastructure_cluster(name: &str) -> Value {
+pub(super) fn infrastructure_cluster(name: &str) -> Value {
     json!({
         "apiVersion": INFRASTRUCTURE, "kind": "DevCluster",
         // The provider writes annotations into a map that must be there.
@@ -81,18 +81,19 @@ fn machine_in_memory() -> Value {
     json!({"backend": {"inMemory": {"vm": soon, "node": soon, "apiServer": soon, "etcd": soon}}})
 }
 
-fn machine_template(namespace: &str) -> Value {
+pub(super) fn machine_template(namespace: &str) -> Value {
     json!({
         "apiVersion": INFRASTRUCTURE, "kind": "DevMachineTemplate", "metadata": {"name": "m", "namespace": namespace},
         "spec": {"template": {"spec": machine_in_memory()}},
     })
 }
 
-fn control_plane(replicas: u32) -> Value {
+/// A control plane of that name and namespace.
+pub(super) fn control_plane(name: &str, replicas: u32) -> Value {
     let reference = json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate", "name": "m"});
     json!({
         "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "KubeadmControlPlane",
-        "metadata": {"name": "kcp", "namespace": "kcp"},
+        "metadata": {"name": name, "namespace": name},
         "spec": {
             "replicas": replicas, "version": VERSION, "machineTemplate": {"spec": {"infrastructureRef": reference}},
             "kubeadmConfigSpec": {"initConfiguration": node(), "joinConfiguration": node()},
@@ -100,7 +101,7 @@ fn control_plane(replicas: u32) -> Value {
     })
 }
 
-fn node() -> Value {
+pub(super) fn node() -> Value {
     json!({"nodeRegistration": {"criSocket": "unix:///var/run/containerd/containerd.sock"}})
 }
 
@@ -112,16 +113,20 @@ fn config_template(name: &str) -> Value {
     })
 }
 
-fn deployment(replicas: u32, template: &str) -> Value {
+/// Group and kind of our templates.
+const TEMPLATES: [&str; 2] = ["bootstrap.windlass.dev", "WindlassConfigTemplate"];
+
+/// Workers of the Cluster of that name and namespace, with a template of that group and kind.
+pub(super) fn deployment(cluster: &str, replicas: u32, [group, kind]: &[&str; 2], template: &str) -> Value {
     let spec = json!({
-        "clusterName": "kcp", "version": VERSION,
-        "bootstrap": {"configRef": {"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfigTemplate", "name": template}},
+        "clusterName": cluster, "version": VERSION,
+        "bootstrap": {"configRef": {"apiGroup": group, "kind": kind, "name": template}},
         "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate", "name": "m"},
     });
     json!({
-        "apiVersion": CORE, "kind": "MachineDeployment", "metadata": {"name": "md", "namespace": "kcp"},
+        "apiVersion": CORE, "kind": "MachineDeployment", "metadata": {"name": "md", "namespace": cluster},
         "spec": {
-            "clusterName": "kcp", "replicas": replicas,
+            "clusterName": cluster, "replicas": replicas,
             "selector": {"matchLabels": {"nodes": "workers"}},
             "template": {"metadata": {"labels": {"nodes": "workers"}}, "spec": spec},
         },
@@ -150,7 +155,7 @@ fn control_plane_machine(name: &str) -> [Value; 3] {
 }
 
 /// Waits until so many Machines are nodes, and no more are there.
-fn expect_nodes(plane: &ControlPlane, namespace: &str, count: usize) {
+pub(super) fn expect_nodes(plane: &ControlPlane, namespace: &str, count: usize) {
     wait::until(&format!("{count} nodes of {namespace}"), LONG, || {
         plane.assert_running();
         let machines = plane.api.list(CORE, "Machine", Some(namespace));

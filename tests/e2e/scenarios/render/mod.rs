@@ -5,8 +5,8 @@ mod comparison;
 pub(crate) mod corpus;
 pub(crate) mod objects;
 mod profiles;
-mod provider;
-mod random;
+pub(crate) mod provider;
+pub(crate) mod random;
 mod release;
 
 use serde_json::Value;
@@ -55,7 +55,7 @@ impl Subject {
 }
 
 /// Versions of Kubernetes on both sides of what changes in kubeadm's API.
-const KUBERNETES: [&str; 4] = ["v1.34.1", "v1.30.9", "v1.31.0", "v1.35.0-rc.1"];
+pub(crate) const KUBERNETES: [&str; 4] = ["v1.34.1", "v1.30.9", "v1.31.0", "v1.35.0-rc.1"];
 
 /// Every KubeadmConfig, KubeadmConfigTemplate and KubeadmControlPlane of the corpus, in each role that it is for.
 pub(crate) fn configs_of_the_corpus_are_equal(context: &Context) {

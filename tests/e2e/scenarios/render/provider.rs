@@ -15,7 +15,7 @@ use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
 
 /// The release whose manager runs.
-pub(super) const RELEASE: &str = "v1.12.0";
+pub(crate) const RELEASE: &str = "v1.12.0";
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
 const SOON: Duration = Duration::from_secs(60);
 /// When no data has come for so long, none comes any more.
@@ -26,29 +26,34 @@ pub(super) const PURPOSES: [&str; 5] = ["ca", "etcd", "proxy", "sa", "apiserver-
 const JOINED: &str = "joined";
 
 /// The manager and its API server.
-pub(super) struct Provider {
-    plane: ControlPlane,
+pub(crate) struct Provider {
+    pub(crate) plane: ControlPlane,
     /// Data of the Secrets of a cluster's certificates by purpose, as the manager made them.
     certificates: BTreeMap<&'static str, Value>,
     clusters: usize,
 }
 
 /// A config that was given to the server, with the objects around it.
-pub(super) struct Submitted {
-    pub(super) subject: Subject,
-    pub(super) name: String,
+pub(crate) struct Submitted {
+    pub(crate) subject: Subject,
+    pub(crate) name: String,
     cluster: String,
     owner: &'static str,
     /// The config as it was sent, and the Secrets that it names.
     sent: Value,
     secrets: Vec<String>,
     /// As the server stored it before the manager saw it, or why it did not.
-    pub(super) created: Result<Value, Refusal>,
+    pub(crate) created: Result<Value, Refusal>,
 }
 
 impl Provider {
     /// Starts everything; a first machine makes the certificates.
     pub(super) fn start(context: &Context) -> Provider {
+        Provider::start_with(context, |plane| managers::start(plane, RELEASE, &[managers::KUBEADM_BOOTSTRAP]))
+    }
+
+    /// The same with a manager that is started in another way.
+    pub(crate) fn start_with(context: &Context, manager: impl FnOnce(&ControlPlane)) -> Provider {
         let plane = context.control_plane();
         for file in ["core-components.yaml", "bootstrap-components.yaml"] {
             components::apply(&plane, &shared::cluster_api(RELEASE).join(file));
@@ -60,7 +65,7 @@ impl Provider {
             });
             plane.api.delete(&configuration).unwrap_or_else(|refusal| panic!("{refusal}"));
         }
-        managers::start(&plane, RELEASE, &[managers::KUBEADM_BOOTSTRAP]);
+        manager(&plane);
         let mut provider = Provider { plane, certificates: BTreeMap::new(), clusters: 0 };
         provider.make_certificates();
         // First: when it is not there, the manager looks again after half a minute only.
@@ -71,7 +76,7 @@ impl Provider {
     }
 
     /// The schema of `spec` of KubeadmConfig in a version.
-    pub(super) fn schema(&self, version: &str) -> Value {
+    pub(crate) fn schema(&self, version: &str) -> Value {
         let name = format!("kubeadmconfigs.{GROUP}");
         let crd =
             self.plane.api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", None, &name).expect("the provider is installed");
@@ -107,7 +112,7 @@ impl Provider {
     }
 
     /// Gives a config to the server, with the machine that it is for.
-    pub(super) fn submit(&mut self, subject: Subject) -> Submitted {
+    pub(crate) fn submit(&mut self, subject: Subject) -> Submitted {
         self.clusters += 1;
         let name = format!("m{}", self.clusters);
         let cluster = if subject.role == Role::Init { format!("c{}", self.clusters) } else { JOINED.to_owned() };
@@ -118,15 +123,29 @@ impl Provider {
         let owner = self.create(&objects::owner(CORE, &name, &cluster, &subject));
         let sent = objects::config(&name, &cluster, &subject, &owner);
         // The API server may not have heard yet where the webhooks are.
-        let created = wait::until("the webhooks to answer", SOON, || match self.plane.api.create(&sent) {
-            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
-            answer => Ok(answer),
-        });
+        let created = self.give(&sent);
         Submitted { owner: subject.role.owner(), subject, name, cluster, sent, secrets, created }
     }
 
+    /// Takes a config and its data away, and gives it to the server once more.
+    pub(crate) fn submit_again(&self, submitted: &Submitted) {
+        for object in [self.config(submitted), self.secret(&submitted.name).unwrap_or_default()] {
+            if object.is_object() {
+                self.plane.api.delete(&object).unwrap_or_else(|refusal| panic!("{refusal}"));
+            }
+        }
+        self.give(&submitted.sent).unwrap_or_else(|refusal| panic!("{}: {refusal}", submitted.name));
+    }
+
+    fn give(&self, config: &Value) -> Result<Value, Refusal> {
+        wait::until("the webhooks to answer", SOON, || match self.plane.api.create(config) {
+            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+            answer => Ok(answer),
+        })
+    }
+
     /// Waits until the manager has made all data that it is going to make.
-    pub(super) fn wait_for_data(&self, submitted: &[Submitted]) {
+    pub(crate) fn wait_for_data(&self, submitted: &[Submitted]) {
         let expected = submitted.iter().filter(|one| one.created.is_ok()).count();
         let mut last = (Instant::now(), 0);
         loop {
@@ -145,13 +164,13 @@ impl Provider {
     }
 
     /// The Secret of the bootstrap data.
-    pub(super) fn data(&self, submitted: &Submitted) -> Option<Value> {
+    pub(crate) fn data(&self, submitted: &Submitted) -> Option<Value> {
         let created = self.config(submitted)["status"]["initialization"]["dataSecretCreated"] == true;
         created.then(|| self.secret(&submitted.name)).flatten()
     }
 
     /// The config as it is now, in the version that the server prefers.
-    pub(super) fn config(&self, submitted: &Submitted) -> Value {
+    pub(crate) fn config(&self, submitted: &Submitted) -> Value {
         self.plane.api.get(&format!("{GROUP}/v1beta2"), "KubeadmConfig", Some(NAMESPACE), &submitted.name).unwrap_or_default()
     }
 

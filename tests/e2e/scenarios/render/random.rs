@@ -9,7 +9,7 @@ use crate::harness::random::{Random, TEXTS};
 const NAMES: &[&str] = &["v", "v2", "v10", "cloud-provider", "feature-gates", "A", "a_b", "node.labels", "x y", "ümlaut", "true"];
 
 /// Makes configs.
-pub(super) struct Generator {
+pub(crate) struct Generator {
     random: Random,
     schemas: Vec<(&'static str, Value)>,
     kubernetes: &'static [&'static str],
@@ -18,12 +18,12 @@ pub(super) struct Generator {
 
 impl Generator {
     /// With the schemas of `spec` in the versions of a release, the one that most configs have first, and for versions of Kubernetes.
-    pub(super) fn new(random: Random, schemas: Vec<(&'static str, Value)>, kubernetes: &'static [&'static str]) -> Generator {
+    pub(crate) fn new(random: Random, schemas: Vec<(&'static str, Value)>, kubernetes: &'static [&'static str]) -> Generator {
         Generator { random, schemas, kubernetes, made: 0 }
     }
 
     /// The next config, its role and version.
-    pub(super) fn subject(&mut self) -> Subject {
+    pub(crate) fn subject(&mut self) -> Subject {
         self.made += 1;
         let role = self.random.of(&[Role::Init, Role::ControlPlaneJoin, Role::WorkerJoin, Role::MachinePool]);
         let (version, schema) = self.schemas[usize::from(self.random.percent(30)) % self.schemas.len()].clone();
