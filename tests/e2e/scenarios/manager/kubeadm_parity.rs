@@ -16,7 +16,39 @@ use crate::scenarios::render::provider::{Provider, RELEASE, Submitted};
 use crate::scenarios::render::{KUBERNETES, random::Generator};
 
 /// What the kubeadm provider says of one thing, what ours says instead, and why.
-const DIFFERENCES: &[(&str, &str, &str)] = &[];
+const DIFFERENCES: &[(&str, &str, &str)] = &[
+    ("DataSecretAvailable absent", "DataSecretAvailable False - NotAvailable", REFUSED),
+    ("Ready Unknown - ReadyUnknown", "Ready False - NotReady", REFUSED),
+    (
+        "v1beta1 DataSecretAvailable absent",
+        "v1beta1 DataSecretAvailable False Warning DataSecretGenerationFailed",
+        REFUSED,
+    ),
+    (
+        "v1beta1 Ready True - -",
+        "v1beta1 Ready False Warning DataSecretGenerationFailed",
+        "nothing is ready of a config without data",
+    ),
+    (
+        "v1beta1 DataSecretAvailable False Info WaitingForControlPlaneAvailable",
+        "v1beta1 DataSecretAvailable False Warning DataSecretGenerationFailed",
+        NOT_WAITING,
+    ),
+    (
+        "v1beta1 Ready False Info WaitingForControlPlaneAvailable",
+        "v1beta1 Ready False Warning DataSecretGenerationFailed",
+        NOT_WAITING,
+    ),
+];
+const REFUSED: &str = "of a config that cannot be rendered the provider tells its log alone";
+const NOT_WAITING: &str = "a first machine whose config cannot be rendered waits for nobody";
+
+/// What the provider's data has, what ours has in that place, and why.
+const OF_DATA: [(&str, &str, &str); 1] = [(
+    "ExecStart=/etc/kubeadm.sh",
+    "ExecStart=/bin/bash /etc/kubeadm.sh",
+    "as the newest release of Cluster API has it",
+)];
 
 /// The corpus and random configs go to the kubeadm provider; then the same, once more, to ours, while the provider stands by: Secrets are equal
 /// byte for byte but for the token, and so are conditions and events but for what is listed.
@@ -27,7 +59,7 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
     let mut submitted: Vec<Submitted> = subjects().into_iter().map(|subject| provider.submit(subject)).collect();
     let schemas = ["v1beta2", "v1beta1"].map(|version| (version, provider.schema(version))).to_vec();
     let mut generator = Generator::new(Random::announced(), schemas, &KUBERNETES);
-    submitted.extend((0..120).map(|_| provider.submit(generator.subject())));
+    submitted.extend((0..60).map(|_| provider.submit(generator.subject())));
     submitted.retain(|one| one.created.is_ok());
     provider.wait_for_data(&submitted);
     let expected: Vec<Seen> = submitted.iter().map(|one| Seen::of(&provider, one)).collect();
@@ -44,18 +76,19 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
     provider.wait_for_data(&submitted);
     theirs.assert_running();
 
-    let (mut faults, mut used, mut equal) = (Vec::new(), BTreeSet::new(), 0);
+    let (mut faults, mut used, mut equal) = (BTreeMap::<String, Vec<&str>>::new(), BTreeSet::new(), 0);
     for (one, expected) in submitted.iter().zip(&expected) {
         let seen = Seen::of(&provider, one);
-        equal += usize::from(seen.secret.is_some() && seen.secret == expected.secret);
-        let differences = seen.differences(expected, &mut used);
-        faults.extend(differences.into_iter().map(|fault| format!("{} ({}): {fault}", one.subject.title, one.name)));
+        equal += usize::from(seen.secret.is_some() && expected.secret.is_some());
+        for fault in seen.differences(expected, &mut used) {
+            faults.entry(fault).or_default().push(&one.name);
+        }
     }
-    println!("  {equal} of {} have equal data", submitted.len());
-    let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
-    assert!(faults.is_empty(), "{} differences:\n{}", faults.len(), shown.join("\n"));
+    println!("  {equal} of {} have data", submitted.len());
+    assert!(faults.is_empty(), "differences, and in which configs:\n{faults:#?}");
     assert!(equal > 250, "only {equal} were compared");
-    let unused: Vec<_> = DIFFERENCES.iter().filter(|(theirs, ours, _)| !used.contains(&(*theirs, *ours))).collect();
+    let known = DIFFERENCES.iter().chain(&OF_DATA);
+    let unused: Vec<_> = known.filter(|(theirs, ours, _)| !used.contains(&(*theirs, *ours))).collect();
     assert!(unused.is_empty(), "no config differs in this way: {unused:?}");
 }
 
@@ -101,10 +134,20 @@ impl Seen {
     fn differences(&self, expected: &Seen, used: &mut BTreeSet<(&'static str, &'static str)>) -> Vec<String> {
         let mut faults = Vec::new();
         match (&self.secret, &expected.secret) {
-            (Some(ours), Some(theirs)) if ours != theirs => faults.push(first_difference(ours, theirs)),
+            (Some(ours), Some(theirs)) => {
+                let mut theirs = theirs.clone();
+                for (known, instead, _) in OF_DATA {
+                    let text = theirs["value"].as_str().unwrap_or_default();
+                    if text.contains(known) {
+                        theirs["value"] = json!(text.replace(known, instead));
+                        used.insert((known, instead));
+                    }
+                }
+                faults.extend((*ours != theirs).then(|| first_difference(ours, &theirs)));
+            }
             (Some(_), None) => faults.push("only ours has data".to_owned()),
             (None, Some(_)) => faults.push(format!("only theirs has data: {:?}", self.conditions)),
-            _ => {}
+            (None, None) => {}
         }
         if self.events != expected.events {
             faults.push(format!("events {:?} instead of {:?}", self.events, expected.events));

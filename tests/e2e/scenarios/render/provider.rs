@@ -129,11 +129,9 @@ impl Provider {
 
     /// Takes a config and its data away, and gives it to the server once more.
     pub(crate) fn submit_again(&self, submitted: &Submitted) {
-        for object in [self.config(submitted), self.secret(&submitted.name).unwrap_or_default()] {
-            if object.is_object() {
-                self.plane.api.delete(&object).unwrap_or_else(|refusal| panic!("{refusal}"));
-            }
-        }
+        self.plane.api.delete(&submitted.sent).unwrap_or_else(|refusal| panic!("{refusal}"));
+        // The garbage collector may have been quicker.
+        drop(self.plane.api.delete(&objects::secret(&submitted.name, &json!({}))));
         self.give(&submitted.sent).unwrap_or_else(|refusal| panic!("{}: {refusal}", submitted.name));
     }
 
