@@ -8,6 +8,9 @@ use super::CORE_GROUP;
 /// The group of our own kinds.
 const GROUP: &str = "bootstrap.windlass.dev";
 
+/// That of the kubeadm bootstrap provider's kinds.
+const KUBEADM_GROUP: &str = "bootstrap.cluster.x-k8s.io";
+
 /// Verbs on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Right {
@@ -50,5 +53,19 @@ pub const RIGHTS: &[Right] = &[
 /// Rights in the manager's own namespace.
 pub const RIGHTS_AT_HOME: &[Right] = &[
     // Who leads.
+    right("coordination.k8s.io", "leases", &["create", "get", "update"]),
+];
+
+/// Rights in all namespaces, for `--kinds=KubeadmConfig` besides (`examples/kubeadm-configs/rbac.yaml`).
+pub const RIGHTS_ON_KUBEADM_CONFIGS: &[Right] = &[
+    right(KUBEADM_GROUP, "kubeadmconfigs", &["list", "patch", "watch"]),
+    right(KUBEADM_GROUP, "kubeadmconfigs/status", &["patch"]),
+    // The one of KubeadmConfig says where the provider is.
+    right("apiextensions.k8s.io", "customresourcedefinitions", &["get"]),
+];
+
+/// Rights in the namespace of the kubeadm bootstrap provider, for the same.
+pub const RIGHTS_AT_KUBEADM: &[Right] = &[
+    // Of it and us, who works.
     right("coordination.k8s.io", "leases", &["create", "get", "update"]),
 ];

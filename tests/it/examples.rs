@@ -1,10 +1,12 @@
-//! The provider in `examples/harbour`: its CRDs are those of its types, its release has no fault, its template fits.
+//! The provider in `examples/harbour`: its CRDs are those of its types, its release has no fault, its template fits. The roles in
+//! `examples/kubeadm-configs`: they allow what the manager asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass::contract::AGGREGATED_VERBS;
+use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS, Right};
 use windlass::schema::{Schema, structural};
 use windlass::text::budget::Budget;
 use windlass::text::envsubst;
@@ -154,4 +156,30 @@ fn template_of_the_harbour_fits_its_crds() {
         }
     }
     assert_eq!(seen, ["HarbourCluster", "HarbourMachineTemplate", "HarbourMachineTemplate"]);
+}
+
+/// Group, resource and verb of each right of the role of that kind.
+fn allowed<'a>(objects: &'a [Value], kind: &str) -> BTreeSet<[&'a str; 3]> {
+    let role = objects.iter().find(|object| object["kind"] == kind).unwrap();
+    let texts = |list: &'a Value| list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+    let rules = role["rules"].as_array().unwrap().iter();
+    let one = |rule: &'a Value| {
+        let group = texts(&rule["apiGroups"]).next().unwrap();
+        texts(&rule["resources"]).flat_map(move |resource| texts(&rule["verbs"]).map(move |verb| [group, resource, verb]))
+    };
+    rules.flat_map(one).collect()
+}
+
+/// What `--kinds=KubeadmConfig` needs, and nothing else, for the account of the release.
+#[test]
+fn roles_for_kubeadm_configs_allow_what_is_asked_for() {
+    let objects = documents(&std::fs::read(root().join("examples/kubeadm-configs/rbac.yaml")).unwrap());
+    for (kind, rights) in [("ClusterRole", RIGHTS_ON_KUBEADM_CONFIGS), ("Role", RIGHTS_AT_KUBEADM)] {
+        let one = |right: &'static Right| right.verbs.iter().map(|verb| [right.group, right.resource, *verb]);
+        assert_eq!(allowed(&objects, kind), rights.iter().flat_map(one).collect());
+    }
+    let bindings = objects.iter().filter(|object| object["roleRef"].is_object());
+    let bound: Vec<&Value> = bindings.map(|binding| &binding["subjects"]).collect();
+    let account = json!([{"kind": "ServiceAccount", "name": "windlass-manager", "namespace": "windlass-system"}]);
+    assert_eq!(bound, [&account, &account]);
 }

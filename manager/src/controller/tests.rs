@@ -12,7 +12,7 @@ use kube::Client;
 use kube::api::DynamicObject;
 use kube::runtime::controller::Action as Next;
 use serde_json::{Value, json};
-use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME};
+use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches};
@@ -149,7 +149,7 @@ fn assert_has_right(method: &Method, uri: &Uri) {
         other => panic!("{other:?} {uri}"),
     };
     let resource = named.get(1).map_or((*resource).to_owned(), |part| format!("{resource}/{part}"));
-    let mut rights = RIGHTS.iter().chain(RIGHTS_AT_HOME);
+    let mut rights = RIGHTS.iter().chain(RIGHTS_AT_HOME).chain(RIGHTS_ON_KUBEADM_CONFIGS);
     let has_right = rights.any(|right| right.group == group && right.resource == resource && right.verbs.contains(&verb));
     assert!(has_right, "{verb} {resource}.{group}");
 }

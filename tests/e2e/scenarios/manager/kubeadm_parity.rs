@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS};
 
 use super::kubeadm_turns::{grant_rights, ours_for};
-use crate::harness::kubeadm_provider::{KubeadmProvider, expect_holder};
+use crate::harness::control_plane::ControlPlane;
+use crate::harness::kubeadm_provider::{KubeadmProvider, LEASE, expect_holder};
 use crate::harness::random::Random;
 use crate::harness::runner::Context;
-use crate::harness::{components, shared, windlass};
+use crate::harness::{audit, components, shared, windlass as ours};
 use crate::scenarios::render::corpus::subjects;
 use crate::scenarios::render::provider::{Provider, RELEASE, Submitted};
 use crate::scenarios::render::{KUBERNETES, random::Generator};
@@ -66,10 +68,15 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
 
     theirs.stop();
     let plane = &provider.plane;
-    let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
+    // As where the provider has never run: then ours makes it.
+    plane
+        .api
+        .delete(&json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"namespace": LEASE[0], "name": LEASE[1]}}))
+        .unwrap();
+    let release = shared::checkout().join("releases").join(ours::LABEL).join(ours::VERSION);
     components::apply(plane, &release.join("bootstrap-components.yaml"));
     grant_rights(plane);
-    let _ours = ours_for(plane, "ours", "--kinds=KubeadmConfig");
+    let _manager = ours_for(plane, "ours", "--kinds=KubeadmConfig");
     expect_holder(plane, "our manager", |holder| holder == "windlass-manager");
     theirs.start_again(plane);
     submitted.iter().for_each(|one| provider.submit_again(one));
@@ -90,6 +97,19 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
     let known = DIFFERENCES.iter().chain(&OF_DATA);
     let unused: Vec<_> = known.filter(|(theirs, ours, _)| !used.contains(&(*theirs, *ours))).collect();
     assert!(unused.is_empty(), "no config differs in this way: {unused:?}");
+    assert_rights_are_what_was_asked_for(&provider.plane);
+}
+
+/// All that the roles of the release and of the example allow is enough, and of the example's nothing is idle.
+fn assert_rights_are_what_was_asked_for(plane: &ControlPlane) {
+    audit::assert_all_was_allowed(plane);
+    let asked = audit::asked(plane);
+    for right in RIGHTS_ON_KUBEADM_CONFIGS.iter().chain(RIGHTS_AT_KUBEADM) {
+        for verb in right.verbs {
+            let is_asked = |asked: &audit::Asked| asked.verb == *verb && asked.group == right.group && asked.resource == right.resource;
+            assert!(asked.iter().any(is_asked), "nobody asked to {verb} {}", right.resource);
+        }
+    }
 }
 
 /// What a manager made of a config.

@@ -11,7 +11,7 @@ use crate::harness::control_plane::ControlPlane;
 use crate::harness::kubeadm_provider::{KubeadmProvider, QUICK, expect_holder};
 use crate::harness::process::Process;
 use crate::harness::runner::Context;
-use crate::harness::{components, installation, managers, shared, wait, windlass_manager};
+use crate::harness::{audit, components, installation, managers, shared, wait, windlass_manager};
 
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io/v1beta2";
 /// As whom our manager holds the provider's Lease.
@@ -63,6 +63,7 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
     assert!(last.values().any(|data| data.is_of_ours) && last.values().filter(|data| !data.is_of_ours).count() > begun.len());
     assert_eq!(machines_of_control_plane(&plane), control_plane_machines, "a control plane was rolled out");
     assert_tokens_are_in_the_data(&plane);
+    audit::assert_all_was_allowed(&plane);
 }
 
 /// What README says that is needed besides the release.

@@ -2,9 +2,9 @@
 
 mod clusters;
 mod corpus;
-mod moves;
 mod kubeadm_parity;
 mod kubeadm_turns;
+mod moves;
 mod parity;
 mod rights;
 mod takeover;
@@ -12,8 +12,8 @@ mod uncontrolled;
 
 pub(crate) use clusters::clusters_come_up;
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;
-pub(crate) use moves::clusters_move_and_come_back;
-pub(crate) use rights::each_right_is_needed_and_no_other;
 pub(crate) use kubeadm_parity::kubeadm_configs_as_the_kubeadm_provider;
 pub(crate) use kubeadm_turns::kubeadm_providers_take_turns;
+pub(crate) use moves::clusters_move_and_come_back;
+pub(crate) use rights::each_right_is_needed_and_no_other;
 pub(crate) use takeover::a_killed_leader_is_replaced;
