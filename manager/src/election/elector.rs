@@ -28,14 +28,14 @@ pub(crate) struct Candidacy {
     pub(super) namespace: String,
     /// Under which it is held.
     pub(super) identity: String,
-    /// What is said when another holds it.
+    /// What that means and what can be done, for who reads that another holds it.
     pub(super) waiting: &'static str,
 }
 
 impl Candidacy {
     /// Of one of several replicas of this manager.
     pub(crate) fn own(namespace: String, identity: String) -> Self {
-        Candidacy { lease: OWN, namespace, identity, waiting: "Another replica leads, and this one stands by" }
+        Candidacy { lease: OWN, namespace, identity, waiting: "this replica stands by" }
     }
 }
 
@@ -119,7 +119,8 @@ impl Elector {
     fn tell_of_holder(&mut self) {
         let holder = self.seen.as_ref().map(|seen| seen.holder().to_owned());
         if self.told != holder {
-            tracing::info!(Lease = %self.lease(), holder = holder.as_deref().unwrap_or_default(), "{}", self.candidacy.waiting);
+            let hint = self.candidacy.waiting;
+            tracing::info!(Lease = %self.lease(), holder = holder.as_deref().unwrap_or_default(), hint, "Another manager holds the lease");
             self.told = holder;
         }
     }

@@ -60,7 +60,7 @@ impl KubeadmLease {
             lease: LEASE,
             namespace,
             identity: IDENTITY.to_owned(),
-            waiting: "The kubeadm bootstrap provider works on KubeadmConfigs, so this manager does not; it takes over when the provider's \
+            waiting: "the kubeadm bootstrap provider works on KubeadmConfigs, so this manager does not; it takes over when the provider's \
                       Deployment is scaled to 0, and the provider stands by when it is scaled up again",
         };
         let mut elector = Elector::new(self.client.clone(), candidacy, self.times, self.metrics.clone()).answering(self.leadership.clone());

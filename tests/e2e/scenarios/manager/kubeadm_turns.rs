@@ -145,6 +145,6 @@ fn assert_tokens_are_in_the_data(plane: &ControlPlane) {
 /// While the provider held its Lease, our manager said so, and what to do.
 fn assert_waited_once(plane: &ControlPlane) {
     let log = std::fs::read_to_string(plane.folder().join("ours.log")).expect("it was started");
-    let said = log.lines().filter(|line| line.contains("The kubeadm bootstrap provider works on KubeadmConfigs")).count();
+    let said = log.lines().filter(|line| line.contains("the kubeadm bootstrap provider works on KubeadmConfigs")).count();
     assert_eq!(said, 1, "{log}");
 }
