@@ -40,6 +40,9 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     let own = client(config, None, &metrics)?;
     let closing = Shutdown::new();
     let mut servers = serve(&flags, &metrics, &readiness, &own, &closing).await?;
+    if let Some(flag) = left_to_nobody(&flags) {
+        tracing::warn!(flag, "KubeadmConfigs that this flag leaves out are worked on by nobody while this manager holds the lease");
+    }
     let candidates = Candidates::of(&flags, &own, &metrics);
     let mandates = flags.kinds.iter().map(|kind| (*kind, candidates.mandate(*kind))).collect();
     let serves_webhooks = flags.webhooks.is_some();
@@ -52,6 +55,13 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     while servers.join_next().await.is_some() {}
     tracing::info!("Manager has ended");
     Ok(())
+}
+
+/// The flag because of which the manager stands in for the kubeadm provider, and does not look at all KubeadmConfigs.
+fn left_to_nobody(flags: &Flags) -> Option<&'static str> {
+    let narrows = [("--namespace", !flags.namespaces.is_empty()), ("--watch-filter", flags.watch_filter.is_some())];
+    let narrowed = narrows.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+    narrowed.filter(|_| flags.kinds.contains(&ConfigKind::Kubeadm))
 }
 
 /// For which Leases this process is a candidate.
@@ -252,6 +262,14 @@ mod tests {
         let fault = working.await.unwrap().expect_err("another holds it");
         assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
         assert!(!theirs.holds());
+    }
+
+    #[test]
+    fn configs_that_nobody_looks_at_are_told() {
+        let told = |line: &[&str]| left_to_nobody(&Flags::of(&[&["--leader-elect"], line].concat()));
+        assert_eq!(told(&["--kinds=KubeadmConfig", "--namespace=a"]), Some("--namespace"));
+        assert_eq!(told(&["--kinds=KubeadmConfig", "--watch-filter=a"]), Some("--watch-filter"));
+        assert_eq!((told(&["--kinds=KubeadmConfig"]), told(&["--namespace=a"])), (None, None));
     }
 
     /// Who has lost our own Lease may be followed by another of ours.
