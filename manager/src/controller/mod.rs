@@ -3,6 +3,7 @@
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
 //! - [`triggers`]: whose config is looked at when something changes.
+//! - [`turns`]: how many are worked on at once.
 //! - [`work`]: one config, from its first step to its last.
 //! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for the other one.
 //! - [`protobuf`]: Secrets as workload clusters take them.
@@ -16,6 +17,7 @@ mod resources;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod turns;
 mod work;
 mod workload;
 
@@ -70,8 +72,7 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let Some(core) = core(&setting).await else { return Ok(()) };
     let (caches, watches) = Caches::begin(&setting, &core);
     let caches = Arc::new(caches);
-    let Flags { workload_api, concurrency, .. } = setting.flags;
-    let workloads = Arc::new(Workloads::new(setting.client.clone(), workload_api, setting.metrics.clone(), concurrency));
+    let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
     let (mut parts, mut working) = (Vec::new(), Vec::new());
     for (kind, mandate) in &setting.mandates {
         let context = Arc::new(Context::new(&setting, *kind, core.clone(), caches.clone(), workloads.clone()));
@@ -118,13 +119,12 @@ async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, 
     let shutdown = setting.shutdown.clone();
     let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, resources::config(kind)));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
-    let workers = workers(setting.flags.concurrency, caches::namespaces(setting).len());
-    // A task of its own each, so that all processors work.
+    // A task of its own each, so that all processors work; how many work is a matter of turns.
     let work = |config, context| {
         let working = tokio::spawn(work::reconcile(config, context));
         working.map(|ended| ended.unwrap_or_else(|_| Err(work::Failure::Fault("the work was given up".to_owned()))))
     };
-    applier(work, work::after_failure, context.clone(), store, queue, Config::default().concurrency(workers))
+    applier(work, work::after_failure, context.clone(), store, queue, Config::default())
         .for_each(|result| {
             match result {
                 // What went wrong was logged with the object.
@@ -136,9 +136,4 @@ async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, 
             std::future::ready(())
         })
         .await;
-}
-
-/// How many configs of a namespace are worked on at once: namespaces that were named share the workers.
-fn workers(concurrency: usize, namespaces: usize) -> u16 {
-    u16::try_from(concurrency.div_ceil(namespaces)).unwrap_or(u16::MAX)
 }

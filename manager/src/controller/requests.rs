@@ -30,8 +30,6 @@ pub(super) enum Refusal {
     Refused(String),
     /// Nobody answers, or nothing that can be read.
     Silent,
-    /// Too many wait for an answer of the same server: nothing was asked.
-    Busy,
 }
 
 impl fmt::Display for Refusal {
@@ -40,7 +38,6 @@ impl fmt::Display for Refusal {
             Refusal::Overtaken => formatter.write_str("somebody else wrote it first"),
             Refusal::Refused(cause) => formatter.write_str(cause),
             Refusal::Silent => formatter.write_str("the API server does not answer"),
-            Refusal::Busy => formatter.write_str("others wait for the API server"),
         }
     }
 }

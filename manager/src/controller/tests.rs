@@ -21,7 +21,7 @@ use super::resources::{self, Core, resource};
 use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
-use super::{Setting, keys, workers};
+use super::{Setting, keys};
 use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
@@ -220,7 +220,7 @@ fn context_of(setting: &Setting) -> Arc<Context> {
 
 fn context_of_kind(setting: &Setting, kind: ConfigKind) -> Arc<Context> {
     let (core, caches) = empty_caches(setting);
-    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone(), setting.flags.concurrency);
+    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
     Arc::new(Context::new(setting, kind, core, Arc::new(caches), Arc::new(workloads)))
 }
 
@@ -389,20 +389,12 @@ async fn secrets_of_workload_clusters_are_sent_as_client_go_sends_them() {
     assert_eq!(api.0.lock().unwrap().media_types, ["application/vnd.kubernetes.protobuf", "application/json"]);
 }
 
-#[test]
-fn namespaces_share_the_workers() {
-    let shares = [(100, 1, 100), (100, 3, 34), (1, 3, 1), (100_000, 1, u16::MAX)];
-    for (concurrency, namespaces, expected) in shares {
-        assert_eq!(workers(concurrency, namespaces), expected);
-    }
-}
-
 #[tokio::test]
 async fn changes_reach_the_part_whose_namespace_it_is() {
     let api = Api::default();
     let setting = setting(&api, &[], Leadership::without_election());
     let (_, caches) = empty_caches(&setting);
-    let workloads = Workloads::new(api.client(), None, Metrics::new(), 100);
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
     let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
     let machine = json!({
         "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"}, "spec": {"bootstrap": {"configRef": reference}},
@@ -501,30 +493,39 @@ async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Ref
     workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await
 }
 
-/// Half of the workers may wait for one cluster; who comes then goes on with something else, and the object says nothing of it.
+/// A cluster that hangs keeps nobody else waiting, even with a single worker; and who waits for his turn says nothing.
 #[tokio::test]
-async fn half_of_the_workers_are_left_for_other_clusters() {
+async fn other_clusters_go_on_while_one_hangs() {
     let api = site();
     // It takes connections, and never says a word.
     let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     api.put(SECRETS, kubeconfig("c", hangs.local_addr().unwrap().port()));
-    let setting = setting(&api, &["--windlassconfig-concurrency=2"], Leadership::without_election());
-    let (core, caches) = empty_caches(&setting);
-    let workloads = Arc::new(Workloads::new(api.client(), None, Metrics::new(), setting.flags.concurrency));
-    let context = Arc::new(Context::new(&setting, ConfigKind::Windlass, core, Arc::new(caches), workloads.clone()));
-    let waiting = tokio::spawn(async move { read(&workloads, "c").await });
-    while api.asked(|method| *method == Method::GET).is_empty() {
-        tokio::task::yield_now().await;
+    let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
+    let context = context_of(&setting);
+    let config = |name: &str, cluster: &str, spec: Value| -> Arc<DynamicObject> {
+        let mut config = config_value();
+        config["metadata"]["name"] = json!(name);
+        config["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster});
+        config["spec"] = spec;
+        api.put(CONFIGS, config.clone());
+        Arc::new(serde_json::from_value(config).unwrap())
+    };
+    let token = json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}});
+    let needs_none = config_value()["spec"].clone();
+    let hanging = tokio::spawn(work::reconcile(config("hangs", "c", token), context.clone()));
+    while !api.asked(|method| *method == Method::GET).iter().any(|asked| asked.contains("c-kubeconfig")) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let mut config = config_value();
-    config["spec"] = json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}}});
-    let config: Arc<DynamicObject> = Arc::new(serde_json::from_value(config).unwrap());
-    let failure = work::reconcile(config.clone(), context.clone()).await.expect_err("it is busy");
-    assert!(matches!(failure, Failure::Busy), "{failure}");
-    assert_eq!(work::after_failure(config, &failure, context), Next::requeue(Duration::from_millis(100)));
-    assert!(!waiting.is_finished());
-    assert!(api.get(&format!("{CONFIGS}/w")).unwrap().get("status").is_none(), "nothing is said");
-    waiting.abort();
+    let waiting = tokio::spawn(work::reconcile(config("waits", "c", needs_none.clone()), context.clone()));
+    work::reconcile(config("w", "d", needs_none), context.clone()).await.expect("it goes on");
+    assert!(!hanging.is_finished() && !waiting.is_finished());
+    assert!(
+        ["hangs", "waits"].iter().all(|name| api.get(&format!("{CONFIGS}/{name}")).unwrap().get("status").is_none()),
+        "nothing is said"
+    );
+    setting.shutdown.begin();
+    assert!(matches!(waiting.await.unwrap(), Err(Failure::Ending)), "who has not begun does not begin");
+    hanging.abort();
 }
 
 /// Nobody waits for it twice, and no other cluster waits at all.
@@ -536,7 +537,7 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     for name in ["c", "d"] {
         api.put(SECRETS, kubeconfig(name, port));
     }
-    let workloads = Workloads::new(api.client(), None, Metrics::new(), 100);
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
     let read = async |cluster: &str| read(&workloads, cluster).await;
     assert_eq!(read("c").await, Err(Refusal::Silent));
     assert_eq!(read("c").await, Err(Refusal::Silent));

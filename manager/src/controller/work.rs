@@ -19,7 +19,7 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use tracing::Instrument;
 use tracing::field::Empty;
 use windlass::api::time::Timestamp;
-use windlass::contract::CORE_GROUP;
+use windlass::contract::{CORE_GROUP, labels};
 use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
 
 use super::Setting;
@@ -27,6 +27,7 @@ use super::caches::Caches;
 use super::keys;
 use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
+use super::turns::{Turn, Turns};
 use super::workload::{Name, Workloads};
 use crate::election::Mandate;
 use crate::flags::{ConfigKind, Flags};
@@ -37,7 +38,7 @@ const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// How long after somebody else wrote first, or was busy.
+/// How long after somebody else wrote first.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What all configs are worked on with.
@@ -50,6 +51,7 @@ pub(super) struct Context {
     caches: Arc<Caches>,
     resource: ApiResource,
     workloads: Arc<Workloads>,
+    turns: Turns,
     metrics: ControllerMetrics,
     recorder: Recorder,
     /// How often in a row each config failed.
@@ -62,19 +64,18 @@ pub(super) struct Context {
 #[derive(Debug)]
 pub(super) enum Failure {
     Overtaken,
-    /// Others are at the same workload cluster.
-    Busy,
     Fault(String),
     NotLeading,
+    Ending,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Overtaken => formatter.write_str("somebody else wrote first"),
-            Failure::Busy => formatter.write_str("others wait for the API server of its cluster"),
             Failure::Fault(fault) => formatter.write_str(fault),
             Failure::NotLeading => formatter.write_str("this process holds the lease no longer"),
+            Failure::Ending => formatter.write_str("this process ends"),
         }
     }
 }
@@ -90,6 +91,7 @@ impl Context {
             kind,
             mandate: setting.mandates[&kind].clone(),
             workloads,
+            turns: Turns::new(setting.flags.concurrency),
             recorder: Recorder::new(setting.client.clone(), Reporter::from("windlass-manager")),
             setting: setting.clone(),
             core,
@@ -112,12 +114,17 @@ impl Context {
     }
 }
 
-/// Works on a config.
+/// Works on a config when its turn has come.
 ///
 /// # Errors
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
-    guarded(work(&config, &context), &config, &context).await
+    let mut turn = tokio::select! {
+        turn = context.turns.turn(cluster_of(&config)) => turn,
+        () = context.setting.shutdown.begun() => return Err(Failure::Ending),
+    };
+    // On the heap, so that those who wait for their turn are small.
+    Box::pin(async { guarded(work(&config, &context, &mut turn), &config, &context).await }).await
 }
 
 /// Does work on a config, counts and logs what came of it, and says in the object when it panicked.
@@ -140,7 +147,7 @@ pub(super) async fn guarded(
     let outcome = match &worked {
         Ok(rest) if rest.again.is_some() => Outcome::RequeueAfter,
         Ok(_) => Outcome::Success,
-        Err(Failure::Overtaken | Failure::Busy) => Outcome::Requeue,
+        Err(Failure::Overtaken) => Outcome::Requeue,
         Err(_) => Outcome::Error,
     };
     context.metrics.reconciled(outcome, began.elapsed());
@@ -182,7 +189,7 @@ pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, conte
     Next::requeue(pause)
 }
 
-async fn work(config: &DynamicObject, context: &Context) -> Result<Rest, Failure> {
+async fn work(config: &DynamicObject, context: &Context, turn: &mut Turn) -> Result<Rest, Failure> {
     let token = keys::token().map_err(|fault| Failure::Fault(fault.to_string()))?;
     let value = serde_json::to_value(config).map_err(|_| Failure::Fault("the object cannot be read".to_owned()))?;
     let mut world = World::new(value, token);
@@ -196,11 +203,12 @@ async fn work(config: &DynamicObject, context: &Context) -> Result<Rest, Failure
             Step::Rest(Rest { fault: Some(fault), .. }) => return Err(Failure::Fault(fault)),
             Step::Rest(rest) => return Ok(rest),
             Step::Read(keys) => {
-                let observed = join_all(keys.iter().map(|key| context.read(config, &world, key))).await;
-                for (key, observation) in keys.into_iter().zip(observed) {
-                    world.observe(key, observation?);
-                }
+                let read = join_all(keys.iter().map(|key| context.read(config, &world, key)));
+                let waits = keys.iter().any(|key| key.realm == Realm::Workload);
+                let observed = if waits { turn.aside(read).await } else { read.await };
+                keys.into_iter().zip(observed).for_each(|(key, observation)| world.observe(key, observation));
             }
+            Step::Write(write) if write.key.realm == Realm::Workload => turn.aside(context.write(config, &mut world, write)).await?,
             Step::Write(write) => context.write(config, &mut world, write).await?,
         }
     }
@@ -218,8 +226,7 @@ async fn tell_of_panic(config: &DynamicObject, context: &Context) {
 }
 
 impl Context {
-    /// What is there of an object. That others are busy with the same cluster is nothing that the object should say.
-    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Result<Observation, Failure> {
+    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Observation {
         let found = match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
@@ -230,12 +237,11 @@ impl Context {
             },
             Realm::Management => self.read_here(key).await,
         };
-        Ok(match found {
+        match found {
             Ok(Some(value)) => Observation::found(value),
             Ok(None) => Observation::Absent,
-            Err(Refusal::Busy) => return Err(Failure::Busy),
             Err(refusal) => Observation::Failed(refusal.to_string()),
-        })
+        }
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
@@ -289,7 +295,6 @@ impl Context {
         let written = match written {
             Ok(written) => written,
             Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
-            Err(Refusal::Busy) => return Err(Failure::Busy),
             Err(refusal) => return Err(Failure::Fault(format!("cannot {} {key}: {refusal}", action.as_str()))),
         };
         tracing::debug!(verb = action.as_str(), object = %key, "Wrote");
@@ -333,6 +338,11 @@ impl Context {
     fn lock_control_planes(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, String), ApiResource>> {
         self.control_planes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The Cluster of a config by the label that the core sets, for turns alone.
+fn cluster_of(config: &DynamicObject) -> Name {
+    (config.namespace().unwrap_or_default(), config.labels().get(labels::CLUSTER_NAME).cloned().unwrap_or_default())
 }
 
 fn name_of(config: &DynamicObject) -> Name {

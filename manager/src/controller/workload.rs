@@ -1,6 +1,5 @@
 //! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer costs others little: half of the workers wait for it at most, and after the first that waited in vain
-//! none does for a while.
+//! there. One that does not answer is asked by few at once, and after the first that waited in vain by nobody for a while.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,8 +34,6 @@ pub(super) struct Workloads {
     management: Client,
     rate: Option<Rate>,
     metrics: Metrics,
-    /// How many may ask one cluster or wait for their turn to: half of all workers, so that the other half works for other clusters.
-    room: usize,
     clusters: Mutex<BTreeMap<Name, Arc<Workload>>>,
 }
 
@@ -45,7 +42,6 @@ pub(super) type Name = (String, String);
 
 /// One workload cluster.
 struct Workload {
-    room: Semaphore,
     turns: Semaphore,
     /// Held by the one that makes the client.
     connecting: tokio::sync::Mutex<()>,
@@ -60,9 +56,8 @@ struct State {
 }
 
 impl Workloads {
-    /// `concurrency`: how many configs are worked on at once.
-    pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics, concurrency: usize) -> Self {
-        Workloads { management, rate, metrics, room: concurrency.div_ceil(2), clusters: Mutex::default() }
+    pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics) -> Self {
+        Workloads { management, rate, metrics, clusters: Mutex::default() }
     }
 
     /// Reads an object of a cluster.
@@ -93,7 +88,6 @@ impl Workloads {
         if is_silent() {
             return Err(Refusal::Silent);
         }
-        let _room = workload.room.try_acquire().map_err(|_| Refusal::Busy)?;
         let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
         // Whoever had a turn before may have waited in vain.
         if is_silent() {
@@ -113,7 +107,7 @@ impl Workloads {
             let oldest = clusters.iter().min_by_key(|(_, workload)| workload.lock().used).map(|(name, _)| name.clone());
             oldest.map(|name| clusters.remove(&name));
         }
-        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new(self.room))).clone();
+        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new())).clone();
         workload.lock().used = Instant::now();
         workload
     }
@@ -164,20 +158,15 @@ impl Workloads {
 }
 
 impl Workload {
-    fn new(room: usize) -> Self {
+    fn new() -> Self {
         let state = State { client: None, silent_until: None, used: Instant::now() };
-        Workload {
-            room: Semaphore::new(room),
-            turns: Semaphore::new(AT_ONCE),
-            connecting: tokio::sync::Mutex::default(),
-            state: Mutex::new(state),
-        }
+        Workload { turns: Semaphore::new(AT_ONCE), connecting: tokio::sync::Mutex::default(), state: Mutex::new(state) }
     }
 
     /// The next one reads the kubeconfig again: its certificates may be new ones.
     fn failed(&self, refusal: &Refusal) {
         let mut state = self.lock();
-        if !matches!(refusal, Refusal::Overtaken | Refusal::Busy) {
+        if *refusal != Refusal::Overtaken {
             state.client = None;
         }
         state.silent_until = (*refusal == Refusal::Silent).then(|| Instant::now() + PAUSE);
@@ -225,7 +214,7 @@ mod tests {
         for (refusal, is_kept, is_left_alone) in
             [(Refusal::Overtaken, true, false), (Refusal::Refused("code 401".to_owned()), false, false), (Refusal::Silent, false, true)]
         {
-            let workload = Workload::new(1);
+            let workload = Workload::new();
             workload.lock().client = Some((client.clone(), Instant::now()));
             workload.failed(&refusal);
             let state = workload.lock();
