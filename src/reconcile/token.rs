@@ -41,9 +41,7 @@ impl<'a> Pass<'a> {
             let message = format!("{field} is not of the form \\A([a-z0-9]{{6}})\\.([a-z0-9]{{16}})\\z");
             return end(Outcome::without_data(Observed::refused(reason::INVALID_CONFIGURATION, message)));
         };
-        // Nobody has made a Secret of a token that was drawn just now.
-        let is_fresh = token.expose() == self.world.fresh_token().expose() && self.world.seen(&key).is_none();
-        match if is_fresh { None } else { self.look(&key)? } {
+        match self.look(&key)? {
             Some(_) => Ok(Some(token)),
             None => self.write(key, Action::Create(self.secret(&token))),
         }
