@@ -1,4 +1,5 @@
-//! Whose config is looked at when something of the core changes: that of the Machine or MachinePool, and those of all machines of a Cluster.
+//! Whose config is looked at when something of the core changes: that of the Machine or MachinePool, those of all machines of a Cluster, and those that
+//! waited for a Machine of the control plane that is gone.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use kube::ResourceExt;
 use kube::api::DynamicObject;
 use kube::runtime::reflector::ObjectRef;
 use serde_json::Value;
+use windlass::contract::labels;
 
 use super::Setting;
 use super::caches::{Caches, Watches};
@@ -80,12 +82,29 @@ fn changes(watches: Watches) -> impl Stream<Item = Change> {
 
 fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
     match change {
-        Change::Machine(machine) => config(kind, machine).into_iter().collect(),
+        Change::Machine(machine) => {
+            let (namespace, name) = (machine.namespace().unwrap_or_default(), machine.name_any());
+            let others = match (caches.get("Machine", &namespace, &name), cluster_name(machine)) {
+                (None, Some(cluster)) => waiting(machine, caches.machines_of(&namespace, cluster)),
+                _ => Vec::new(),
+            };
+            others.iter().map(AsRef::as_ref).chain([machine]).filter_map(|machine| config(kind, machine)).collect()
+        }
         Change::Cluster(cluster) => {
             let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());
             machines.iter().filter_map(|machine| config(kind, machine)).collect()
         }
     }
+}
+
+/// Of the machines of a cluster those that may have waited for the lock of one that is gone.
+fn waiting(gone: &DynamicObject, machines: Vec<Arc<DynamicObject>>) -> Vec<Arc<DynamicObject>> {
+    let is_of_control_plane = |machine: &DynamicObject| machine.labels().contains_key(labels::CONTROL_PLANE);
+    if is_of_control_plane(gone) { machines.into_iter().filter(|machine| is_of_control_plane(machine)).collect() } else { Vec::new() }
+}
+
+fn cluster_name(machine: &DynamicObject) -> Option<&str> {
+    machine.data.pointer("/spec/clusterName").and_then(Value::as_str)
 }
 
 /// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
@@ -136,5 +155,21 @@ mod tests {
         let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
         pool.data = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
         assert!(config(ConfigKind::Windlass, &pool).is_some(), "that of a MachinePool stands deeper");
+    }
+
+    /// The lock of a machine that is gone is free.
+    #[test]
+    fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
+        let machine = |name: &str, is_of_control_plane: bool| -> DynamicObject {
+            let labels = if is_of_control_plane { json!({"cluster.x-k8s.io/control-plane": ""}) } else { json!({}) };
+            let metadata = json!({"name": name, "namespace": "n", "labels": labels});
+            serde_json::from_value(json!({"apiVersion": "x/y", "kind": "Machine", "metadata": metadata, "spec": {"clusterName": "c"}}))
+                .unwrap()
+        };
+        let left = || ["a", "b", "w"].map(|name| Arc::new(machine(name, name != "w"))).to_vec();
+        let names = |gone: DynamicObject| waiting(&gone, left()).iter().map(|machine| machine.name_any()).collect::<Vec<_>>();
+        assert_eq!(names(machine("gone", true)), ["a", "b"]);
+        assert_eq!(names(machine("worker", false)), [""; 0]);
+        assert_eq!(cluster_name(&machine("gone", true)), Some("c"));
     }
 }
