@@ -21,6 +21,9 @@ impl Pass<'_> {
     /// Ends the pass while a worker has another minor version than its control plane.
     pub(super) fn wait_for_version(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
+        if self.is_kubeadm() {
+            return Ok(());
+        }
         let skipped = config.text(&["metadata", "annotations", labels::SKIP_PREFLIGHT_CHECKS]);
         if owner.is_control_plane_machine() || skipped.split(',').any(|check| CHECKS.contains(&check.trim())) {
             return Ok(());

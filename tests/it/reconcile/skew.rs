@@ -9,7 +9,10 @@ const KUBEADM: &str = "controlplane.cluster.x-k8s.io";
 
 /// A cluster whose control plane has a version, and a worker without a version yet.
 fn with_control_plane_of(group: &str, kind: &str, version: &str) -> Site {
-    let mut site = with_control_plane();
+    filled(with_control_plane(), group, kind, version)
+}
+
+fn filled(mut site: Site, group: &str, kind: &str, version: &str) -> Site {
     let reference = json!({"apiGroup": group, "kind": kind, "name": "k"});
     site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneRef": reference}}));
     site.put(json!({"apiVersion": format!("{group}/v1beta2"), "kind": kind, "metadata": {"name": "k"}, "spec": {"version": version}}));
@@ -66,6 +69,17 @@ fn machines_of_the_control_plane_have_the_version_that_they_are_given() {
     site.merge(&key(CORE, "Machine", "m"), &json!({"spec": {"version": "v1.35.0"}}));
     site.pass("m");
     assert!(data(&site, "m").is_some());
+}
+
+/// Those of KubeadmConfigs the core holds back before they are made; the kubeadm provider asks no more.
+#[test]
+fn machines_with_kubeadm_configs_were_looked_at_before() {
+    let mut of_kubeadm = with_control_plane();
+    of_kubeadm.kubeadm = true;
+    let mut site = filled(of_kubeadm, KUBEADM, "KubeadmControlPlane", "v1.34.2");
+    set_version(&mut site, "v1.33.0");
+    site.pass("w");
+    assert!(data(&site, "w").is_some());
 }
 
 /// Versions of others are nothing that kubeadm knows, and what has no version or is not there says nothing.
