@@ -62,6 +62,13 @@ impl ControlPlane {
         plane
     }
 
+    /// An address of this machine that no other control plane has.
+    pub(crate) fn loopback_address(&self) -> String {
+        let port = self.url.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).expect("the URL ends with the port");
+        let [high, low] = port.to_be_bytes();
+        format!("127.{high}.{low}.1")
+    }
+
     /// Its folder: files that belong to this control plane go here.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder

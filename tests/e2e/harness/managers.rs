@@ -126,8 +126,9 @@ pub(super) fn spawn(
         "-v=4".to_owned(),
     ];
     arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-    // As the downward API gives them; the in-memory API servers of the docker provider listen on POD_IP.
-    let environment = [("POD_IP", "127.0.0.1"), ("POD_NAMESPACE", manager.namespace), ("POD_NAME", manager.name), ("POD_UID", "e2e")];
+    // As the downward API gives them; the in-memory API servers of the docker provider listen on POD_IP, at ports that are always the same.
+    let address = plane.loopback_address();
+    let environment = [("POD_IP", address.as_str()), ("POD_NAMESPACE", manager.namespace), ("POD_NAME", manager.name), ("POD_UID", "e2e")];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let name = format!("manager-{}-{version}", manager.name);
     Start { name: &name, program, arguments, environment, folder: plane.folder() }.spawn()
