@@ -224,7 +224,7 @@ fn internal_annotations_of_cluster_api_are_left_alone() {
 fn readme_names_the_variables_of_the_components() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let template = windlass::text::envsubst::parse(RELEASE.files.get("bootstrap-components.yaml").unwrap()).unwrap();
-    assert_eq!(template.variables().len(), 4);
+    assert_eq!(template.variables().len(), 5);
     for (name, default) in template.variables() {
         let row = format!("| `{name}` | `{}` |", default.unwrap());
         assert!(readme.contains(&row), "README.md has no row {row}");
