@@ -76,6 +76,8 @@ fn upgrade(plane: &ControlPlane, clusterctl: &Clusterctl<'_>, port: u16) {
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some("v0.2.0"));
     assert_eq!(manager_image(&plane.api, windlass::NAMESPACE), "ghcr.io/windlass-dev/windlass-manager:v0.2.0");
     arguments.as_array_mut().unwrap().pop();
+    // What the newer release adds.
+    arguments.as_array_mut().unwrap().insert(3, json!("--kinds=WindlassConfig"));
     assert_eq!(manager(&plane.api, windlass::NAMESPACE)["args"], arguments);
     assert_eq!(stays(&plane.api), before);
 }
