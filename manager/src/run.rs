@@ -75,7 +75,7 @@ struct Candidates {
 impl Candidates {
     fn of(flags: &Flags, client: &Client, metrics: &Metrics) -> Self {
         let own = || Elector::new(client.clone(), Candidacy::own(namespace(), identity()), flags.lease, metrics.clone());
-        let kubeadm = || KubeadmLease::new(client.clone(), flags.lease, metrics.clone());
+        let kubeadm = || KubeadmLease::new(client.clone(), &namespace(), flags.lease, metrics.clone());
         Candidates { own: flags.leader_elect.then(own), kubeadm: flags.kinds.contains(&ConfigKind::Kubeadm).then(kubeadm) }
     }
 

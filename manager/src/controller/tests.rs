@@ -1,6 +1,6 @@
 //! The controller against an API server in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -106,7 +106,13 @@ impl Api {
         let is_collection = path.ends_with("s") && !state.objects.contains_key(path) && method == Method::GET && path.starts_with("/apis/");
         match method.as_str() {
             "GET" if is_collection => {
-                (StatusCode::OK, json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}))
+                let (root, plural) = path.rsplit_once('/').unwrap();
+                let is_of = |path: &str| path.starts_with(root) && path.rsplit('/').nth(1) == Some(plural);
+                let items: Vec<&Value> = state.objects.iter().filter(|(path, _)| is_of(path)).map(|(_, object)| object).collect();
+                (
+                    StatusCode::OK,
+                    json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}),
+                )
             }
             "GET" => state.objects.get(path).map_or_else(|| refused(StatusCode::NOT_FOUND), |object| (StatusCode::OK, object.clone())),
             "POST" => {
@@ -207,11 +213,14 @@ fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
 }
 
 /// Caches that nothing fills.
-fn empty_caches(setting: &Setting) -> (Core, Caches) {
+fn core() -> Core {
     let kind = |kind: &str| resource("cluster.x-k8s.io", "v1beta2", kind);
-    let core = Core { cluster: kind("Cluster"), machine: kind("Machine"), machine_pool: kind("MachinePool") };
-    let (caches, _) = Caches::begin(setting, &core);
-    (core, caches)
+    Core { cluster: kind("Cluster"), machine: kind("Machine"), machine_pool: kind("MachinePool") }
+}
+
+fn empty_caches(setting: &Setting) -> (Core, Caches) {
+    let (caches, _) = Caches::begin(setting, &core());
+    (core(), caches)
 }
 
 fn context_of(setting: &Setting) -> Arc<Context> {
@@ -230,22 +239,27 @@ fn context(api: &Api) -> (Arc<Context>, Setting) {
 }
 
 #[tokio::test]
-async fn a_config_goes_from_its_machine_to_its_data() {
-    let api = site();
-    let (context, setting) = context(&api);
-    let next = work::reconcile(config(), context).await.expect("nothing is missing");
-    assert_eq!(next, Next::requeue(setting.flags.sync_period));
-    assert_eq!(
-        api.writes(),
-        [format!("POST {SECRETS}?&fieldManager=windlass-manager"), format!("PATCH {CONFIGS}/w/status?&fieldManager=windlass-manager")]
-    );
-    assert!(api.get(&format!("{SECRETS}/w")).unwrap()["data"]["value"].is_string());
-    assert_eq!(api.get(&format!("{CONFIGS}/w")).unwrap()["status"]["dataSecretName"], "w");
-    let text = setting.metrics.text();
-    assert!(
-        text.contains(r#"controller_runtime_reconcile_total{controller="windlassconfig",result="success"} 1"#),
-        "{text}"
-    );
+async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
+    for (kind, configs, value) in
+        [(ConfigKind::Windlass, CONFIGS, config_value()), (ConfigKind::Kubeadm, KUBEADM_CONFIGS, kubeadm_config_value())]
+    {
+        let api = site();
+        api.put(configs, value.clone());
+        let setting = setting(&api, &[&format!("--kinds={}", kind.as_str()), "--leader-elect"], Leadership::without_election());
+        let config = Arc::new(serde_json::from_value(value).unwrap());
+        let next = work::reconcile(config, context_of_kind(&setting, kind)).await.expect("nothing is missing");
+        assert_eq!(next, Next::requeue(setting.flags.sync_period));
+        let by_us = "?&fieldManager=windlass-manager";
+        assert_eq!(api.writes(), [format!("POST {SECRETS}{by_us}"), format!("PATCH {configs}/w/status{by_us}")]);
+        let secret = api.get(&format!("{SECRETS}/w")).unwrap();
+        assert!(secret["data"]["value"].is_string());
+        assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], kind.as_str());
+        assert_eq!(api.get(&format!("{configs}/w")).unwrap()["status"]["dataSecretName"], "w");
+        let name = kind.as_str().to_lowercase();
+        let counted = format!(r#"controller_runtime_reconcile_total{{controller="{name}",result="success"}} 1"#);
+        let text = setting.metrics.text();
+        assert!(text.contains(&counted), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -261,43 +275,24 @@ async fn who_does_not_lead_writes_nothing() {
 }
 
 /// A KubeadmConfig that needs no token.
-fn kubeadm_config() -> (Value, Arc<DynamicObject>) {
+fn kubeadm_config_value() -> Value {
     let mut config = config_value();
     config["apiVersion"] = json!("bootstrap.cluster.x-k8s.io/v1beta2");
     config["kind"] = json!("KubeadmConfig");
-    (config.clone(), Arc::new(serde_json::from_value(config).unwrap()))
+    config
 }
 
 const KUBEADM_CONFIGS: &str = "/apis/bootstrap.cluster.x-k8s.io/v1beta2/namespaces/n/kubeadmconfigs";
 const OF_KUBEADM: [&str; 2] = ["--kinds=KubeadmConfig", "--leader-elect"];
 
-#[tokio::test]
-async fn a_kubeadm_config_goes_from_its_machine_to_its_data() {
-    let api = site();
-    let (value, config) = kubeadm_config();
-    api.put(KUBEADM_CONFIGS, value);
-    let setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
-    let context = context_of_kind(&setting, ConfigKind::Kubeadm);
-    work::reconcile(config, context).await.expect("nothing is missing");
-    let by_us = "?&fieldManager=windlass-manager";
-    assert_eq!(api.writes(), [format!("POST {SECRETS}{by_us}"), format!("PATCH {KUBEADM_CONFIGS}/w/status{by_us}")]);
-    let secret = api.get(&format!("{SECRETS}/w")).unwrap();
-    assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], "KubeadmConfig");
-    let text = setting.metrics.text();
-    assert!(
-        text.contains(r#"controller_runtime_reconcile_total{controller="kubeadmconfig",result="success"} 1"#),
-        "{text}"
-    );
-}
-
 /// Our own Lease is not enough for them.
 #[tokio::test]
 async fn without_the_kubeadm_providers_lease_nothing_is_written() {
     let api = site();
-    let (value, config) = kubeadm_config();
-    api.put(KUBEADM_CONFIGS, value);
+    api.put(KUBEADM_CONFIGS, kubeadm_config_value());
+    let config = Arc::new(serde_json::from_value(kubeadm_config_value()).unwrap());
     let mut setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
-    let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+    let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
     let mandate = Mandate::of([Leadership::without_election(), lease.leadership()]);
     setting.mandates.insert(ConfigKind::Kubeadm, mandate);
     let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm)).await.expect_err("it may not write");
@@ -321,7 +316,7 @@ async fn only_kinds_that_flags_name_are_watched() {
         api.0.lock().unwrap().objects.insert("/apis".to_owned(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}));
         let mut setting = setting(&api, &[kinds, "--leader-elect"], Leadership::without_election());
         if !may_write {
-            let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+            let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
             setting.mandates.insert(ConfigKind::Kubeadm, Mandate::of([lease.leadership()]));
         }
         let shutdown = setting.shutdown.clone();
@@ -410,13 +405,49 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
     let (sender, mut idle) = futures::channel::mpsc::unbounded();
-    let lease = KubeadmLease::new(api.client(), setting.flags.lease, Metrics::new());
+    let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
     let part = Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), namespace: None, sender };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
     assert_eq!(got, [true, true, false]);
+}
+
+/// Who waited for the init lock of a machine that is gone need not wait any longer; of one that is there only its own config hears.
+#[tokio::test]
+async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
+    let api = Api::default();
+    let machine = |name: &str| {
+        let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": format!("config-{name}")});
+        json!({
+            "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+            "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": "1", "labels": {"cluster.x-k8s.io/control-plane": ""}},
+            "spec": {"clusterName": "c", "bootstrap": {"configRef": reference}},
+        })
+    };
+    for name in ["a", "b"] {
+        api.put("/apis/cluster.x-k8s.io/v1beta2/namespaces/n/machines", machine(name));
+    }
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (caches, watches) = Caches::begin(&setting, &core());
+    let watching = tokio::spawn(futures::future::join3(
+        watches.clusters.for_each(|_| std::future::ready(())),
+        watches.machines.for_each(|_| std::future::ready(())),
+        watches.machine_pools.for_each(|_| std::future::ready(())),
+    ));
+    caches.filled().await;
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let heard = |name: &str| {
+        let (sender, mut receiver) = futures::channel::mpsc::unbounded();
+        let mandate = Mandate::of([Leadership::without_election()]);
+        let part = Part { kind: ConfigKind::Windlass, mandate, namespace: None, sender };
+        told(&Change::Machine(serde_json::from_value(machine(name)).unwrap()), &caches, &workloads, &[part]);
+        std::iter::from_fn(|| receiver.try_recv().ok()).map(|reference| reference.name).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(heard("gone"), ["config-a", "config-b", "config-gone"].map(str::to_owned).into());
+    assert_eq!(heard("a"), ["config-a".to_owned()].into());
+    watching.abort();
 }
 
 #[tokio::test]

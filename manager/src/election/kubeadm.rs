@@ -23,25 +23,25 @@ const LEASE: &str = "kubeadm-bootstrap-manager-leader-election-capi";
 /// Where its components put it.
 const NAMESPACE: &str = "capi-kubeadm-bootstrap-system";
 
-/// All processes of ours hold it under one name. Which of them works, our own Lease says; and one that follows another has it at once, while
-/// the provider would take over a Lease that is given back.
-const IDENTITY: &str = "windlass-manager";
-
 /// How long the provider may be missing before it is looked for again.
 const PROVIDER_AGAIN: Duration = Duration::from_secs(5);
 
 /// Our candidacy for it.
 pub(crate) struct KubeadmLease {
     client: Client,
+    /// All replicas of an installation hold it under one name. Which of them works, their own Lease says; and one that follows another has it at
+    /// once, while the provider would take over a Lease that is given back. Another installation has another name, and waits as the provider does.
+    identity: String,
     times: LeaseTimes,
     metrics: Metrics,
     leadership: Leadership,
 }
 
 impl KubeadmLease {
-    /// A candidate that has not tried yet.
-    pub(crate) fn new(client: Client, times: LeaseTimes, metrics: Metrics) -> Self {
-        KubeadmLease { client, times, metrics, leadership: Leadership::of_candidate() }
+    /// A candidate that has not tried yet, of the installation in a namespace.
+    pub(crate) fn new(client: Client, home: &str, times: LeaseTimes, metrics: Metrics) -> Self {
+        let identity = format!("{home}/windlass-manager");
+        KubeadmLease { client, identity, times, metrics, leadership: Leadership::of_candidate() }
     }
 
     /// The answer to whether this process may write, as far as the provider is concerned.
@@ -59,9 +59,9 @@ impl KubeadmLease {
         let candidacy = Candidacy {
             lease: LEASE,
             namespace,
-            identity: IDENTITY.to_owned(),
-            waiting: "the kubeadm bootstrap provider works on KubeadmConfigs, so this manager does not; it takes over when the provider's \
-                      Deployment is scaled to 0, and the provider stands by when it is scaled up again",
+            identity: self.identity.clone(),
+            waiting: "the holder works on KubeadmConfigs, so this manager does not; it takes over when the Deployment of the kubeadm bootstrap \
+                      provider is scaled to 0, and the provider stands by when it is scaled up again",
         };
         let mut elector = Elector::new(self.client.clone(), candidacy, self.times, self.metrics.clone()).answering(self.leadership.clone());
         if elector.acquire(shutdown).await { elector.keep(shutdown).await } else { Ok(()) }

@@ -303,11 +303,16 @@ async fn a_candidate_that_is_told_to_end_while_it_waits_ends() {
 
 /// A candidate for the kubeadm provider's Lease.
 fn kubeadm_candidate(server: &Server) -> Candidate {
-    let lease = KubeadmLease::new(server.client(), times(), Metrics::new());
+    kubeadm_candidate_of(server, OWN)
+}
+
+/// The same, of an installation in a namespace.
+fn kubeadm_candidate_of(server: &Server, home: &str) -> Candidate {
+    let lease = KubeadmLease::new(server.client(), home, times(), Metrics::new());
     let (leadership, shutdown) = (lease.leadership(), Shutdown::new());
     let wish = shutdown.clone();
     let task = tokio::spawn(async move { lease.keep(&wish).await });
-    Candidate { name: "windlass-manager".to_owned(), leadership, shutdown, task }
+    Candidate { name: format!("{home}/windlass-manager"), leadership, shutdown, task }
 }
 
 /// While the provider renews its Lease, we wait, and say so once.
@@ -336,12 +341,12 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
         let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         paused.block_on(waiting);
     });
-    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-manager");
+    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-system/windlass-manager");
     let told: Vec<&String> = lines.iter().filter(|line| line.contains("their-pod_1")).collect();
     assert_eq!(told.len(), 1, "{lines:?}");
     for words in [
         "Lease=\"capi-kubeadm-bootstrap-system/kubeadm-bootstrap-manager-leader-election-capi\"",
-        "it takes over when the provider's Deployment is scaled to 0",
+        "it takes over when the Deployment of the kubeadm bootstrap provider is scaled to 0",
     ] {
         assert!(told[0].contains(words), "{}", told[0]);
     }
@@ -357,7 +362,7 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     }
     first.shutdown.begin();
     first.task.await.unwrap().expect("it ends in order");
-    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-manager");
+    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-system/windlass-manager");
     let begun = tokio::time::Instant::now();
     let second = kubeadm_candidate(&server);
     while !second.leadership.holds() {
@@ -371,6 +376,25 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
         "{fault}"
     );
     assert!(!second.leadership.holds());
+}
+
+/// Two installations lead each their own replicas; of KubeadmConfigs one takes care.
+#[tokio::test(start_paused = true)]
+async fn another_installation_of_ours_waits_as_the_provider_does() {
+    let server = Server::with_kubeadm();
+    let first = kubeadm_candidate(&server);
+    while !first.leadership.holds() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    let other = kubeadm_candidate_of(&server, "other-system");
+    for _ in 0..60 {
+        sleep(Duration::from_secs(1)).await;
+        assert!(first.leadership.holds() && !other.leadership.holds());
+    }
+    first.shutdown.begin();
+    first.task.await.unwrap().expect("it ends in order");
+    sleep(times().duration + times().retry_period).await;
+    assert!(other.leadership.holds(), "nobody renews it");
 }
 
 /// Nothing is held of a provider that is not there.

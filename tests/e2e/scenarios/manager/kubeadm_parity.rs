@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS};
 
-use super::kubeadm_turns::{grant_rights, ours_for};
+use super::kubeadm_turns::{OURS, grant_rights, ours_for};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::kubeadm_provider::{KubeadmProvider, LEASE, expect_holder};
 use crate::harness::random::Random;
@@ -77,7 +77,7 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
     components::apply(plane, &release.join("bootstrap-components.yaml"));
     grant_rights(plane);
     let _manager = ours_for(plane, "ours", "--kinds=KubeadmConfig");
-    expect_holder(plane, "our manager", |holder| holder == "windlass-manager");
+    expect_holder(plane, "our manager", |holder| holder == OURS);
     theirs.start_again(plane);
     submitted.iter().for_each(|one| provider.submit_again(one));
     provider.wait_for_data(&submitted);

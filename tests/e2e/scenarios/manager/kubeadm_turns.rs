@@ -15,7 +15,9 @@ use crate::harness::{audit, components, installation, managers, shared, wait, wi
 
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io/v1beta2";
 /// As whom our manager holds the provider's Lease.
-const OURS: &str = "windlass-manager";
+pub(super) const OURS: &str = "windlass-system/windlass-manager";
+/// As whom it writes fields.
+const FIELD_MANAGER: &str = "windlass-manager";
 
 /// A cluster that the provider let init, and that is killed then, is completed by ours; another one of three control plane Machines is ours
 /// alone, while the provider stands by and answers its webhooks; ours ends in the middle of more workers, and the provider makes the rest. Each
@@ -118,7 +120,7 @@ fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, Data> {
         let secret = plane.api.get("v1", "Secret", Some(namespace), &name).unwrap_or_else(|refusal| panic!("{refusal}"));
         let text = String::from_utf8(STANDARD.decode(secret["data"]["value"].as_str().unwrap()).unwrap()).unwrap();
         let writers = secret["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
-        (name, Data { text, is_of_ours: writers.iter().any(|writer| writer["manager"] == OURS) })
+        (name, Data { text, is_of_ours: writers.iter().any(|writer| writer["manager"] == FIELD_MANAGER) })
     };
     told.map(data).collect()
 }
@@ -145,6 +147,6 @@ fn assert_tokens_are_in_the_data(plane: &ControlPlane) {
 /// While the provider held its Lease, our manager said so, and what to do.
 fn assert_waited_once(plane: &ControlPlane) {
     let log = std::fs::read_to_string(plane.folder().join("ours.log")).expect("it was started");
-    let said = log.lines().filter(|line| line.contains("the kubeadm bootstrap provider works on KubeadmConfigs")).count();
+    let said = log.lines().filter(|line| line.contains("the holder works on KubeadmConfigs, so this manager does not")).count();
     assert_eq!(said, 1, "{log}");
 }
