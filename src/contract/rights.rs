@@ -46,7 +46,7 @@ pub const RIGHTS: &[Right] = &[
     right(CORE_GROUP, "clusters", READ),
     right(CORE_GROUP, "machinepools", READ),
     right(CORE_GROUP, "machines", READ),
-    // The version of the control plane, for files that are templates.
+    // The version of the control plane: for files that are templates, and for kubeadm, which joins its own minor version only.
     right("controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", &["get"]),
 ];
 

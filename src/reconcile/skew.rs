@@ -18,7 +18,8 @@ const CHECKS: [&str; 2] = ["KubeadmVersionSkew", "All"];
 const SKEW_AGAIN: i64 = 30;
 
 impl Pass<'_> {
-    /// Ends the pass while a worker has another minor version than its control plane.
+    /// Ends the pass while a worker has another minor version than its control plane. One that is not there yet, or has no version that can be read,
+    /// holds nobody back, as in the core.
     pub(super) fn wait_for_version(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
         if self.is_kubeadm() {
@@ -40,12 +41,13 @@ impl Pass<'_> {
         }
         let message = format!(
             "{} {} has version {of_machine} and {kind} {} {of_control_plane}: kubeadm joins the minor version of its control plane only; give both the \
-             same, or set the annotation {}: {}",
+             same, or set the annotation {}: {} on this {}",
             owner.object.kind(),
             owner.object.name(),
             reference.name,
             labels::SKIP_PREFLIGHT_CHECKS,
-            CHECKS[0]
+            CHECKS[0],
+            config.kind(),
         );
         let outcome = Outcome::without_data(Observed::waiting(reason::WAITING_FOR_VERSION, message));
         end(Outcome { again: Some(SKEW_AGAIN), ..outcome })

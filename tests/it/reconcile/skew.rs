@@ -39,6 +39,10 @@ fn a_machine_of_another_minor_version_waits() {
         let condition = condition(&site);
         assert_eq!((&condition["status"], &condition["reason"]), (&json!("False"), &json!("NotAvailable")));
         let message = condition["message"].as_str().unwrap();
+        assert!(
+            message.ends_with("machineset.cluster.x-k8s.io/skip-preflight-checks: KubeadmVersionSkew on this WindlassConfig"),
+            "{message}"
+        );
         assert!(message.contains(version) && message.contains("KubeadmControlPlane k v1.34.2"), "{message}");
         assert_eq!(config(&site, "w")["spec"]["joinConfiguration"].get("discovery"), None, "no token is made for it");
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::parity;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{components, wait};
+use crate::harness::{audit, components, wait};
 
 pub(super) const LONG: Duration = Duration::from_secs(180);
 pub(super) const SOON: Duration = Duration::from_secs(60);
@@ -49,6 +49,7 @@ pub(crate) fn clusters_come_up(context: &Context) {
     scale_and_roll_out(&plane);
     parity::assert_data_is_rendered(&plane, context.folder(), "kcp", 4);
     delete(&plane);
+    audit::assert_all_was_allowed(&plane);
 }
 
 pub(super) fn cluster(name: &str, control_plane: Option<&str>) -> Value {
