@@ -9,7 +9,7 @@ use super::flags::{Colour, Format, ListFormat};
 use super::remedy;
 use crate::diag::{Diagnostic, Report, Severity};
 use crate::report::text::{self, Style};
-use crate::report::{Sources, github, json, without_secrets};
+use crate::report::{Sources, github, json, junit, sarif, without_secrets};
 use crate::shell::environment::Environment;
 use crate::shell::stdio::Stdio;
 use crate::text::budget::Budget;
@@ -20,6 +20,9 @@ pub struct Global {
     /// clusterctl's configuration: a file, or a URL
     #[arg(long, value_name = "FILE", help_heading = "Global")]
     pub config: Option<String>,
+    /// The project's settings, in place of windlass.toml here or above
+    #[arg(long, value_name = "FILE", help_heading = "Global")]
+    pub settings: Option<String>,
     /// No notes, stand-ins, next steps or summaries; errors and warnings stay
     #[arg(short, long, help_heading = "Global")]
     pub quiet: bool,
@@ -143,11 +146,16 @@ impl Context<'_> {
         match format {
             Format::Text => self.findings(report, sources, to),
             Format::Json => self.json(kind, body, report, sources),
-            Format::Github => {
-                self.tell_of(sources);
-                self.out(&github::render(&remedy::worded(&without_secrets(report, sources))));
-            }
+            Format::Sarif => self.worded(report, sources, sarif::render),
+            Format::Junit => self.worded(report, sources, junit::render),
+            Format::Github => self.worded(report, sources, |report, _| github::render(report)),
         }
+    }
+
+    /// Writes a report in a format of other programs to standard output.
+    fn worded(&mut self, report: &Report, sources: &Sources, render: fn(&Report, &Sources) -> String) {
+        self.tell_of(sources);
+        self.out(&render(&remedy::worded(&without_secrets(report, sources)), sources));
     }
 
     /// Shows the last line of a run, unless `-q`: what was done, what was found, what follows.
@@ -271,9 +279,12 @@ mod tests {
     fn named_formats_go_to_standard_output() {
         #[derive(Serialize)]
         struct Body {}
-        for (format, begin) in
-            [(Format::Json, "{\n  \"apiVersion\": \"report.windlass.dev/v1\""), (Format::Github, "::error file=m,title=m-s::")]
-        {
+        for (format, begin) in [
+            (Format::Json, "{\n  \"apiVersion\": \"report.windlass.dev/v1\""),
+            (Format::Sarif, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\""),
+            (Format::Junit, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"windlass\""),
+            (Format::Github, "::error file=m,title=m-s::"),
+        ] {
             let verb = |context: &mut Context<'_>| context.report(format, "Release", Body {}, &report(), &Sources::new(), To::Stderr);
             let (stdout, stderr) = streams_of("windlass", Global::default(), verb);
             assert!(stdout.starts_with(begin), "{stdout}");

@@ -5,7 +5,7 @@ use super::{Exit, Failure, overview, usage};
 use crate::text::nearest::nearest;
 
 /// Global flags whose value is the next argument.
-const WITH_VALUE: [&str; 4] = ["--config", "-v", "--v", "--color"];
+const WITH_VALUE: [&str; 5] = ["--config", "--settings", "-v", "--v", "--color"];
 
 /// What a command line asks for.
 pub(super) enum Request {

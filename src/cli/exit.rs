@@ -1,6 +1,8 @@
 //! How a verb ends: an exit code, or why it could not do its work.
 
+use crate::diag::Report;
 use crate::shell::WorldError;
+use crate::text::source::Source;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,13 @@ pub enum Failure {
         message: String,
         /// What to type.
         help: String,
+    },
+    /// The settings of the project are faulty, so that nothing can be judged by them: exit 1.
+    Settings {
+        /// What is wrong.
+        report: Report,
+        /// The settings.
+        source: Source,
     },
     /// clusterctl's verbs: clusterctl's sentence after `Error: `, exit 1.
     Clusterctl(String),

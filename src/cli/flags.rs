@@ -2,13 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
-use super::Failure;
 use crate::ops::rules;
-use crate::report::levels::Levels;
 use crate::shell::environment::Environment;
 use crate::shell::files::Mode;
 use crate::shell::stdio::Stream;
-use crate::text::nearest::nearest;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -81,6 +78,10 @@ pub enum Format {
     Text,
     /// One JSON object.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit's XML: a test for each finding, and for each file without one.
+    Junit,
     /// GitHub's workflow commands.
     Github,
 }
@@ -103,7 +104,7 @@ pub struct ListOutput {
     pub format: ListFormat,
 }
 
-/// `-o` of a verb that reports: `text`, `json`, `github`.
+/// `-o` of a verb that reports: `text`, `json`, `sarif`, `junit`, `github`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Output {
     /// Report as
@@ -122,38 +123,7 @@ pub struct LevelFlags {
     pub allow: Vec<String>,
 }
 
-impl LevelFlags {
-    /// The levels that the flags ask for.
-    ///
-    /// # Errors
-    /// A rule that does not exist: a typing error must not let a release through.
-    pub fn levels(&self) -> Result<Levels, Failure> {
-        let levels = Levels::new(self.deny.iter().map(String::as_str), self.allow.iter().map(String::as_str));
-        let known = known_rules();
-        let Some(unknown) = levels.rules().find(|rule| !known.contains(rule)) else { return Ok(levels) };
-        let help = match nearest(unknown, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "`windlass rules` lists all rules".to_owned(),
-        };
-        Err(Failure::usage(format!("unknown rule `{unknown}`"), help))
-    }
-}
-
 /// The ids of all rules, in byte order.
 pub fn known_rules() -> Vec<&'static str> {
     rules::all().into_iter().map(|rule| rule.id).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_rules_are_refused_with_the_nearest() {
-        let flags = |deny: &str| LevelFlags { deny: vec![deny.to_owned()], allow: Vec::new() };
-        assert_eq!(flags("warnings").levels(), Ok(Levels::new(["warnings"], [])));
-        assert_eq!(flags("input-not-utf8").levels(), Ok(Levels::new(["input-not-utf8"], [])));
-        let failure = flags("input-not-utf").levels().unwrap_err();
-        assert_eq!(failure, Failure::usage("unknown rule `input-not-utf`", "did you mean `input-not-utf8`?"));
-    }
 }

@@ -78,7 +78,7 @@ struct Shared {
 
 impl Shared {
     fn print(&self, context: &mut Context<'_>, artifact: &Artifact) -> Result<Exit, Failure> {
-        let levels = self.levels.levels()?;
+        let levels = self.levels.levels(context)?;
         let loaded = self.provider.load(context)?;
         let mut report: Report = loaded.report.clone();
         let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());

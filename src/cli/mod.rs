@@ -10,6 +10,7 @@ mod config_repositories;
 mod context;
 mod dispatch;
 mod exit;
+mod explain;
 pub mod flags;
 mod generate;
 mod generate_cluster;
@@ -17,15 +18,18 @@ mod generate_provider;
 mod generate_yaml;
 mod help;
 mod init;
+mod lint;
 mod overview;
 mod provider_file;
 mod release;
+mod release_check;
 mod release_diff;
 mod remedy;
 mod render;
 mod repository;
 mod rules;
 pub mod schema;
+mod settings;
 mod surroundings;
 mod usage;
 mod vars;
@@ -41,7 +45,7 @@ pub use bug::report_panics;
 pub use context::{Context, Global};
 pub use exit::{Exit, Failure};
 
-use crate::report::text::{Style, visible_lines};
+use crate::report::text::{self, Style, visible_lines};
 use crate::shell::environment::Environment;
 use crate::shell::input::shown_name;
 use crate::shell::stdio::Stdio;
@@ -120,6 +124,10 @@ impl Invocation<'_> {
             let message = format!("`{} {}` does not read clusterctl's configuration", self.program, verb.name());
             return self.fail_verb(verb, &Failure::usage(message, "leave `--config` out"));
         }
+        if global.settings.is_some() && !verb.reads_settings() {
+            let message = format!("`{} {}` does not read the settings of a project", self.program, verb.name());
+            return self.fail_verb(verb, &Failure::usage(message, "leave `--settings` out"));
+        }
         let mut context =
             Context { stdio: self.stdio, environment: self.environment, global, program: self.program, budget: Arc::default() };
         let result = verb.run(&matches, &mut context);
@@ -161,6 +169,9 @@ impl Invocation<'_> {
         let (text, exit) = match failure {
             Failure::World(error) => (style.failure(&error.to_string(), error.help().as_deref()), Exit::World),
             Failure::Usage { message, help } => (style.failure(message, Some(help)), Exit::World),
+            Failure::Settings { report, source } => {
+                (text::render(report, &std::iter::once(source.clone()).collect(), style), Exit::Findings)
+            }
             Failure::Clusterctl(message) => (format!("Error: {}\n", visible_lines(message)), Exit::Findings),
             Failure::ClusterctlUsage(message) => (format!("Error: {}\n\n", visible_lines(message)), Exit::Findings),
         };

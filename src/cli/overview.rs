@@ -28,7 +28,8 @@ pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize)
     text
 }
 
-const GLOBAL: &str = "--config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
+const GLOBAL: &str =
+    "--config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
 const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
 /// Between the parts of a line that say different things.
 const GAP: &str = "    ";
@@ -137,7 +138,7 @@ See what a machine boots with
   render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster
 clusterctl's offline commands, with its flags, output and exit codes
   generate yaml|provider|cluster, config repositories, completion, version
-Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
+Global: --config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
 Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass render examples/worker.yaml
 ";
         assert_eq!(text("windlass", VERBS, "render examples/worker.yaml", usize::MAX), expected);

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::context::To;
 use super::flags::{Format, LevelFlags, Output, Target};
 use super::provider_file::{Loaded, ProviderFlag};
+use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::{Diagnostic, Report};
@@ -18,7 +19,6 @@ use crate::ops::release_build::{self, FIXED_EPOCH};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
 use crate::report::Sources;
-use crate::report::levels::Levels;
 use crate::report::text::plural;
 use crate::shell::files::{self, Mode, Outcome, Privacy};
 use crate::shell::input::{Limits, read_source};
@@ -89,7 +89,7 @@ pub(super) struct BuildReport {
 
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let levels = self.levels.levels()?;
+        let judge = self.levels.judge(context)?;
         let loaded = self.provider.load(context)?;
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
@@ -100,7 +100,7 @@ impl Run for Build {
             Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
             None => Release { report, is_incomplete: true, ..Release::default() },
         };
-        Building { arguments: &self, levels, loaded, release }.finish(context)
+        Building { arguments: &self, judge, loaded, release }.finish(context)
     }
 }
 
@@ -121,7 +121,7 @@ fn epoch(context: &Context<'_>) -> Result<i64, Failure> {
 /// A release that was built in memory, on its way to the folder.
 struct Building<'a> {
     arguments: &'a Build,
-    levels: Levels,
+    judge: Judge,
     loaded: Loaded,
     release: Release,
 }
@@ -131,7 +131,12 @@ impl Building<'_> {
         self.release.report.sort(&[&self.loaded.shown]);
         context.talk(&self.headline());
         let report = std::mem::take(&mut self.release.report);
-        let verdict = if self.release.is_incomplete { self.levels.judge_unfinished(report) } else { self.levels.judge(report) };
+        let sources = &mut self.loaded.sources;
+        let verdict = if self.release.is_incomplete {
+            self.judge.verdict_of_unfinished(context, report, sources)
+        } else {
+            self.judge.verdict(context, report, sources, IN_PART)
+        };
         self.release.report = verdict.report;
         if verdict.fails {
             self.show(context, false, To::Stderr);
@@ -183,7 +188,7 @@ impl Building<'_> {
         for (name, source) in comparison.sources {
             self.loaded.sources.add(crate::text::source::Source::new(name, source));
         }
-        let verdict = self.levels.judge(comparison.report);
+        let verdict = self.judge.levels().judge(comparison.report);
         let differing = verdict.report.findings().len();
         let foreign = verdict.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
         self.release.report.extend(verdict.report);

@@ -120,7 +120,7 @@ pub(super) struct RenderReport {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let levels = self.levels.levels()?;
+        let levels = self.levels.levels(context)?;
         if self.force && self.to.is_none() && self.extract.is_none() {
             return Err(Failure::usage(
                 "`--force` overwrites a folder, and none is written",

@@ -51,12 +51,14 @@ struct Entry {
     summary: &'static str,
     /// The page on which the rule stands; null when there is none.
     url: Option<&'static str>,
+    /// Its numbers in the catalogue of checks of a provider's release, such as `M04`, with blanks between; null when it has none.
+    catalogue: Option<&'static str>,
 }
 
 impl From<&'static Rule> for Entry {
     fn from(rule: &'static Rule) -> Self {
-        let Rule { id, severity, summary, url, class } = rule;
-        Entry { rule: id, severity: (*severity).into(), class: class.as_str(), summary, url: *url }
+        let Rule { id, severity, summary, url, class, catalogue, .. } = rule;
+        Entry { rule: id, severity: (*severity).into(), class: class.as_str(), summary, url: *url, catalogue: *catalogue }
     }
 }
 

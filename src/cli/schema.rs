@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{release, release_diff, render, repository, rules, vars};
+use super::{lint, release, release_check, release_diff, render, repository, rules, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -31,10 +31,14 @@ struct Schema {
 static SCHEMAS: &[Schema] = &[
     // One entry of `findings` in every report.
     Schema { kind: "finding", make: json::finding_schema },
+    // `lint -o json`.
+    Schema { kind: "lint", make: json::schema_of::<json::Envelope<lint::LintReport>> },
     // provider.yaml.
     Schema { kind: "provider", make: provider::json_schema },
     // `release build -o json`.
     Schema { kind: "release-build", make: json::schema_of::<json::Envelope<release::BuildReport>> },
+    // `release check -o json`.
+    Schema { kind: "release-check", make: json::schema_of::<json::Envelope<release_check::CheckReport>> },
     // `release diff -o json`.
     Schema { kind: "release-diff", make: json::schema_of::<json::Envelope<release_diff::DiffReport>> },
     // `render -o json`.

@@ -3,8 +3,8 @@
 use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
-    Context, Exit, Failure, Global, completion, config_repositories, generate, generate_cluster, generate_provider, generate_yaml, init,
-    release, release_diff, render, repository, rules, schema, vars, version,
+    Context, Exit, Failure, Global, completion, config_repositories, explain, generate, generate_cluster, generate_provider, generate_yaml,
+    init, lint, release, release_check, release_diff, render, repository, rules, schema, vars, version,
 };
 
 /// The sections of the overview.
@@ -103,7 +103,9 @@ pub static VERBS: &[Verb] = &[
     init::VERB,
     release::BUILD,
     release::BUMP,
+    release_check::VERB,
     release_diff::VERB,
+    lint::VERB,
     generate::CRDS,
     generate::RBAC,
     generate::COMPONENTS,
@@ -118,6 +120,7 @@ pub static VERBS: &[Verb] = &[
     vars::VERB,
     render::VERB,
     rules::VERB,
+    explain::VERB,
     schema::VERB,
     generate_yaml::VERB,
     generate_provider::VERB,
@@ -155,7 +158,13 @@ impl Verb {
             .version(version::LINE);
         // Last, because structs of flags bring a summary of their own.
         let command = with_global_flags((self.action.define)(command)).about(self.summary);
-        command.mut_arg("config", |flag| flag.hide(!self.reads_configuration()))
+        let command = command.mut_arg("config", |flag| flag.hide(!self.reads_configuration()));
+        command.mut_arg("settings", |flag| flag.hide(!self.reads_settings()))
+    }
+
+    /// Whether `--settings` means something here.
+    pub(super) fn reads_settings(&self) -> bool {
+        (self.action.define)(Command::new("")).get_arguments().any(|flag| flag.get_id() == "deny")
     }
 
     /// Whether `--config` means something here.

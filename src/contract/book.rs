@@ -22,3 +22,29 @@ pub(crate) const CLUSTER_CLASSES: &str =
 pub(crate) const CONTRACT_LABELS: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/overview#api-version-labels";
 /// The name of a CRD that Cluster API computes.
 pub(crate) const CRD_NAME: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/bootstrap-config";
+/// Contract rules for InfraCluster: all kinds are namespaced.
+pub(crate) const ALL_RESOURCES_SCOPE: &str =
+    "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-scope";
+/// Contract rules for InfraCluster: who may use kinds of other groups.
+pub(crate) const ALL_RESOURCES_GROUP: &str =
+    "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#all-resources-api-group";
+/// Contract rules for InfraCluster: the kind and its list.
+pub(crate) const INFRA_CLUSTER_KIND: &str =
+    "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#infracluster-infraclusterlist-resource-definition";
+/// Contract rules for InfraCluster: its template.
+pub(crate) const INFRA_CLUSTER_TEMPLATE: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster#infraclustertemplate-infraclustertemplatelist-resource-definition";
+/// Contract rules for InfraMachine: the kind and its list.
+pub(crate) const INFRA_MACHINE_KIND: &str =
+    "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-machine#inframachine-inframachinelist-resource-definition";
+/// Contract rules for InfraMachine: its template.
+pub(crate) const INFRA_MACHINE_TEMPLATE: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-machine#inframachinetemplate-inframachinetemplatelist-resource-definition";
+/// Contract rules for ControlPlane: replicas and the scale subresource.
+pub(crate) const CONTROL_PLANE_REPLICAS: &str =
+    "https://cluster-api.sigs.k8s.io/developer/providers/contracts/control-plane#controlplane-replicas";
+/// Provider contracts: the rules for each role.
+pub(crate) const CONTRACTS: &str = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/overview";
+/// Which releases read which contract, and until when.
+pub(crate) const CONTRACT_VERSIONS: &str = "https://cluster-api.sigs.k8s.io/reference/versions#cluster-api-release-vs-contract-versions";
+/// Kubernetes: versions of a CRD, and how objects are converted between them.
+pub(crate) const CRD_VERSIONS: &str =
+    "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/";

@@ -4,6 +4,7 @@
 
 mod api_version;
 pub(crate) mod book;
+mod demands;
 mod image;
 pub mod labels;
 pub mod manager;
@@ -12,14 +13,17 @@ mod plural;
 mod plural_words;
 mod provider_type;
 pub mod rights;
+mod roles;
 mod version;
 mod version_number;
 
 pub(crate) use api_version::ApiVersion;
+pub(crate) use demands::{Demand, Need, Reading, demands};
 pub(crate) use image::{Image, ImageFault};
 pub(crate) use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
 pub use plural::crd_name;
 pub use provider_type::ProviderType;
+pub(crate) use roles::{KindFacts, Role, Roles, STANDARD_ROLES};
 pub(crate) use version::ContractVersion;
 pub(crate) use version_number::{VersionFault, parse_semantic, parse_tolerant};
 

@@ -32,6 +32,15 @@ impl ContractVersion {
         Self::ALL.into_iter().find(|version| version.as_str() == text)
     }
 
+    /// The release of Cluster API that accepts the generation no more, and when it is expected; `None` while nobody knows (book: "Cluster API
+    /// release vs contract versions").
+    pub(crate) fn ends_with(self) -> Option<&'static str> {
+        match self {
+            ContractVersion::V1Beta1 => Some("v1.16 (April 2027)"),
+            ContractVersion::V1Beta2 => None,
+        }
+    }
+
     /// The label by which a CRD says which of its versions fulfil this contract.
     pub(crate) fn label(self) -> String {
         format!("{}{}", labels::CONTRACT_PREFIX, self.as_str())

@@ -9,6 +9,8 @@ mod remedy;
 mod report;
 mod rule;
 
+use std::ops::Range;
+
 pub use path::FieldPath;
 pub(crate) use path::Segment;
 pub use place::{Place, Position, Span};
@@ -57,6 +59,40 @@ pub struct Insertion {
     pub lines: Vec<String>,
 }
 
+/// A text that takes the place of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Bytes of the file; none where something is inserted.
+    pub range: Range<usize>,
+    /// What stands there then.
+    pub with: String,
+}
+
+/// Changes of the finding's file that certainly mend it, and change nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fix {
+    /// The changes, none of which touches another one.
+    pub changes: Vec<Change>,
+}
+
+/// Where somebody said that a finding does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaivedIn {
+    /// In a comment of the document.
+    Document,
+    /// In the settings of the project.
+    Settings,
+}
+
+/// Why a finding does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    /// The reason that was given.
+    pub reason: String,
+    /// Where it was given.
+    pub waived_in: WaivedIn,
+}
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -78,6 +114,12 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The whole message of the upstream program that refuses the same, unedited.
     pub upstream: Option<String>,
+    /// What mends it, where that is certain.
+    pub fix: Option<Fix>,
+    /// Whether it fails the run even if it is no error.
+    pub is_denied: bool,
+    /// Why it does not count, if it does not: it fails no run and is not told to people.
+    pub waived: Option<Waiver>,
 }
 
 impl Diagnostic {
@@ -93,7 +135,15 @@ impl Diagnostic {
             help: None,
             notes: Vec::new(),
             upstream: None,
+            fix: None,
+            is_denied: false,
+            waived: None,
         }
+    }
+
+    /// Whether a run in which this is found fails.
+    pub(crate) fn fails(&self) -> bool {
+        self.waived.is_none() && (self.is_denied || self.rule.severity == Severity::Error)
     }
 
     /// Says where the finding stands.
@@ -123,6 +173,12 @@ impl Diagnostic {
     /// Says what to do.
     pub fn help(mut self, help: impl Into<Remedy>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Says what certainly mends it.
+    pub(crate) fn fix(mut self, fix: impl Into<Fix>) -> Self {
+        self.fix = Some(fix.into());
         self
     }
 

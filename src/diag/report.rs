@@ -13,6 +13,8 @@ pub struct Summary {
     pub warnings: usize,
     /// Pieces of advice.
     pub infos: usize,
+    /// Findings that are waived; they are in none of the other numbers.
+    pub waived: usize,
 }
 
 /// The findings of one run, in the order in which they are shown once [`Report::sort`] was called.
@@ -52,9 +54,14 @@ impl Report {
         self.findings.is_empty()
     }
 
-    /// Whether at least one finding is an error.
+    /// The findings that count.
+    pub(crate) fn unwaived(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.findings.iter().filter(|finding| finding.waived.is_none())
+    }
+
+    /// Whether at least one finding is an error that counts.
     pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|f| f.rule.severity == Severity::Error)
+        self.unwaived().any(|f| f.rule.severity == Severity::Error)
     }
 
     /// How many findings there are of each weight.
@@ -62,6 +69,7 @@ impl Report {
         let mut summary = Summary::default();
         for finding in &self.findings {
             match finding.rule.severity {
+                _ if finding.waived.is_some() => summary.waived += 1,
                 Severity::Error => summary.errors += 1,
                 Severity::Warning => summary.warnings += 1,
                 Severity::Info => summary.infos += 1,

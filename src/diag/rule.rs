@@ -42,28 +42,47 @@ pub struct Rule {
     pub url: Option<&'static str>,
     /// What a controller does about it.
     pub class: Class,
+    /// Its number in the catalogue of checks of a provider's release, such as `M04`; not every rule has one.
+    pub catalogue: Option<&'static str>,
+    /// Its page for `explain`, in Markdown: why it matters, under `## Bad` a release in which it is found, under `## Good` the same one
+    /// mended; empty when there is none.
+    pub page: &'static str,
 }
 
 impl Rule {
     /// A rule whose findings are errors, which a controller refuses.
     pub const fn error(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Error, summary, url: None, class: Class::Refuse }
+        Rule { id, severity: Severity::Error, summary, url: None, class: Class::Refuse, catalogue: None, page: "" }
     }
 
     /// A rule whose findings are warnings.
     pub(crate) const fn warning(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Warning, summary, url: None, class: Class::Tell }
+        Rule { id, severity: Severity::Warning, summary, url: None, class: Class::Tell, catalogue: None, page: "" }
     }
 
     /// A rule whose findings are advice.
     pub const fn info(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Info, summary, url: None, class: Class::Tell }
+        Rule { id, severity: Severity::Info, summary, url: None, class: Class::Tell, catalogue: None, page: "" }
     }
 
     /// The page on which the rule stands.
     #[must_use]
     pub(crate) const fn url(mut self, url: &'static str) -> Self {
         self.url = Some(url);
+        self
+    }
+
+    /// Its number in the catalogue of checks of a provider's release.
+    #[must_use]
+    pub(crate) const fn catalogue(mut self, number: &'static str) -> Self {
+        self.catalogue = Some(number);
+        self
+    }
+
+    /// Its page for `explain`.
+    #[must_use]
+    pub(crate) const fn page(mut self, page: &'static str) -> Self {
+        self.page = page;
         self
     }
 

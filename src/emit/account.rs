@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::names::Names;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
+use crate::lint::components::roles::LINK_MISSING;
 use crate::objects::references::references;
 use crate::objects::{Object, pods};
 use crate::provider::Declared;
@@ -16,6 +17,13 @@ rules! {
 }
 
 const ACCOUNT: &str = "ServiceAccount";
+
+/// Whether what was said of the manager's account explains a finding: the bindings name accounts that nobody runs as.
+pub(super) fn explains(told: &Report, finding: &Diagnostic) -> bool {
+    let is_of_account =
+        finding.rule == &LINK_MISSING && finding.place.path.segments().first() == Some(&Segment::Field("subjects".to_owned()));
+    is_of_account && told.findings().iter().any(|told| [&ACCOUNT_AMBIGUOUS, &ACCOUNT_UNBOUND].contains(&told.rule))
+}
 
 /// A ServiceAccount that a binding names.
 struct Bound<'o> {

@@ -5,7 +5,7 @@ use semver::Version;
 use crate::diag::{Diagnostic, FieldPath, Place, Report};
 use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
-use crate::lint::{self, provider_of};
+use crate::lint::{self, Audience, Wishes, provider_of};
 use crate::objects::Anchor;
 use crate::provider::Declared;
 use crate::text::budget::Budget;
@@ -24,18 +24,19 @@ pub(crate) struct Built<'a> {
 }
 
 impl Built<'_> {
-    /// Judges the components, and the metadata and templates that are released with them.
-    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, templates: &[Source], budget: &Budget) -> Report {
+    /// Judges the components, and the metadata that is released with them.
+    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, budget: &Budget) -> Report {
         let provider_type = self.declared.provider.provider_type;
         let file = provider_type.components_file();
         let components = lint::Components::read(Source::new(file.as_str(), self.text), budget);
         let release = lint::Release {
             provider: &provider_of(&self.declared.provider.label(), provider_type, &file),
             version: self.version,
+            is_version_guessed: false,
             components,
             metadata,
-            templates,
             namespace: Some(&self.declared.provider.namespace),
+            audience: Audience::Author(Wishes::NONE),
         };
         let findings = release.check_by_itself(budget).report.into_findings().into_iter();
         findings.map(|finding| self.in_inputs(finding, &file)).collect()

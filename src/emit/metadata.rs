@@ -11,15 +11,9 @@ pub(crate) fn bump(file: &MetadataFile, version: &Version, contract: Option<&str
     if file.metadata.series_of(version).is_some() {
         return None;
     }
-    let list = List::of(file);
     let contract = contract.map_or_else(|| newest_contract(file), str::to_owned);
     let mut edits = Edits::of(file.source().text());
-    match list.last {
-        Some(last) if !list.is_block() => {
-            edits.append(last, format!(", {{major: {}, minor: {}, contract: {contract}}}", version.major, version.minor));
-        }
-        _ => edits.lines_after(list.range, &list.entry(version, &contract)),
-    }
+    List::of(file).add(&mut edits, version, &contract);
     edits.apply().ok()
 }
 

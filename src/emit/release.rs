@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use semver::Version;
 
+use super::account;
 use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
 use super::install::{self, INSTALL_FILE};
@@ -13,7 +14,8 @@ use crate::contract::{METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates;
+use crate::lint::templates::{self, Known};
+use crate::lint::{Audience, Extent, Wishes};
 use crate::objects::{Object, pods};
 use crate::provider::{Declared, Inputs};
 use crate::text::goyaml::{self, VariableQuoting};
@@ -78,19 +80,21 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let metadata = add_metadata(&mut release, plan);
     let templates = add_templates(&mut release, plan);
-    let (mut written, mut judged) = (Vec::new(), Report::new());
-    for (at, declared) in plan.providers.iter().enumerate() {
+    let (mut written, mut judged, mut known) = (Vec::new(), Report::new(), Known::default());
+    for declared in plan.providers {
         let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
-        release.report.extend(report);
         if let Some(text) = add_components(&mut release, declared, &objects) {
-            // The providers of a release share its templates, which are judged once.
-            let templates = if at == 0 { templates.as_slice() } else { &[] };
+            known.add(&objects, &templates);
             let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
             let built = Built { declared, objects, text: &text, version: plan.version };
-            judged.extend(built.check(metadata.as_ref(), templates, plan.inputs.budget()));
+            let found = built.check(metadata.as_ref(), plan.inputs.budget()).into_findings().into_iter();
+            judged.extend(found.filter(|finding| !account::explains(&report, finding)));
             written.push((declared, text));
         }
+        release.report.extend(report);
     }
+    let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[&known] };
+    judged.extend(templates::check(&templates, &asked, plan.inputs.budget()));
     let (install, report) = install::install(&written, plan.inputs.budget());
     release.report.extend(report);
     install.into_iter().for_each(|text| {

@@ -6,9 +6,114 @@ use crate::objects::{Object, pods};
 
 rules! {
     /// an image reference is not canonical, and clusterctl fails on it
-    IMAGE_NOT_CANONICAL = error("components-image-not-canonical"), url(book::CONTROLLERS);
+    IMAGE_NOT_CANONICAL = error("components-image-not-canonical"), catalogue("A06"), url(book::CONTROLLERS), page(r#"
+clusterctl parses every image of a Deployment or DaemonSet, to replace its registry where a user asks for that. A name without its registry, with
+upper-case letters, or with a variable in it makes it refuse the whole file.
+
+Write the image in full: registry, path and tag.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: setup
+        image: "foo-setup:v0.2.0"
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: setup
+        image: "ghcr.io/example/foo-setup:v0.2.0"
+```
+"#);
     /// no Deployment has a container named `manager`
-    MANAGER_MISSING = error("components-manager-container-missing"), url(book::CONTROLLERS);
+    MANAGER_MISSING = error("components-manager-container-missing"), catalogue("C04"), url(book::CONTROLLERS), page(r#"
+`clusterctl init --wait-providers` and other tools look for the container `manager` in the Deployments of a provider. Without one they wait for nothing, and say
+that the provider is installed before it runs.
+
+Call the container that runs the controllers `manager`.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+$patch: delete
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: foo-webhook-service
+  namespace: foo-system
+$patch: delete
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: foo-validating-webhook-configuration
+$patch: delete
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata:
+  name: foo-serving-cert
+  namespace: foo-system
+$patch: delete
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller
+  namespace: foo-system
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+spec:
+  selector:
+    matchLabels: {app: foo}
+  template:
+    metadata:
+      labels: {app: foo}
+    spec:
+      serviceAccountName: foo-manager
+      securityContext: {runAsNonRoot: true}
+      containers:
+      - name: controller
+        image: "ghcr.io/example/foo-controller:v0.2.0"
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  replicas: 1
+```
+"#);
     /// `manager.image` in provider.yaml has a tag or digest, although the released version becomes the tag
     IMAGE_TAGGED = error("provider-image-tagged");
 }

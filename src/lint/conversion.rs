@@ -4,6 +4,7 @@ use crate::clusterctl::{Config, Provider, Refusal, components_refusal, dropped_f
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::Object;
+use crate::text::edit::Edits;
 use crate::text::source::Source;
 
 rules! {
@@ -16,7 +17,7 @@ rules! {
     /// clusterctl drops a field that the type of the object does not have
     FIELD_DROPPED = warning("components-field-dropped");
     /// a webhook lacks a required field, for which clusterctl writes null
-    WEBHOOK_INCOMPLETE = error("components-webhook-incomplete");
+    WEBHOOK_INCOMPLETE = error("components-webhook-incomplete"), catalogue("C15");
 }
 
 /// Judges what clusterctl makes of the objects.
@@ -83,10 +84,18 @@ fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
     });
     let finding = |(at, field): (usize, &str)| {
         let path = FieldPath::root().field("webhooks").index(at);
-        Diagnostic::of(&WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
-            .at(object.place(&path))
-            .help(if field == "sideEffects" { "add `sideEffects: None`" } else { "add `admissionReviewVersions: [v1]`" })
-            .note("clusterctl writes null in its place, and the API server refuses that")
+        let entry = if field == "sideEffects" { "sideEffects: None" } else { "admissionReviewVersions: [v1]" };
+        let place = object.place(&path);
+        let fix = object.source().zip(place.span).map(|(source, span)| {
+            let mut edits = Edits::of(source.text());
+            edits.first_entry(span.start.offset..span.end.offset, entry);
+            edits.into()
+        });
+        let finding = Diagnostic::of(&WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
+            .at(place)
+            .help(format!("add `{entry}`"))
+            .note("clusterctl writes null in its place, and the API server refuses that");
+        Diagnostic { fix, ..finding }
     };
     missing.map(finding).collect()
 }

@@ -7,7 +7,7 @@ use crate::objects::Object;
 
 rules! {
     /// the components contain the same object twice
-    pub(crate) OBJECT_DUPLICATED = error("components-object-duplicated");
+    pub(crate) OBJECT_DUPLICATED = error("components-object-duplicated"), catalogue("C07");
 }
 
 /// Judges the names of all objects.

@@ -7,13 +7,17 @@ pub(crate) mod conversion;
 pub(crate) mod definitions;
 pub(crate) mod descriptions;
 pub(crate) mod duplicates;
+pub(crate) mod gate;
 pub(crate) mod metadata;
 pub(crate) mod namespaces;
 pub(crate) mod pods;
 mod release;
 pub(crate) mod scalars;
+pub(crate) mod scope;
 pub(crate) mod template_text;
 pub(crate) mod templates;
+pub(crate) mod upgrade;
 
 pub(crate) use components::Components;
 pub(crate) use release::{Release, provider_of};
+pub(crate) use scope::{Asked, Audience, Extent, Scope, Wishes};

@@ -1,10 +1,13 @@
-//! A release as clusterctl gets it: what one provider installs, its metadata and its templates, judged together.
+//! A release as clusterctl gets it: what one provider installs, judged together with its metadata. Providers of a release share its
+//! templates.
 
 use semver::Version;
 
 use super::components::Components;
-use super::metadata::MetadataFile;
-use super::{conversion, definitions, templates};
+use super::conversion::{self, Refusals};
+use super::definitions::contract_labels;
+use super::metadata::{MetadataFile, is_contract};
+use super::{Asked, Audience, definitions};
 use crate::clusterctl::{Config, Provider, World};
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, Report};
@@ -18,14 +21,16 @@ pub(crate) struct Release<'a> {
     pub(crate) provider: &'a Provider,
     /// The version of the release.
     pub(crate) version: &'a Version,
+    /// Whether nobody said the version, so that no image can be compared with it.
+    pub(crate) is_version_guessed: bool,
     /// The components.
     pub(crate) components: Components,
     /// The metadata, where it can be used.
     pub(crate) metadata: Option<&'a MetadataFile>,
-    /// The cluster templates and ClusterClasses.
-    pub(crate) templates: &'a [Source],
     /// The namespace that provider.yaml names; `None` where nobody knows a provider.yaml.
     pub(crate) namespace: Option<&'a str>,
+    /// For whom it is judged.
+    pub(crate) audience: Audience<'a>,
 }
 
 /// What the judge says of a release.
@@ -36,36 +41,91 @@ pub(crate) struct Verdict {
     pub(crate) is_refused: bool,
 }
 
-impl Release<'_> {
+impl<'a> Release<'a> {
     /// Judges the release. `config` is the configuration with which clusterctl would read it.
     pub(crate) fn check(self, config: &Config<'_>) -> Verdict {
-        let promise = self.promise();
-        let version = format!("v{}", self.version);
-        let (source, has_variables) = (self.components.source.clone(), self.components.has_variables);
-        let mut report = self.components.check(self.namespace, config.world().budget);
-        report.extend(promise);
-        let refusals = conversion::refusals(config, self.provider, &version, &source, has_variables);
-        let is_refused = refusals.refused.is_some();
-        // What has a finding of its own rule is not said twice.
-        let told = if report.has_errors() { None } else { refusals.refused };
-        report.extend(told.or(refusals.raw));
-        report.extend(templates::check(self.templates, config.world().budget));
-        Verdict { report, is_refused }
+        let installed = self.installed();
+        let budget = config.world().budget;
+        let report = self.objects(budget);
+        settled(report, installed.refusals(config))
     }
 
     /// Judges the release as a clusterctl without any configuration reads it.
     pub(crate) fn check_by_itself(self, budget: &Budget) -> Verdict {
-        let files = Tree::new();
-        let world = World { files: &files, environment: &|_| None, network: None, budget };
-        self.check(&Config::empty(world))
+        let installed = self.installed();
+        let refusals = || {
+            let files = Tree::new();
+            let world = World { files: &files, environment: &|_| None, network: None, budget };
+            installed.refusals(&Config::empty(world))
+        };
+        // clusterctl's way through the file and ours have nothing in common but its text. Ours stays on this thread: the rules of foreign
+        // CRDs need its stack.
+        let mut refused = None;
+        let report = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| refused = Some(refusals()));
+            self.objects(budget)
+        });
+        settled(report, refused.expect("internal error: the scope waits for what it spawned"))
+    }
+
+    /// What clusterctl gets of it.
+    fn installed(&self) -> Installed<'a> {
+        let Components { source, has_variables, .. } = &self.components;
+        Installed { provider: self.provider, version: format!("v{}", self.version), source: source.clone(), has_variables: *has_variables }
+    }
+
+    /// What is wrong with the components and with what metadata.yaml promises of them.
+    fn objects(self, budget: &Budget) -> Report {
+        let promise = self.promise();
+        let asked = Asked {
+            namespace: self.namespace,
+            provider_type: Some(self.provider.provider_type),
+            version: Some(self.version).filter(|_| !self.is_version_guessed),
+            audience: self.audience,
+        };
+        let mut report = self.components.check(&asked, budget);
+        report.extend(promise);
+        report
     }
 
     /// Only kinds that the core looks up by contract need its labels.
-    fn promise(&self) -> Option<Diagnostic> {
-        let metadata = self.metadata.filter(|_| self.provider.provider_type.has_contract())?;
-        let series = metadata.metadata.series_of(self.version)?;
-        definitions::promise(&series.contract, definitions::of(self.components.objects()), &metadata.series_place(series))
+    fn promise(&self) -> Vec<Diagnostic> {
+        let promised = || {
+            let metadata = self.metadata.filter(|_| self.provider.provider_type.has_contract())?;
+            let series = metadata.metadata.series_of(self.version).filter(|series| is_contract(&series.contract))?;
+            Some((&series.contract, metadata.series_place(series)))
+        };
+        let Some((contract, place)) = promised() else { return Vec::new() };
+        let objects = self.components.objects();
+        let mut found: Vec<Diagnostic> = contract_labels::promise(contract, definitions::of(objects), &place).into_iter().collect();
+        if let Audience::Author(wishes) = self.audience {
+            let kinds = definitions::definitions_of(objects, wishes.roles, Some(self.provider.provider_type));
+            found.extend(contract_labels::differing(contract, &kinds, &place));
+        }
+        found
     }
+}
+
+/// The components as clusterctl gets them.
+struct Installed<'a> {
+    provider: &'a Provider,
+    version: String,
+    source: Source,
+    has_variables: bool,
+}
+
+impl Installed<'_> {
+    fn refusals(&self, config: &Config<'_>) -> Refusals {
+        conversion::refusals(config, self.provider, &self.version, &self.source, self.has_variables)
+    }
+}
+
+/// All findings together: what has a finding of its own rule is not said twice.
+fn settled(mut report: Report, refusals: Refusals) -> Verdict {
+    let is_refused = refusals.refused.is_some();
+    let told = if report.has_errors() { None } else { refusals.refused };
+    report.extend(told.or(refusals.raw));
+    Verdict { report, is_refused }
 }
 
 /// A provider whose release lies in a folder of its own, as `repository add` lays it out.

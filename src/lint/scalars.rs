@@ -2,7 +2,8 @@
 //! double, variables without quotes.
 
 use crate::contract::book;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report, Segment, rules};
+use crate::text::edit::Edits;
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Document, Node, Value};
 
@@ -88,14 +89,25 @@ impl Walk<'_> {
         let written = self.written(entry.key_span);
         if matches!(entry.key.as_str(), "true" | "false") && !written.starts_with(['"', '\'']) && written != entry.key {
             let finding = Diagnostic::of(&KEY_CHANGED, format!("the bare key `{written}` becomes `{}`", entry.key));
-            self.report.push(finding.at(self.place(entry.key_span)).help(format!("write `\"{written}\"`")));
+            let fix = self.replaced(entry.key_span, format!("\"{written}\""));
+            self.report.push(finding.at(self.place(entry.key_span)).help(format!("write `\"{written}\"`")).fix(fix));
         }
-        let is_label = self.path.parent().is_some_and(|parent| parent.to_string() == "metadata.labels");
-        if is_label && !matches!(entry.value.value, Value::String(_)) {
+        if self.is_label() && !matches!(entry.value.value, Value::String(_)) {
             let message = format!("label {} is no text, so clusterctl drops all labels of the object", entry.key);
             let finding = Diagnostic::of(&LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
-            self.report.push(finding.help(format!("write `{}: \"{}\"`", entry.key, self.written(entry.value.span))));
+            let written = self.written(entry.value.span);
+            let mut finding = finding.help(format!("write `{}: \"{written}\"`", entry.key));
+            // Of what is no number and no boolean nobody knows which text was meant.
+            let is_plain = matches!(entry.value.value, Value::Number(_) | Value::Bool(_)) && !written.starts_with(['!', '&', '*']);
+            finding.fix = is_plain.then(|| self.replaced(entry.value.span, format!("\"{written}\"")));
+            self.report.push(finding);
         }
+    }
+
+    /// Whether the path is that of a label of the object.
+    fn is_label(&self) -> bool {
+        let [Segment::Field(metadata), Segment::Field(labels), _] = self.path.segments() else { return false };
+        metadata == "metadata" && labels == "labels"
     }
 
     /// A text that is nothing but a variable, in a field that takes only text.
@@ -106,7 +118,11 @@ impl Walk<'_> {
         }
         let message = format!("{} is a variable without quotes: the value `true` or `1` would be no text", self.path);
         let finding = Diagnostic::of(&VARIABLE_UNQUOTED, message).at(self.place(node.span));
-        self.report.push(finding.help(format!("write `\"{text}\"`")).note("clusterctl ends with an error on such a value"));
+        let mut finding = finding.help(format!("write `\"{text}\"`")).note("clusterctl ends with an error on such a value");
+        let quote = ['"', '\''].into_iter().find(|quote| !text.contains(*quote) && (*quote == '\'' || !text.contains('\\')));
+        let quote = quote.filter(|_| self.written(node.span) == text);
+        finding.fix = quote.map(|quote| self.replaced(node.span, format!("{quote}{text}{quote}")));
+        self.report.push(finding);
     }
 
     /// Arguments, values of the environment, labels and annotations.
@@ -117,6 +133,12 @@ impl Walk<'_> {
             _ => "",
         };
         matches!(field(2), "args" | "command" | "annotations" | "labels" | "matchLabels") || (field(1) == "value" && field(3) == "env")
+    }
+
+    fn replaced(&self, span: TextRange, with: String) -> Fix {
+        let mut edits = Edits::of(self.source.text());
+        edits.replace(span, with);
+        edits.into()
     }
 
     fn written(&self, span: TextRange) -> &str {

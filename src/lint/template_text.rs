@@ -11,11 +11,11 @@ use crate::text::yaml::{self, Node};
 
 rules! {
     /// a variable operator has another meaning than in a shell
-    OPERATOR_OTHER = warning("template-operator-not-shells"), url(book::VARIABLES);
+    OPERATOR_OTHER = warning("template-operator-not-shells"), catalogue("T06"), url(book::VARIABLES);
     /// a variable operator silently makes the variable optional
-    OPTIONAL_BY_OPERATOR = warning("template-variable-optional"), url(book::VARIABLES);
+    OPTIONAL_BY_OPERATOR = warning("template-variable-optional"), catalogue("T06"), url(book::VARIABLES);
     /// a variable occurs only in defaults, so clusterctl does not list it
-    NESTED_ONLY = info("template-variable-hidden");
+    NESTED_ONLY = info("template-variable-hidden"), catalogue("T05");
     /// the version of a Cluster is unquoted and may be read as a number
     VERSION_UNQUOTED = error("template-version-unquoted");
     /// several Clusters of a template share a ClusterClass, which clusterctl prints once for each
@@ -75,7 +75,7 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
 }
 
 /// What follows the name of a variable, up to its argument.
-fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
+pub(super) fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
     let text = source.slice(used.span.clone());
     let rest = text.strip_prefix("${").unwrap_or_default().trim_start();
     let rest = rest.strip_prefix(used.name).unwrap_or("").trim_end_matches('}');

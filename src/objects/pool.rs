@@ -16,6 +16,8 @@ pub struct Pool {
     objects: Vec<Object>,
     /// The places of the objects, in order of group, kind, namespace and name; equal ones as in the input.
     by_name: Vec<usize>,
+    /// The places of the objects, in order of group, kind and name; made at the first question.
+    by_bare_name: OnceLock<Vec<usize>>,
     /// The sources that could be read and hold none, in order.
     without_objects: Vec<WithoutObjects>,
     /// Which objects name an object, by its kind, namespace and name; made at the first question.
@@ -59,12 +61,16 @@ fn key(object: &Object) -> Key<'_> {
     (object.group(), object.kind(), object.namespace_or_default(), object.name())
 }
 
+fn bare_key(object: &Object) -> (&str, &str, &str) {
+    (object.group(), object.kind(), object.name())
+}
+
 impl Pool {
     /// The objects, in their order.
     pub(crate) fn of(objects: Vec<Object>) -> Self {
         let mut by_name: Vec<usize> = (0..objects.len()).collect();
         by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));
-        Pool { objects, by_name, without_objects: Vec::new(), referrers: OnceLock::new() }
+        Pool { objects, by_name, ..Pool::default() }
     }
 
     /// Reads the objects of all documents of all sources, lists taken apart, without their nulls, which the API server drops. What cannot
@@ -102,6 +108,17 @@ impl Pool {
     pub(crate) fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
         let wanted = (group, kind, namespace, name);
         self.range(|object| key(object).cmp(&wanted)).last().map(|at| &self.objects[*at])
+    }
+
+    /// The object of that group, kind and name, whatever its namespace: clusterctl moves all components into one. Of several the last counts.
+    pub(crate) fn named(&self, group: &str, kind: &str, name: &str) -> Option<&Object> {
+        let places = self.by_bare_name.get_or_init(|| {
+            let mut places: Vec<usize> = (0..self.objects.len()).collect();
+            places.sort_by(|a, b| bare_key(&self.objects[*a]).cmp(&bare_key(&self.objects[*b])));
+            places
+        });
+        let after = places.partition_point(|at| bare_key(&self.objects[*at]) <= (group, kind, name));
+        places[..after].last().map(|at| &self.objects[*at]).filter(|found| bare_key(found) == (group, kind, name))
     }
 
     /// The objects of a group and kind in a namespace, in the order of the input.
@@ -166,6 +183,8 @@ mod tests {
         let pool = Pool::of(vec![object("v1", "b", 0), object("v1", "a", 1), object("v2", "b", 2), object("v1", "c", 3)]);
         let at = |name: &str| pool.find("a.io", "K", "n", name).map(|object| object.value()["at"].clone());
         assert_eq!((at("a"), at("b"), at("c"), at("d")), (Some(json!(1)), Some(json!(2)), Some(json!(3)), None));
+        let named = |name: &str| pool.named("a.io", "K", name).map(|object| object.value()["at"].clone());
+        assert_eq!((named("a"), named("b"), named("c"), named("d")), (Some(json!(1)), Some(json!(2)), Some(json!(3)), None));
         let all: Vec<_> = pool.of_kind("a.io", "K", "n").map(|object| object.value()["at"].clone()).collect();
         assert_eq!(all, [0, 1, 2, 3].map(|at| json!(at)), "in the order of the input");
         assert_eq!((pool.of_kind("a.io", "K", "default").count(), pool.of_kind("", "K", "n").count()), (0, 0));

@@ -81,8 +81,12 @@ const CONTAINER: &[(&str, To)] = &[
 const ADMISSION: &str = "admissionregistration.k8s.io";
 const CERTIFICATES: &str = "cert-manager.io";
 const CLUSTER_API: &str = "cluster.x-k8s.io";
+const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// All kinds of a group.
+const ANY: &str = "*";
 
 /// Group, kind, path, and what the name at the path stands for.
 const OBJECTS: &[(&str, &str, &str, To)] = &[
@@ -104,10 +108,19 @@ const OBJECTS: &[(&str, &str, &str, To)] = &[
     (CERTIFICATES, "Certificate", "spec.secretName", Kind("Secret")),
     (CERTIFICATES, "ClusterIssuer", "spec.ca.secretName", Kind("Secret")),
     (CERTIFICATES, "Issuer", "spec.ca.secretName", Kind("Secret")),
+    (CLUSTER_API, "Cluster", "spec.controlPlaneRef.name", Beside("")),
+    (CLUSTER_API, "Cluster", "spec.infrastructureRef.name", Beside("")),
     (CLUSTER_API, "Machine", "spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "Machine", "spec.infrastructureRef.name", Beside("")),
     (CLUSTER_API, "MachineDeployment", "spec.template.spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachineDeployment", "spec.template.spec.infrastructureRef.name", Beside("")),
     (CLUSTER_API, "MachinePool", "spec.template.spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachinePool", "spec.template.spec.infrastructureRef.name", Beside("")),
     (CLUSTER_API, "MachineSet", "spec.template.spec.bootstrap.configRef.name", Beside("")),
+    (CLUSTER_API, "MachineSet", "spec.template.spec.infrastructureRef.name", Beside("")),
+    // Control planes of all providers have it so, by contract: that of v1beta1, and that of v1beta2.
+    (CONTROL_PLANE, ANY, "spec.machineTemplate.infrastructureRef.name", Beside("")),
+    (CONTROL_PLANE, ANY, "spec.machineTemplate.spec.infrastructureRef.name", Beside("")),
     (NETWORKING, "Ingress", "spec.defaultBackend.service.name", Kind("Service")),
     (NETWORKING, "Ingress", "spec.ingressClassName", Kind("IngressClass")),
     (NETWORKING, "Ingress", "spec.rules[].http.paths[].backend.service.name", Kind("Service")),
@@ -122,6 +135,28 @@ const OBJECTS: &[(&str, &str, &str, To)] = &[
     ("", "PersistentVolumeClaim", "spec.volumeName", Kind("PersistentVolume")),
     ("", "ServiceAccount", "imagePullSecrets[].name", Kind("Secret")),
     ("", "ServiceAccount", "secrets[].name", Kind("Secret")),
+];
+
+/// The templates of a ClusterClass, in v1beta2 and in v1beta1.
+const CLASS: &[&str] = &[
+    "spec.controlPlane.healthCheck.remediation.templateRef.name",
+    "spec.controlPlane.machineHealthCheck.remediationTemplate.name",
+    "spec.controlPlane.machineInfrastructure.ref.name",
+    "spec.controlPlane.machineInfrastructure.templateRef.name",
+    "spec.controlPlane.ref.name",
+    "spec.controlPlane.templateRef.name",
+    "spec.infrastructure.ref.name",
+    "spec.infrastructure.templateRef.name",
+    "spec.workers.machineDeployments[].bootstrap.templateRef.name",
+    "spec.workers.machineDeployments[].healthCheck.remediation.templateRef.name",
+    "spec.workers.machineDeployments[].infrastructure.templateRef.name",
+    "spec.workers.machineDeployments[].machineHealthCheck.remediationTemplate.name",
+    "spec.workers.machineDeployments[].template.bootstrap.ref.name",
+    "spec.workers.machineDeployments[].template.infrastructure.ref.name",
+    "spec.workers.machinePools[].bootstrap.templateRef.name",
+    "spec.workers.machinePools[].infrastructure.templateRef.name",
+    "spec.workers.machinePools[].template.bootstrap.ref.name",
+    "spec.workers.machinePools[].template.infrastructure.ref.name",
 ];
 
 /// Annotations that name another object as `NAMESPACE/NAME`, on objects of any kind.
@@ -164,8 +199,12 @@ pub(crate) fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
         misfits.extend(faults.into_iter().filter(|fault: &Misfit| known.insert(fault.path.clone())));
     };
     let (group, kind) = (fields::group_version(object).0, fields::kind(object));
-    for (_, _, path, to) in OBJECTS.iter().filter(|(known_group, known, ..)| *known == kind && *known_group == group) {
+    let is_of = |known: &str| known == kind || known == ANY;
+    for (_, _, path, to) in OBJECTS.iter().filter(|(known_group, known, ..)| is_of(known) && *known_group == group) {
         follow(path, *to);
+    }
+    if kind == "ClusterClass" && group == CLUSTER_API {
+        CLASS.iter().for_each(|path| follow(path, Beside("")));
     }
     if let Some(pod) = pods::pod_path(kind) {
         for (path, to) in POD {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Diagnostic, Place, Report};
+use crate::diag::{Diagnostic, Fix, Place, Report};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, OffsetMap, SubstError, Template};
 use crate::text::source::Source;
@@ -60,7 +60,22 @@ impl Substituted {
     pub(crate) fn restored(&self, mut finding: Diagnostic) -> Diagnostic {
         self.move_place(&mut finding.place);
         finding.related.iter_mut().for_each(|related| self.move_place(&mut related.place));
+        if finding.place.file.as_deref() == Some(self.text.name().as_ref()) {
+            finding.fix = finding.fix.and_then(|fix| self.moved(fix));
+        }
         finding
+    }
+
+    /// A fix of the template; `None` where it would touch what a variable stands for.
+    fn moved(&self, mut fix: Fix) -> Option<Fix> {
+        for change in &mut fix.changes {
+            let range = self.map.to_template_range(change.range.clone());
+            if self.template.slice(range.clone()) != self.text.slice(change.range.clone()) {
+                return None;
+            }
+            change.range = range;
+        }
+        Some(fix)
     }
 
     fn move_place(&self, place: &mut Place) {

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Report, rules};
 use crate::emit::components::{Components, components};
 use crate::emit::judged::Built;
 use crate::emit::release::{self, ImageOverride, Plan, image_of};
-use crate::lint::{metadata, templates};
+use crate::lint::{Audience, Extent, Wishes, metadata, templates};
 use crate::objects::Object;
 use crate::provider::{Declared, Inputs, missing_files};
 use crate::text::source::Source;
@@ -108,7 +108,8 @@ fn template_text(providers: &[Declared], inputs: &Inputs, wanted: &str, generate
     let text = found.iter().find(|(file, _)| *file == wanted).map(|(_, source)| source.text().to_owned());
     if text.is_some() {
         generated.report.extend(faults);
-        generated.judged.extend(templates::check(&judged, inputs.budget()));
+        let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[] };
+        generated.judged.extend(templates::check(&judged, &asked, inputs.budget()));
         return text;
     }
     let is_class = cluster_class_name(wanted).is_some();
@@ -133,7 +134,7 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated)
             Ok(text) => {
                 let objects = objects.iter().map(Object::anchor).collect();
                 let built = Built { declared, objects, text: &text, version: plan.version };
-                generated.judged.extend(built.check(None, &[], plan.inputs.budget()));
+                generated.judged.extend(built.check(None, plan.inputs.budget()));
             }
             Err((object, error)) => generated.report.push(release::not_writable(object, &error)),
         }

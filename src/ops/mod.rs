@@ -1,16 +1,20 @@
 //! The verbs: values in, values and a report out. One file a verb; reading and writing is the shell's.
 
 pub mod config_repositories;
+pub mod fix;
 pub mod generate;
 pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
 pub mod init;
+pub mod lint;
 pub mod release_build;
 pub mod release_bump;
+pub mod release_check;
 pub mod release_compare;
 pub mod release_diff;
 pub mod render;
 pub mod repository;
 pub mod rules;
+pub mod settings;
 pub mod vars;

@@ -1,5 +1,7 @@
 //! The registry: every rule that this program knows.
 
+use std::collections::BTreeSet;
+
 use crate::diag::Rule;
 use crate::report::text;
 
@@ -17,19 +19,46 @@ static DECLARED: &[&[&Rule]] = &[
     crate::objects::misfit::RULES,
     crate::objects::read::RULES,
     crate::lint::components::RULES,
+    crate::lint::components::certificates::RULES,
+    crate::lint::components::claims::RULES,
+    crate::lint::components::images::RULES,
+    crate::lint::components::labels::RULES,
+    crate::lint::components::managers::RULES,
+    crate::lint::components::placeholders::RULES,
+    crate::lint::components::removed::RULES,
+    crate::lint::components::roles::RULES,
+    crate::lint::components::services::RULES,
+    crate::lint::components::variables::RULES,
+    crate::lint::components::webhooks::RULES,
+    crate::lint::components::workloads::RULES,
     crate::lint::containers::RULES,
     crate::lint::conversion::RULES,
+    crate::lint::definitions::contract_labels::RULES,
     crate::lint::definitions::RULES,
+    crate::lint::definitions::fields_demanded::RULES,
+    crate::lint::definitions::kinds::RULES,
+    crate::lint::definitions::outdated::RULES,
+    crate::lint::definitions::rights::RULES,
+    crate::lint::definitions::versions::RULES,
     crate::lint::descriptions::RULES,
     crate::lint::duplicates::RULES,
-    crate::lint::metadata::RULES,
+    crate::lint::metadata::rules::RULES,
     crate::lint::namespaces::RULES,
     crate::lint::pods::RULES,
     crate::lint::scalars::RULES,
+    crate::lint::scope::RULES,
     crate::lint::template_text::RULES,
-    crate::lint::templates::RULES,
+    crate::lint::templates::rules::RULES,
+    crate::lint::templates::fields::RULES,
+    crate::lint::templates::flags::RULES,
+    crate::lint::templates::kinds::RULES,
+    crate::lint::templates::references::RULES,
+    crate::lint::templates::scripts::RULES,
+    crate::lint::templates::variables::RULES,
+    crate::ops::fix::RULES,
     crate::ops::generate::RULES,
     crate::ops::init::RULES,
+    crate::ops::lint::RULES,
     crate::ops::release_build::RULES,
     crate::ops::release_bump::RULES,
     crate::ops::release_compare::RULES,
@@ -45,6 +74,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::doctor::RULES,
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,
+    crate::ops::settings::RULES,
     crate::provider::parse::RULES,
     crate::render::input::cluster_class::RULES,
     crate::render::input::secret::RULES,
@@ -60,15 +90,62 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::prove::windows::RULES,
     crate::render::write::ignition::RULES,
     crate::render::write::quirks::RULES,
+    crate::report::waivers::RULES,
     crate::text::source::RULES,
     crate::text::yaml::builder::RULES,
     crate::text::yaml::limits::RULES,
     crate::text::yaml::syntax::RULES,
 ];
 
+/// Of rules about releases, those for which the version must be known.
+static OF_VERSIONS: &[&[&Rule]] = &[
+    // Beside them stand those of WITH_VERSION.
+    crate::ops::release_check::checksums::RULES,
+];
+
+/// Of rules about releases, those for which the release before must be known.
+static OF_UPGRADES: &[&[&Rule]] = &[
+    crate::lint::upgrade::definitions::RULES,
+    crate::lint::upgrade::immutable::RULES,
+    crate::lint::upgrade::left_behind::RULES,
+    crate::lint::upgrade::schema::RULES,
+    crate::lint::upgrade::series::RULES,
+    crate::lint::upgrade::templates::RULES,
+    crate::lint::upgrade::variables::RULES,
+];
+
+/// Of [`DECLARED`], what is one of [`OF_VERSIONS`].
+static WITH_VERSION: &[&Rule] = &[
+    &crate::lint::components::images::VERSION_OTHER,
+    &crate::lint::metadata::rules::SERIES_MISSING,
+    &crate::ops::repository::assets::COMPONENTS_MISSING,
+    &crate::ops::repository::assets::METADATA_MISSING,
+];
+
+/// What a run that judges a release knows of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Knows {
+    /// Its files.
+    Files,
+    /// Its version, too.
+    Version,
+    /// The release before, too.
+    Previous,
+}
+
+/// The ids of the rules that such a run asks of every file: those that have a page.
+pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
+    let with_version = |rule: &&Rule| knows >= Knows::Version || !WITH_VERSION.contains(rule);
+    let of_files = DECLARED.iter().copied().flatten().copied().filter(with_version);
+    let of_versions = OF_VERSIONS.iter().copied().flatten().copied().filter(|_| knows >= Knows::Version);
+    let of_upgrades = OF_UPGRADES.iter().copied().flatten().copied().filter(|_| knows >= Knows::Previous);
+    of_files.chain(of_versions).chain(of_upgrades).filter(|rule| !rule.page.is_empty()).map(|rule| rule.id).collect()
+}
+
 /// All rules, by id.
 pub fn all() -> Vec<&'static Rule> {
-    let mut rules: Vec<&Rule> = DECLARED.iter().copied().flatten().copied().collect();
+    let declared = [DECLARED, OF_VERSIONS, OF_UPGRADES];
+    let mut rules: Vec<&Rule> = declared.into_iter().flatten().copied().flatten().copied().collect();
     rules.sort_unstable();
     rules
 }
@@ -78,4 +155,31 @@ pub fn table(rules: &[&Rule]) -> String {
     let header = ["RULE", "SEVERITY", "CLASS", "SUMMARY"].map(str::to_owned);
     let rows = rules.iter().map(|rule| [rule.id, rule.severity.as_str(), rule.class.as_str(), rule.summary].map(str::to_owned));
     text::table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())
+}
+
+/// The page of a rule in Markdown, which `explain` prints: what it finds, how much it weighs, where it comes from, and for most rules about
+/// releases why it matters and how to mend it.
+pub fn page(rule: &Rule) -> String {
+    let Rule { id, severity, summary, url, class, catalogue, page } = rule;
+    let mut text = format!("# {id}\n\n{}\n\n", sentence(summary));
+    text.push_str(&format!("- severity: {}\n", severity.as_str()));
+    if page.is_empty() {
+        // Rules with a page are about releases, which no controller sees.
+        text.push_str(&format!("- a controller would: {}\n", class.as_str()));
+    }
+    catalogue.iter().for_each(|number| text.push_str(&format!("- catalogue: {number}\n")));
+    url.iter().for_each(|url| text.push_str(&format!("- contract: {url}\n")));
+    if !page.is_empty() {
+        text.push_str(&format!("\n{}\n", page.trim()));
+    }
+    text
+}
+
+/// A clause as a sentence.
+fn sentence(clause: &str) -> String {
+    let mut letters = clause.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    // A clause that begins with code, a file or a name stays as it is.
+    let is_word = clause.split(' ').next().is_some_and(|word| word.chars().all(char::is_alphabetic));
+    if is_word { format!("{first}{}.", letters.as_str()) } else { format!("{clause}.") }
 }

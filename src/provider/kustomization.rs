@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::budget::Budget;
+use crate::text::glob::plain;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
@@ -273,31 +274,11 @@ struct Entry<'v> {
     target: Option<&'v Value>,
 }
 
-/// A path without `.` and `..`, as far as its own names allow.
-fn plain(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
-        if name == ".." && names.last().is_some_and(|last| *last != "..") {
-            names.pop();
-        } else {
-            names.push(name);
-        }
-    }
-    names.join("/")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn paths_are_compared_without_dots() {
-        for (path, expected) in [("./config/crd/../rbac/a.yaml", "config/rbac/a.yaml"), ("../x/./y", "../x/y"), ("a//b", "a/b")] {
-            assert_eq!(plain(path), expected);
-        }
-    }
 
     #[test]
     fn all_lists_of_patches_are_known() {

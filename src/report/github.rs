@@ -6,9 +6,9 @@ use std::fmt::Write;
 use super::text::visible;
 use crate::diag::{Diagnostic, Report, Severity};
 
-/// One line a finding: `::error file=…,line=…,col=…,title=RULE::MESSAGE`.
+/// One line a finding that counts: `::error file=…,line=…,col=…,title=RULE::MESSAGE`.
 pub fn render(report: &Report) -> String {
-    report.findings().iter().map(command).collect()
+    report.unwaived().map(command).collect()
 }
 
 fn command(finding: &Diagnostic) -> String {

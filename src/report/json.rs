@@ -73,7 +73,7 @@ pub struct Finding {
     pub label: Option<String>,
     /// Further places.
     pub related: Vec<Related>,
-    /// The reason for which the finding does not count. Always null: no version of the program suppresses single findings yet.
+    /// The reason for which the finding does not count, as a waiver gives it.
     pub waived: Option<String>,
 }
 
@@ -142,7 +142,7 @@ pub struct Summary {
     pub warnings: usize,
     /// Pieces of advice.
     pub infos: usize,
-    /// Findings that are waived; they are in none of the other numbers. Always 0: see `waived` of a finding.
+    /// Findings that are waived; they are in none of the other numbers.
     pub waived: usize,
 }
 
@@ -155,7 +155,7 @@ pub fn render<T: Serialize>(kind: &'static str, body: T, report: &Report) -> Str
 }
 
 /// The same JSON, in which nothing is a command to a terminal or a CI system: serde_json leaves characters beyond ASCII as they are.
-fn escaped(json: &str) -> String {
+pub(super) fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         if c != '\n' && text::is_unsafe(c) { escaped.push_str(&format!("\\u{:04x}", u32::from(c))) } else { escaped.push(c) }
@@ -176,7 +176,7 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let Diagnostic { rule, message, place, label, related, insertion, help, notes, upstream } = finding;
+        let Diagnostic { rule, message, place, label, related, insertion, help, notes, upstream, waived, .. } = finding;
         Finding {
             rule: rule.id,
             severity: rule.severity.into(),
@@ -189,7 +189,7 @@ impl From<&Diagnostic> for Finding {
             location: place.into(),
             label: non_empty(label),
             related: related.iter().map(Related::from).collect(),
-            waived: None,
+            waived: waived.as_ref().map(|waiver| waiver.reason.clone()),
         }
     }
 }
@@ -237,7 +237,7 @@ impl From<&diag::Related> for Related {
 
 impl From<diag::Summary> for Summary {
     fn from(summary: diag::Summary) -> Self {
-        Summary { errors: summary.errors, warnings: summary.warnings, infos: summary.infos, waived: 0 }
+        Summary { errors: summary.errors, warnings: summary.warnings, infos: summary.infos, waived: summary.waived }
     }
 }
 

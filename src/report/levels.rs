@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Report, Rule, Severity};
+use crate::diag::{Diagnostic, Report, Rule, Severity};
+
+/// In place of a rule: all warnings.
+pub(crate) const ALL_WARNINGS: &str = "warnings";
 
 /// What the flags ask for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +31,7 @@ impl Levels {
     /// Reads the values of `--deny` and `--allow`.
     pub fn new<'a>(deny: impl IntoIterator<Item = &'a str>, allow: impl IntoIterator<Item = &'a str>) -> Self {
         let mut deny: BTreeSet<String> = deny.into_iter().map(str::to_owned).collect();
-        Levels { deny_warnings: deny.remove("warnings"), deny, allow: allow.into_iter().map(str::to_owned).collect() }
+        Levels { deny_warnings: deny.remove(ALL_WARNINGS), deny, allow: allow.into_iter().map(str::to_owned).collect() }
     }
 
     /// The rules that the flags name.
@@ -41,27 +44,31 @@ impl Levels {
         self.judged(report, |_| true)
     }
 
-    /// Judges a report of something that is not whole: to allow a rule does not complete it, so its errors stay.
+    /// Judges a report of something that is not whole: neither to allow a rule nor to waive a finding completes it, so its errors stay.
     pub fn judge_unfinished(&self, report: Report) -> Verdict {
-        self.judged(report, |rule| rule.severity != Severity::Error)
+        let mut findings = report.into_findings();
+        findings.iter_mut().filter(|finding| finding.rule.severity == Severity::Error).for_each(|finding| finding.waived = None);
+        self.judged(findings.into_iter().collect(), |rule| rule.severity != Severity::Error)
     }
 
     fn judged(&self, report: Report, may_be_left_out: impl Fn(&Rule) -> bool) -> Verdict {
         let is_left_out = |rule: &Rule| self.allow.contains(rule.id) && may_be_left_out(rule);
-        let report: Report = report.into_findings().into_iter().filter(|finding| !is_left_out(finding.rule)).collect();
-        let fails = report.findings().iter().any(|finding| match finding.rule.severity {
-            Severity::Error => true,
-            Severity::Warning if self.deny_warnings => true,
-            _ => self.deny.contains(finding.rule.id),
-        });
-        Verdict { report, fails }
+        let mut findings = report.into_findings();
+        findings.retain(|finding| !is_left_out(finding.rule));
+        findings.iter_mut().for_each(|finding| finding.is_denied = self.denies(finding.rule));
+        let fails = findings.iter().any(Diagnostic::fails);
+        Verdict { report: findings.into_iter().collect(), fails }
+    }
+
+    fn denies(&self, rule: &Rule) -> bool {
+        self.deny_warnings && rule.severity == Severity::Warning || self.deny.contains(rule.id)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Diagnostic, Rule};
+    use crate::diag::{Rule, WaivedIn, Waiver};
 
     fn check(deny: &[&str], allow: &[&str], expected: (usize, bool)) {
         let warning = Diagnostic::of(const { &Rule::warning("w-x", "") }, "");
@@ -93,5 +100,15 @@ mod tests {
         let verdict = Levels::new([], ["e-x", "w-x"]).judge_unfinished(findings.into_iter().collect());
         let left: Vec<&str> = verdict.report.findings().iter().map(|finding| finding.rule.id).collect();
         assert_eq!((left, verdict.fails), (vec!["e-x"], true));
+    }
+
+    #[test]
+    fn what_is_waived_fails_only_what_is_not_whole() {
+        let mut waived = Diagnostic::of(const { &Rule::error("e-x", "") }, "");
+        waived.waived = Some(Waiver { reason: "known".to_owned(), waived_in: WaivedIn::Settings });
+        let report: Report = std::iter::once(waived).collect();
+        assert!(!Levels::new(["e-x"], []).judge(report.clone()).fails);
+        let unfinished = Levels::default().judge_unfinished(report);
+        assert!(unfinished.fails && unfinished.report.has_errors());
     }
 }

@@ -1,10 +1,14 @@
 //! Turns a [`Report`](crate::diag::Report) into what people and programs read. Pure: values in, text out.
 
+mod fingerprint;
 pub mod github;
 pub mod json;
+pub mod junit;
 pub mod levels;
+pub mod sarif;
 mod secrets;
 pub mod text;
+pub mod waivers;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -91,6 +95,11 @@ impl Sources {
         self.texts.keys().map(AsRef::as_ref)
     }
 
+    /// The texts that may be shown, by name.
+    fn shown(&self) -> impl Iterator<Item = &Source> {
+        self.texts.values().filter(|text| text.is_shown).map(|text| &text.source)
+    }
+
     /// The text of that name, if it may be shown.
     pub(crate) fn get(&self, name: &str) -> Option<&Source> {
         self.text(name).filter(|text| text.is_shown).map(|text| &text.source)
@@ -106,6 +115,11 @@ impl Sources {
 
     fn texts(&self) -> impl Iterator<Item = &Text> {
         self.texts.values().chain(&self.unseen)
+    }
+
+    /// Whether a stretch of a text holds a part of a secret that nobody asked to see.
+    fn is_secret(&self, name: &str, range: &Range<usize>) -> bool {
+        !self.shows_secrets && self.text(name).is_some_and(|text| text.secrets_in(range).next().is_some())
     }
 
     /// The stretches of a line that hold secrets that nobody asked to see, in bytes of the line.

@@ -1,7 +1,7 @@
 //! Folders read into trees, and trees and files written: never half a file, nothing left behind.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::input::{self, Limits};
@@ -58,6 +58,13 @@ pub fn is_folder(path: &Path) -> bool {
 /// The file is missing, unreadable or larger than `limits`.
 pub fn read_file(path: &str, limits: Limits) -> Result<Vec<u8>, WorldError> {
     input::read_file(Path::new(path), path, limits.file_bytes)
+}
+
+/// The first bytes of a file; none when it cannot be read, which whoever reads it whole will tell.
+pub fn read_start(path: &str, bytes: u64) -> Vec<u8> {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(bytes).read_to_end(&mut start));
+    read.map_or_else(|_| Vec::new(), |_| start)
 }
 
 /// Reads the files of a folder, at any depth, without hidden ones and without links.

@@ -2,17 +2,13 @@
 
 use std::ops::Range;
 
+use crate::diag::{Change, Fix};
+
 /// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Edits<'t> {
     text: &'t str,
     changes: Vec<Change>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Change {
-    range: Range<usize>,
-    with: String,
 }
 
 /// Two changes want these bytes, so that the text stays as it is.
@@ -36,6 +32,17 @@ impl<'t> Edits<'t> {
         self.replace(end..end, with);
     }
 
+    /// Puts a key with its value before the entries of a mapping, in brackets as well as in lines.
+    pub(crate) fn first_entry(&mut self, mapping: impl Into<Range<usize>>, entry: &str) {
+        let start = mapping.into().start;
+        let Some(entries) = self.text[start..].strip_prefix('{') else {
+            let with = format!("{entry}{}{}", self.line_end_of_text(), indentation(self.text, start));
+            return self.replace(start..start, with);
+        };
+        let comma = if entries.trim_start().starts_with('}') { "" } else { ", " };
+        self.replace(start + 1..start + 1, format!("{entry}{comma}"));
+    }
+
     /// Adds lines below the last line of a node, and below the comment that stands in that line.
     pub(crate) fn lines_after(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
         self.lines_at(self.line_end(&node.into()), lines);
@@ -53,34 +60,88 @@ impl<'t> Edits<'t> {
     /// # Errors
     /// Two different changes want the same bytes.
     pub(crate) fn apply(mut self) -> Result<String, Overlap> {
+        self.sort();
+        let overlapping =
+            self.changes.iter().zip(self.changes.iter().skip(1)).find(|(earlier, later)| later.range.start < earlier.range.end);
+        match overlapping {
+            Some((_, later)) => Err(Overlap(later.range.clone())),
+            None => Ok(changed(self.text, 0..self.text.len(), &self.changes)),
+        }
+    }
+
+    /// The whole lines that change: where they stand, and what stands there then. [`Edits::apply`] must take the same changes.
+    pub(crate) fn changed_lines(mut self) -> Vec<(Range<usize>, String)> {
+        self.sort();
+        let mut stretches: Vec<(Range<usize>, Vec<Change>)> = Vec::new();
+        for change in std::mem::take(&mut self.changes) {
+            let lines = self.lines_of(&change);
+            match stretches.last_mut().filter(|(last, _)| lines.start < last.end || lines.start == last.end && lines.is_empty()) {
+                Some((last, changes)) => {
+                    last.end = last.end.max(lines.end);
+                    changes.push(change);
+                }
+                None => stretches.push((lines, vec![change])),
+            }
+        }
+        let text = self.text;
+        stretches.into_iter().map(|(lines, changes)| (lines.clone(), changed(text, lines, &changes))).collect()
+    }
+
+    /// The lines that a change touches; none where it adds whole lines between two others.
+    fn lines_of(&self, change: &Change) -> Range<usize> {
+        let Range { start, end } = change.range;
+        let begins_line = start == 0 || self.text[..start].ends_with('\n');
+        if begins_line && start == end && change.with.ends_with('\n') {
+            return start..start;
+        }
+        let line_start = self.text[..start].rfind('\n').map_or(0, |before| before + 1);
+        // What ends where a line begins leaves that line alone, if it still begins there.
+        let is_whole =
+            end > start && self.text[..end].ends_with('\n') && (change.with.is_empty() && begins_line || change.with.ends_with('\n'));
+        line_start..if is_whole { end } else { self.text[end..].find('\n').map_or(self.text.len(), |at| end + at + 1) }
+    }
+
+    fn sort(&mut self) {
         self.changes.sort_by_key(|change| (change.range.start, change.range.end));
         self.changes.dedup_by(|later, earlier| later == earlier && !later.range.is_empty());
-        let mut text = String::with_capacity(self.text.len() + self.changes.iter().map(|change| change.with.len()).sum::<usize>());
-        let mut done = 0;
-        for Change { range, with } in &self.changes {
-            if range.start < done {
-                return Err(Overlap(range.clone()));
-            }
-            text.push_str(&self.text[done..range.start]);
-            text.push_str(with);
-            done = range.end;
-        }
-        text.push_str(&self.text[done..]);
-        Ok(text)
     }
 
     fn lines_at(&mut self, at: usize, lines: &[String]) {
-        let line_end = if self.text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+        let line_end = self.line_end_of_text();
         // A last line that does not end is ended, once.
         let is_open = at > 0 && !self.text[..at].ends_with('\n') && !self.changes.iter().any(|change| change.range == (at..at));
         let with = lines.iter().fold(if is_open { line_end.to_owned() } else { String::new() }, |text, line| text + line + line_end);
         self.replace(at..at, with);
     }
 
+    /// How the lines of the text end: as the first one does.
+    fn line_end_of_text(&self) -> &'static str {
+        if self.text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
+    }
+
     /// Behind the line in which a node ends.
     fn line_end(&self, node: &Range<usize>) -> usize {
         let last = node.start + self.text[node.clone()].trim_end().len();
         self.text[last..].find('\n').map_or(self.text.len(), |at| last + at + 1)
+    }
+}
+
+/// A stretch of a text with changes that lie in it, in their order.
+fn changed(text: &str, stretch: Range<usize>, changes: &[Change]) -> String {
+    let mut new = String::with_capacity(stretch.len() + changes.iter().map(|change| change.with.len()).sum::<usize>());
+    let mut done = stretch.start;
+    for Change { range, with } in changes {
+        new.push_str(&text[done..range.start]);
+        new.push_str(with);
+        done = range.end;
+    }
+    new.push_str(&text[done..stretch.end]);
+    new
+}
+
+impl From<Edits<'_>> for Fix {
+    fn from(edits: Edits<'_>) -> Self {
+        Fix { changes: edits.changes }
     }
 }
 
@@ -171,5 +232,41 @@ mod tests {
         assert_eq!(indentation(TEXT, range(TEXT, "- y").start), "  ");
         assert_eq!(indentation("- ä: 1", 2), "  ");
         assert_eq!(indentation("a", 0), "");
+    }
+
+    #[test]
+    fn a_first_entry_stands_before_the_others() {
+        let first = |text: &str, part: &str| edited(text, part, |edits, at| edits.first_entry(at, "z: 9"));
+        assert_eq!(first("b: {c: 2}\n", "{c: 2}"), Ok("b: {z: 9, c: 2}\n".to_owned()));
+        assert_eq!(first("b: { }\n", "{ }"), Ok("b: {z: 9 }\n".to_owned()));
+        assert_eq!(first("b:\r\n- c: 2\r\n  d: 3\r\n", "c: 2\r\n  d: 3"), Ok("b:\r\n- z: 9\r\n  c: 2\r\n  d: 3\r\n".to_owned()));
+    }
+
+    #[test]
+    fn whole_lines_change() {
+        let check = |text: &str, changes: &[(Range<usize>, &str)], expected: &[(&str, &str)]| {
+            let mut edits = Edits::of(text);
+            changes.iter().for_each(|(range, with)| edits.replace(range.clone(), *with));
+            let after = edits.clone().apply().unwrap();
+            let lines = edits.changed_lines();
+            let shown: Vec<_> = lines.iter().map(|(range, with)| (&text[range.clone()], with.as_str())).collect();
+            assert_eq!(shown, expected, "{text:?} {changes:?}");
+            // Nothing else changes.
+            let mut rebuilt = Edits::of(text);
+            lines.into_iter().for_each(|(range, with)| rebuilt.replace(range, with));
+            assert_eq!(rebuilt.apply(), Ok(after));
+        };
+        let text = "a: 1\nb: 2\nc: 3";
+        check(text, &[], &[]);
+        check(text, &[(3..4, "7")], &[("a: 1\n", "a: 7\n")]);
+        check(text, &[(5..5, "x\n")], &[("", "x\n")]);
+        check(text, &[(5..5, "x: ")], &[("b: 2\n", "x: b: 2\n")]);
+        check(text, &[(14..14, "\nd: 4\n")], &[("c: 3", "c: 3\nd: 4\n")]);
+        check(text, &[(5..10, "")], &[("b: 2\n", "")]);
+        check(text, &[(4..9, "")], &[("a: 1\nb: 2\n", "a: 1\n")]);
+        check(text, &[(3..10, "")], &[("a: 1\nb: 2\nc: 3", "a: c: 3")]);
+        check(text, &[(0..1, "A"), (3..4, "7"), (13..14, "8")], &[("a: 1\n", "A: 7\n"), ("c: 3", "c: 8")]);
+        check(text, &[(5..5, "x\n"), (5..5, "y\n"), (5..6, "B")], &[("", "x\ny\n"), ("b: 2\n", "B: 2\n")]);
+        check(text, &[(8..9, "7"), (10..10, "x\n")], &[("b: 2\n", "b: 7\nx\n")]);
     }
 }

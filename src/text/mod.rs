@@ -4,6 +4,7 @@
 pub mod budget;
 pub(crate) mod edit;
 pub mod envsubst;
+pub mod glob;
 pub mod go;
 pub mod goyaml;
 pub(crate) mod libyaml;

@@ -31,6 +31,11 @@ impl Source {
         &self.name
     }
 
+    /// The last part of the name: the file without its folders.
+    pub(crate) fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// The text.
     pub fn text(&self) -> &str {
         &self.text

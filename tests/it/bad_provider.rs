@@ -21,10 +21,10 @@ crds: [crd.yaml]
 const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
-  name: foomachines.infrastructure.foo.dev
+  name: foohosts.infrastructure.foo.dev
 spec:
   group: infrastructure.foo.dev
-  names: {kind: FooMachine, listKind: FooMachineList, plural: foomachines, singular: foomachine}
+  names: {kind: FooHost, listKind: FooHostList, plural: foohosts, singular: foohost}
   scope: Namespaced
   versions:
   - name: v1
@@ -113,7 +113,7 @@ fn every_fault_is_in_one_report() {
 
 #[test]
 fn crd_of_another_name_is_refused() {
-    let crd = CRD.replace("name: foomachines.infra", "name: foomachine.infra");
+    let crd = CRD.replace("name: foohosts.infra", "name: foohost.infra");
     check(&[("crd.yaml", &crd)], "v0.1.0", &[("crd-name-wrong", "crd.yaml:4:9")]);
 }
 
@@ -214,7 +214,7 @@ fn check_and_force_agree_on_a_foreign_file() {
 #[test]
 fn kinds_without_a_contract_are_no_fault() {
     let addon = PROVIDER.replace("InfrastructureProvider", "AddonProvider").replace("contracts:\n  v1beta2: [v1]\n", "");
-    let helper = CRD.replace("name: v1\n", "name: v1alpha1\n").replace("FooMachine", "FooServer").replace("foomachine", "fooserver");
+    let helper = CRD.replace("name: v1\n", "name: v1alpha1\n").replace("FooHost", "FooServer").replace("foohost", "fooserver");
     for provider in [addon.as_str(), &PROVIDER.replace("[crd.yaml]", "[crd.yaml, helper.yaml]")] {
         let folder = folder(&[("provider.yaml", provider), ("metadata.yaml", METADATA), ("crd.yaml", CRD), ("helper.yaml", &helper)]);
         let outcome = build(folder.path(), &["v0.1.0", "--deny", "warnings"]);
@@ -327,7 +327,7 @@ fn building_and_examining_judge_definitions_alike() {
     let unserved =
         "  versions:\n  - name: v1alpha1\n    served: false\n    storage: false\n    schema: {openAPIV3Schema: {type: object}}\n";
     let crd = CRD.replace("  versions:\n", unserved);
-    let helper = CRD.replace("FooMachine", "FooServer").replace("foomachine", "fooserver").replace("name: v1\n", "name: v1alpha2\n");
+    let helper = CRD.replace("FooHost", "FooServer").replace("foohost", "fooserver").replace("name: v1\n", "name: v1alpha2\n");
     let other = helper.replace("infrastructure.foo.dev", "controlplane.foo.dev").replace("name: v1alpha2", "name: v1");
     let provider = PROVIDER
         .replace("v1beta2: [v1]", "v1beta2: [v1, v1alpha1]")
@@ -355,8 +355,8 @@ fn building_and_examining_judge_definitions_alike() {
     assert_eq!(run(&["repository", "add", "out", "--to", "repository"]).0, Some(0));
     let (code, examined) = run(&["repository", "doctor", "repository"]);
     assert!(code == Some(0) && !examined.contains("crd-"), "{examined}");
-    // A label of a finished file that names the version that is not served: an error for both.
-    let labelled = components.replace("cluster.x-k8s.io/v1beta2: v1\n", "cluster.x-k8s.io/v1beta2: v1alpha2_v1\n");
+    // A label of a finished file whose newest version is not served: an error for both.
+    let labelled = components.replace("cluster.x-k8s.io/v1beta2: v1\n", "cluster.x-k8s.io/v1beta2: v1_v2\n");
     std::fs::write(folder.path().join("built.yaml"), &labelled).unwrap();
     std::fs::write(folder.path().join("repository/infrastructure-foo/v0.1.0/infrastructure-components.yaml"), &labelled).unwrap();
     let built = PROVIDER.split("group:").next().unwrap().to_owned() + "namespace: foo-system\ncomponents: built.yaml\n";

@@ -28,10 +28,10 @@ fn provider_with_rules(folder: &Path, rules: &[String]) {
     let schema = serde_json::json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": field}}}});
     let crd = serde_json::json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "harbourclusters.infrastructure.harbour.example"},
+        "metadata": {"name": "harbourhosts.infrastructure.harbour.example"},
         "spec": {
             "group": "infrastructure.harbour.example", "scope": "Namespaced",
-            "names": {"kind": "HarbourCluster", "plural": "harbourclusters", "singular": "harbourcluster", "listKind": "HarbourClusterList", "categories": ["cluster-api"]},
+            "names": {"kind": "HarbourHost", "plural": "harbourhosts", "singular": "harbourhost", "listKind": "HarbourHostList", "categories": ["cluster-api"]},
             "versions": [{"name": "v1alpha1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
         },
     });

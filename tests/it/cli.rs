@@ -31,7 +31,7 @@ fn bare_program_and_its_help_give_the_overview() {
             "Everything between a Cluster API provider and the machines that boot from it.\nUsage: windlass COMMAND [FLAGS]\n"
         )
     );
-    let global = "Global: --config FILE (clusterctl's)  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n\
+    let global = "Global: --config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n\
                   Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass ";
     assert!(text.contains(global), "{text}");
     for arguments in [&["--help"][..], &["-h"], &["help"], &["-q"], &["--color", "never", "-v", "3"]] {
@@ -264,7 +264,7 @@ fn completions_say_what_each_verb_does() {
         let script = stdout(&windlass(root()).args(["completion", shell]).output().unwrap());
         assert!(script.contains("add a release series to metadata.yaml") && !script.contains("flags of every verb"), "{shell}");
         // What a first word stands for are the verbs below it, whoever's they are.
-        let groups = ["build, bump, diff", "add, list, ", "template, clusterclass, yaml, provider, cluster"];
+        let groups = ["build, bump, check, diff", "add, list, ", "template, clusterclass, yaml, provider, cluster"];
         groups.into_iter().for_each(|seconds| assert!(script.contains(seconds), "{shell} lacks {seconds}"));
     }
     // A flag that a verb refuses is not offered for it.

@@ -23,13 +23,28 @@ fn rule_table_lists_every_rule() {
         .iter()
         .map(|rule| {
             let Rule { id, severity, class, summary, .. } = rule;
-            format!("| `{id}` | {} | {} | {} |\n", severity.as_str(), class.as_str(), summary.replace('|', "\\|"))
+            let name = if rule.page.is_empty() { format!("`{id}`") } else { format!("[`{id}`](rules/{id}.md)") };
+            format!("| {name} | {} | {} | {} |\n", severity.as_str(), class.as_str(), summary.replace('|', "\\|"))
         })
         .collect();
     golden(
         path,
         &format!("{before}{BEGIN}| rule | severity | class | what it finds |\n|---|---|---|---|\n{rows}{END}{after}"),
     );
+}
+
+/// `docs/rules/RULE.md` for each rule with a page, and no other file.
+#[test]
+fn pages_of_rules_are_committed() {
+    let pages: Vec<_> = windlass::ops::rules::all().into_iter().filter(|rule| !rule.page.is_empty()).collect();
+    for rule in &pages {
+        golden(&format!("docs/rules/{}.md", rule.id), &windlass::ops::rules::page(rule));
+    }
+    let folder = root().join("docs/rules");
+    let files = if folder.is_dir() { files_below(&folder) } else { Vec::new() };
+    let known = |path: &Path| pages.iter().any(|rule| path.ends_with(format!("{}.md", rule.id)));
+    let stale: Vec<_> = files.iter().filter(|path| !known(path)).collect();
+    assert!(stale.is_empty(), "no rule has these pages; remove them: {stale:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
     reason = "tests read files and start the program"
 )]
 
+mod action;
 mod admission;
 mod api;
 mod bad_provider;
@@ -23,6 +24,10 @@ mod doctor;
 mod envsubst;
 mod examples;
 mod faults;
+mod fix;
+mod gate;
+mod gate_corpus;
+mod gate_corpus_components;
 mod go_template;
 mod init;
 mod kustomizations;
@@ -35,12 +40,14 @@ mod reconcile;
 mod release;
 mod release_diff;
 mod render;
+mod report_formats;
 mod report_schemas;
 mod repository;
 mod rules;
 mod scaling;
 mod schema;
 mod secrets;
+mod settings;
 mod shell;
 mod support;
 mod tidy;

@@ -215,7 +215,7 @@ fn only_a_role_for_the_core_stands_for_the_made_one() {
 /// `install.yaml` is for those who do not substitute: there where it differs from the components, and only whole.
 #[test]
 fn components_are_resolved_as_a_whole_or_not_at_all() {
-    let second = "---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: bar\ntype: IPAMProvider\nnamespace: bar-system\nmanager: {image: ghcr.io/a/c, args: ['--w=${W:=1}']}\n";
+    let second = "---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: bar\ntype: IPAMProvider\nnamespace: bar-system\nmanager: {image: ghcr.io/a/c, args: ['--w=${BAR_W:=1}']}\n";
     let manager = |argument: &str| format!("manager: {{image: ghcr.io/a/b, args: ['{argument}']}}\n{second}");
     let text = |release: &Release, file: &str| release.files.get(file).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
 
@@ -223,15 +223,15 @@ fn components_are_resolved_as_a_whole_or_not_at_all() {
     assert!(!plain.report.has_errors(), "{:#?}", plain.report);
     assert_eq!(text(&plain, "install.yaml"), None, "the components are that file");
 
-    for (written, resolved) in [("--v=${LEVEL:=2}", "--v=2"), ("--price=$$1", "--price=$1"), ("--plain", "--plain")] {
+    for (written, resolved) in [("--v=${FOO_LEVEL:=2}", "--v=2"), ("--price=$$1", "--price=$1"), ("--plain", "--plain")] {
         let release = release(&manager(written), &[]);
         let install = text(&release, "install.yaml").unwrap_or_else(|| panic!("{written}: {:#?}", release.report));
         let of_both = ["addon-components.yaml", "ipam-components.yaml"].map(|file| text(&release, file).unwrap());
         assert!(of_both[0].contains(written), "{}", of_both[0]);
-        assert_eq!(install, of_both.join("---\n").replace(written, resolved).replace("${W:=1}", "1"));
+        assert_eq!(install, of_both.join("---\n").replace(written, resolved).replace("${BAR_W:=1}", "1"));
     }
 
-    let open = release(&manager("--v=${LEVEL}"), &[]);
+    let open = release(&manager("--v=${FOO_LEVEL}"), &[]);
     let rules: Vec<_> = open.report.findings().iter().map(|finding| finding.rule.id).collect();
     assert_eq!((rules, text(&open, "install.yaml")), (vec!["components-variable-required"], None));
     assert!(text(&open, "addon-components.yaml").is_some());
@@ -239,7 +239,7 @@ fn components_are_resolved_as_a_whole_or_not_at_all() {
 
 #[test]
 fn references_of_all_kinds_follow_the_names_of_the_release() {
-    let own = "apiVersion: v1\nkind: Service\nmetadata: {name: hook}\n---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: i}\n\
+    let own = "apiVersion: v1\nkind: Service\nmetadata: {name: hook}\nspec: {ports: [{port: 443}]}\n---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: i}\n\
                ---\napiVersion: v1\nkind: Secret\nmetadata: {name: pull}\n\
                ---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\nimagePullSecrets: [{name: pull}]\n\
                ---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\nspec: {issuerRef: {name: i}}\n\
@@ -279,7 +279,7 @@ fn names_in_rules_of_roles_follow_the_names_of_the_release() {
 #[test]
 fn annotations_of_cert_manager_follow_the_names_of_the_release() {
     let own = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: serving}\nspec: {dnsNames: [hook.foo-system.svc]}\n\
-               ---\napiVersion: v1\nkind: Service\nmetadata: {name: hook}\n\
+               ---\napiVersion: v1\nkind: Service\nmetadata: {name: hook}\nspec: {ports: [{port: 443}]}\n\
                ---\napiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: a, annotations: {cert-manager.io/inject-ca-from: system/serving, x: system/serving}}\n\
                ---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n\
                metadata: {name: v, annotations: {cert-manager.io/inject-ca-from: others/serving-of-others}}\n";
@@ -288,7 +288,9 @@ fn annotations_of_cert_manager_follow_the_names_of_the_release() {
         "metadata: {name: bars.bar.dev, annotations: {cert-manager.io/inject-ca-from: system/serving}}",
     );
     let crd = crd.replace("scope:", "conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: hook, namespace: system}}}}\n  scope:");
-    let objects = sound("objects: [own.yaml, crd.yaml]\n", &[("own.yaml", own), ("crd.yaml", &crd)]);
+    let (objects, report) = components("objects: [own.yaml, crd.yaml]\n", &[("own.yaml", own), ("crd.yaml", &crd)]);
+    let missing: Vec<_> = report.findings().iter().filter(|found| found.rule.id == "components-certificate-missing").collect();
+    assert_eq!(missing.len(), 1, "clusterctl writes the namespace of the components in place of the others': {report:#?}");
     let annotations = |kind: &str| &of_kind(&objects, kind)["metadata"]["annotations"];
     assert_eq!(
         annotations("APIService"),
@@ -478,8 +480,9 @@ fn an_account_without_the_rights_of_the_role_files_is_a_warning() {
     let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.unwrap().start.line)).collect();
     assert_eq!(found, [("provider-service-account-unbound", 6)]);
     assert_eq!(account_of_manager(&objects), "foo-mine");
-    let (_, report) = components(&given("foo-controller-manager"), &[("roles.yaml", &roles)]);
+    let (objects, report) = components(&given("foo-controller-manager"), &[("roles.yaml", &roles)]);
     assert!(report.is_empty(), "the prefix makes no difference: {report:#?}");
+    assert_eq!(bindings(&objects), ["foo-system-b: foo-system-manager-role to foo-controller-manager"]);
 }
 
 /// kubebuilder's `config/rbac/*role*.yaml`: what the files bind stays so, what they do not bind is the manager's, but for roles for people.

@@ -12,6 +12,14 @@ const REPORTS: &[(&str, &[&str])] = &[
         "release-build",
         &["release build v0.1.0 --to out -o json", "release build v0.1.0 --provider broken.yaml --to out -o json"],
     ),
+    ("lint", &["lint releases -o json", "lint a.yaml b.yaml -o json"]),
+    (
+        "release-check",
+        &[
+            "release check v0.2.0 releases/bootstrap-windlass/v0.2.0 -o json",
+            "release check v9.0.0 releases/bootstrap-windlass/v0.2.0 -o json",
+        ],
+    ),
     ("release-diff", &["release diff out out -o json", "release diff a.yaml b.yaml -o json"]),
     ("render", &["render examples/worker.yaml -o json", "render --all examples -o json", "render a.yaml -o json"]),
     ("repository-list", &["repository list releases -o json"]),
@@ -37,7 +45,7 @@ impl Judge<'_> {
         };
         for (keyword, wanted) in keywords {
             match keyword.as_str() {
-                "$schema" | "$defs" | "title" | "description" | "format" | "required" => {}
+                "$schema" | "$defs" | "definitions" | "id" | "title" | "description" | "default" => {}
                 "$ref" => {
                     let target = self.root.pointer(wanted.as_str().unwrap().strip_prefix('#').unwrap()).unwrap().clone();
                     self.judge(&target, value, at);
@@ -59,26 +67,47 @@ impl Judge<'_> {
                     let count = wanted.as_array().unwrap().iter().filter(fits).count();
                     self.expect(count == 1 || keyword == "anyOf" && count > 0, at, &format!("fits {count} of {keyword}"));
                 }
+                "maximum" => self.expect(value.as_f64().is_none_or(|number| number <= wanted.as_f64().unwrap()), at, "is too large"),
+                "minItems" => {
+                    let least = wanted.as_u64().unwrap() as usize;
+                    self.expect(value.as_array().is_none_or(|items| items.len() >= least), at, "has too few items");
+                }
+                "uniqueItems" => {
+                    let is_unique = |items: &Vec<Value>| (1..items.len()).all(|at| !items[..at].contains(&items[at]));
+                    self.expect(value.as_array().is_none_or(is_unique), at, "repeats an item");
+                }
+                "pattern" => {
+                    let pattern = regex::Regex::new(wanted.as_str().unwrap()).unwrap();
+                    self.expect(value.as_str().is_none_or(|text| pattern.is_match(text)), at, "is not of the pattern");
+                }
+                "format" => {
+                    let fits = value.as_str().is_none_or(|text| has_format(text, wanted.as_str().unwrap()));
+                    self.expect(fits, at, &format!("is no {wanted}"));
+                }
+                "required" => {
+                    for name in wanted.as_array().unwrap() {
+                        let has = value.as_object().is_none_or(|fields| fields.contains_key(name.as_str().unwrap()));
+                        self.expect(has, at, &format!("lacks {name}"));
+                    }
+                }
                 "items" => value.as_array().into_iter().flatten().enumerate().for_each(|(index, item)| {
                     self.judge(wanted, item, &format!("{at}[{index}]"));
                 }),
-                "properties" => self.properties(keywords.get("required"), wanted, value, at),
-                "additionalProperties" => {}
+                "properties" => self.properties(Some(wanted), keywords.get("additionalProperties"), value, at),
+                "additionalProperties" if keywords.contains_key("properties") => {}
+                "additionalProperties" => self.properties(None, Some(wanted), value, at),
                 other => panic!("{at}: the keyword {other} is not judged here"),
             }
         }
     }
 
-    fn properties(&mut self, required: Option<&Value>, properties: &Value, value: &Value, at: &str) {
+    fn properties(&mut self, properties: Option<&Value>, others: Option<&Value>, value: &Value, at: &str) {
         let Some(fields) = value.as_object() else { return };
-        for name in required.and_then(Value::as_array).into_iter().flatten() {
-            self.expect(fields.contains_key(name.as_str().unwrap()), at, &format!("lacks {name}"));
-        }
         for (name, field) in fields {
-            match properties.get(name) {
-                Some(schema) => self.judge(schema, field, &format!("{at}.{name}")),
+            match properties.and_then(|properties| properties.get(name)).or(others) {
                 // A report has no key that its schema does not describe.
-                None => self.expect(false, at, &format!("has the unknown key {name}")),
+                None | Some(Value::Bool(false)) => self.expect(false, at, &format!("has the unknown key {name}")),
+                Some(schema) => self.judge(schema, field, &format!("{at}.{name}")),
             }
         }
     }
@@ -103,7 +132,18 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-fn faults(schema: &Value, report: &Value) -> Vec<String> {
+/// Whether a text has a format of which a schema speaks. Widths of numbers are what `minimum` and `maximum` say.
+fn has_format(text: &str, name: &str) -> bool {
+    match name {
+        "uint" | "uint32" => false,
+        "uri" => text.contains(':') && has_format(text, "uri-reference"),
+        "uri-reference" => text.chars().all(|c| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c)),
+        other => panic!("the format {other} is not judged here"),
+    }
+}
+
+/// What is wrong with a document by its JSON Schema.
+pub(crate) fn faults(schema: &Value, report: &Value) -> Vec<String> {
     let mut judge = Judge { root: schema, faults: Vec::new() };
     judge.judge(schema, report, "report");
     judge.faults

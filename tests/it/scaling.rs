@@ -276,7 +276,7 @@ fn release_and_its_artifacts() {
         lay_out: |folder, n| {
             provider(folder, "crds: [crd.yaml]\ntemplates: [templates]\n");
             write(folder, "crd.yaml", &crd(0));
-            let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\nspec: {infrastructureRef: {apiGroup: infrastructure.harbour.example, kind: K0, name: x}}\n";
+            let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\nspec: {clusterNetwork: {serviceDomain: cluster.local}}\n";
             (0..n).for_each(|at| write(folder, &format!("templates/cluster-template-t{at}.yaml"), cluster));
         },
         runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out", "generate template t0 --provider {}/provider.yaml"],
@@ -498,4 +498,29 @@ fn differences() {
             );
         }
     }
+}
+
+/// A components file with a Namespace and `n` ConfigMaps, each with one finding that can be mended.
+fn maps(n: usize) -> String {
+    let map = |at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata:\n  y: a\n");
+    "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n".to_owned() + &each(n, map)
+}
+
+#[test]
+fn reports() {
+    let case = |lay_out, runs, code| Case { name: "findings", few: 30, lay_out, runs, code };
+    let plain = |folder: &Path, n: usize| write(folder, "in/infrastructure-components.yaml", &maps(n));
+    let formats: &[&str] = &["lint {}/in", "lint -o json {}/in", "lint -o sarif {}/in", "lint -o junit {}/in", "lint -o github {}/in"];
+    check(&case(plain, formats, 0));
+    check(&case(plain, &["lint --deny components-key-changed {}/in", "lint --fix --check {}/in"], 1));
+    let waived = |folder: &Path, n: usize| {
+        let in_file = maps(n).replace("y: a", "y: a # windlass: ignore[components-key-changed] because of a test");
+        write(folder, "in/infrastructure-components.yaml", &in_file);
+        (0..n).for_each(|at| write(folder, &format!("in/{at}/infrastructure-components.yaml"), &maps(1)));
+        let entry = |at| format!("[[waive]]\nrule = \"components-key-changed\"\npath = \"in/{at}\"\nreason = \"a test\"\n");
+        write(folder, "windlass.toml", &each(n, entry));
+    };
+    let formats =
+        &["lint --deny components-key-changed --settings {}/windlass.toml {}/in", "lint --settings {}/windlass.toml {}/in -o sarif"];
+    check(&case(waived, formats, 0));
 }

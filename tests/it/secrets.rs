@@ -69,12 +69,40 @@ const CONFIGURATIONS: [(&str, &str); 7] = [
 const RUNS: &[(&str, &[&str])] = &[
     (
         "release build",
-        &["v0.1.0 --to out", "v0.1.0 --to out -o json", "v0.1.0 --to out -o github", "v0.1.0 --to out -v 5"],
+        &[
+            "v0.1.0 --to out",
+            "v0.1.0 --to out -o json",
+            "v0.1.0 --to out -o github",
+            "v0.1.0 --to out -o sarif",
+            "v0.1.0 --to out -o junit",
+            "v0.1.0 --to out -v 5",
+        ],
     ),
     ("release bump", &["v0.2.0 --metadata DOC"]),
     (
         "release diff",
         &["in/0.yaml DOC", "DOC in/1.yaml -o json", "r/infrastructure-p0/v0.1.0 r/infrastructure-p1/v0.1.0 -o github", "r r"],
+    ),
+    (
+        "release check",
+        &[
+            "v0.1.0 r/infrastructure-p0/v0.1.0",
+            "v0.1.0 r/infrastructure-p1/v0.1.0 --previous r/infrastructure-p0/v0.1.0",
+            "v0.1.0 r/infrastructure-p0/v0.1.0 -o json",
+        ],
+    ),
+    (
+        "lint",
+        &[
+            "r in",
+            "r in -o json",
+            "r in -o github",
+            "DOC",
+            "DOC --as components",
+            "DOC --as metadata",
+            "DOC --as template",
+            "DOC --as objects -v 5",
+        ],
     ),
     ("init", &["DOC-PROJECT"]),
     ("generate crds", &[""]),
@@ -86,7 +114,10 @@ const RUNS: &[(&str, &[&str])] = &[
     ("repository add", &["r/infrastructure-p0/v0.1.0 --to other", "DOC --to other --release v0.1.0"]),
     ("repository list", &["r", "r -o json"]),
     ("repository images", &["r", "r -o json"]),
-    ("repository doctor", &["r", "r -o json", "r -o github", "r -v 5", "--config CONFIGURATION"]),
+    (
+        "repository doctor",
+        &["r", "r -o json", "r -o github", "r -o sarif", "r -o junit", "r -v 5", "--config CONFIGURATION"],
+    ),
     ("repository bundle", &["r --write-to bundle.tar"]),
     ("vars", &["in", "in -o json"]),
     (
@@ -102,6 +133,7 @@ const RUNS: &[(&str, &[&str])] = &[
         ],
     ),
     ("rules", &[""]),
+    ("explain", &["upgrade-series-lost"]),
     ("schema", &["finding"]),
     ("generate yaml", &["--from DOC", "--from DOC -v 5"]),
     (

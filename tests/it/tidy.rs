@@ -146,6 +146,12 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/render/write/ignition/script.rs", "{} --config {KUBEADM_FILE}"),
     ("src/lint/template_text.rs", "clusterctl generate cluster --list-variables"),
     ("src/lint/conversion.rs", "clusterctl generate provider --raw` and `--describe`"),
+    ("src/lint/containers.rs", "`clusterctl init --wait-providers`"),
+    ("src/lint/namespaces.rs", "`--target-namespace`"),
+    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor NAME`"),
+    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster` without `--flavor`"),
+    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor {flavor}`"),
+    ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
     // words of clusterctl and of Ignition's transpiler
     (

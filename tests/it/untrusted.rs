@@ -82,7 +82,7 @@ fn names_with_control_characters_give_no_commands_and_are_in_no_release() {
     let folder = tempfile::tempdir().unwrap();
     copy(&root().join("examples/harbour"), folder.path());
     std::fs::write(folder.path().join("templates").join(HOSTILE), "a: ${B:=1}\n").unwrap();
-    for format in ["text", "json", "github"] {
+    for format in ["text", "json", "sarif", "junit", "github"] {
         let output = run(folder.path(), &["release", "build", "v0.1.0", "--to", "out", "-o", format]);
         assert_eq!(output.status.code(), Some(1));
         assert!(harmless(&output).contains("template-name-control"), "{format}");

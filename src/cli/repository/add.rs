@@ -96,7 +96,7 @@ struct Given {
 
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let levels = self.levels.levels()?;
+        let levels = self.levels.levels(context)?;
         let Given { releases: given, configuration, mut report } = self.read()?;
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();

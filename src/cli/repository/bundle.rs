@@ -60,7 +60,7 @@ impl Run for Bundle {
             let message = format!("a bundle is a tar that is not compressed, and `{}` ends in {ending}", self.write_to);
             return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
         }
-        let levels = self.levels.levels()?;
+        let levels = self.levels.levels(context)?;
         let mut tree = files::read_tree(&self.repository, Limits::default())?;
         if self.network.allow_network {
             self.fetch(context, &mut tree)?;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::FAMILY;
 use crate::cli::context::To;
 use crate::cli::flags::{Format, LevelFlags, Output};
+use crate::cli::settings::IN_PART;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure, clusterctl};
 use crate::clusterctl::{Config, World};
@@ -56,13 +57,13 @@ pub(in crate::cli) struct DoctorReport {
 
 impl Run for Doctor {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let levels = self.levels.levels()?;
+        let judge = self.levels.judge(context)?;
         let examination = self.examine(context)?;
-        let verdict = levels.judge(examination.report);
+        let mut sources: Sources = examination.sources.into_iter().collect();
+        let verdict = judge.verdict(context, examination.report, &mut sources, IN_PART);
         let (providers, report) = (examination.providers, verdict.report);
         let versions: usize = providers.iter().map(|provider| provider.found.len()).sum();
         let done = format!("{}, {}", plural(providers.len(), "provider"), plural(versions, "version"));
-        let sources: Sources = examination.sources.into_iter().collect();
         let is_text = self.output.format == Format::Text;
         if is_text {
             context.tell(&doctor::text(&providers));

@@ -19,7 +19,7 @@ use crate::text::tree::Tree;
 const FAMILY: &str = "fill, show, explain and pack a local repository";
 
 /// The text files of a release, as findings name them.
-fn texts(shown: &str, files: &Tree) -> Vec<Source> {
+pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {
     let text = |(path, bytes): (&String, &Vec<u8>)| {
         let text = std::str::from_utf8(bytes).ok()?;
         Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))

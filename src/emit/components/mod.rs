@@ -134,7 +134,10 @@ impl Assembly<'_> {
         self.report.extend(report);
         if let Some(account) = account {
             self.names.service_account = self.names.account(&account);
-            renames.add("ServiceAccount", account, self.names.service_account.clone());
+            // provider.yaml and the role files may name it with the prefix, or without.
+            for old in self.names.unstamped(&self.names.service_account) {
+                renames.add("ServiceAccount", old.to_owned(), self.names.service_account.clone());
+            }
         }
         for object in definitions.iter_mut().chain(&mut from_files) {
             self.report.extend(stamp::follow(&self.names, &renames, object));

@@ -9,8 +9,10 @@ use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, boo
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
+use crate::lint::components::claims::{self, Claims};
 use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::{self, Components, Release, provider_of};
+use crate::lint::templates::{self, Known};
+use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
 use crate::text::budget::Budget;
 use crate::text::go;
@@ -19,9 +21,47 @@ use crate::text::tree::Tree;
 
 rules! {
     /// the release has no components file
-    pub(in crate::ops) COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML);
+    pub(in crate::ops) COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML), catalogue("A01"), page(r"
+clusterctl looks for a file whose name says the type of the provider: `infrastructure-components.yaml`, `bootstrap-components.yaml` and so on. Under any other
+name it finds nothing.
+
+Publish the components under that name.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-system
+  labels: {team: foo}
+```
+");
     /// the release has no metadata.yaml
-    METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML);
+    pub(in crate::ops) METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML), catalogue("A01"), page(r"
+clusterctl reads metadata.yaml of the release before it installs anything, and refuses a release without it.
+
+Publish the file beside the components.
+
+## Bad
+
+```yaml metadata.yaml
+```
+
+## Good
+
+```yaml metadata.yaml
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries:
+- {major: 0, minor: 2, contract: v1beta2}
+```
+");
     /// no object in a components file carries the provider label
     LABEL_MISSING = error("release-provider-label-missing"), url(book::LABELS);
     /// the files of a release do not tell its version
@@ -76,26 +116,41 @@ pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &B
     (found.into_iter().map(|found| found.assets).collect(), report)
 }
 
-/// Finds out what a set of files is, as [`release_of`] does, and judges it as `release build` and `repository doctor` do.
+/// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor` does, for those who install it.
 pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> JudgedRelease {
+    judged(files, shown, given, Audience::User, budget)
+}
+
+/// Finds out what a set of files is, as [`release_of`] does, and judges it for somebody.
+pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>, audience: Audience<'_>, budget: &Budget) -> JudgedRelease {
     let (found, metadata, mut report) = read(files, shown, given, budget);
     let names = files.paths().filter(|path| lint::templates::is_template(path));
     let templates: Vec<Source> = names.filter_map(|file| text_of(files, shown, file, &mut report)).collect();
     let mut judged = JudgedRelease { is_refused: report.has_errors(), report, providers: Vec::new() };
-    for (at, Found { assets, components }) in found.into_iter().enumerate() {
+    if matches!(audience, Audience::Author(_)) {
+        let claims: Vec<Claims> = found.iter().map(|found| Claims::of(&found.components)).collect();
+        judged.report.extend(claims::check(&claims));
+    }
+    let mut known = Known::default();
+    for Found { assets, components } in found {
+        known.add(components.objects(), &templates);
         let release = Release {
             provider: &provider_of(&assets.label, assets.provider_type, &assets.components),
             version: &assets.version,
+            is_version_guessed: false,
             components,
             metadata: metadata.as_ref(),
-            // The providers of a release share its templates, which are judged once.
-            templates: if at == 0 { &templates } else { &[] },
             namespace: None,
+            audience,
         };
         let verdict = release.check_by_itself(budget);
         judged.is_refused |= verdict.is_refused;
         judged.report.extend(verdict.report);
         judged.providers.push(assets);
+    }
+    if !judged.providers.is_empty() {
+        let asked = templates::Asked { extent: Extent::Whole, audience, known: &[&known] };
+        judged.report.extend(templates::check(&templates, &asked, budget));
     }
     judged
 }
@@ -106,11 +161,8 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
     report.extend(wrong_sums(files, shown));
     let components = components_files(files);
     if components.is_empty() {
-        let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
-        report.push(
-            finding
-                .help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml"),
-        );
+        report.push(components_missing(shown));
+        report.extend(given.and_then(|version| unlisted(files, shown, version, budget)));
         return (Vec::new(), None, report);
     }
     let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), None, report) };
@@ -124,6 +176,8 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
             continue;
         };
         match metadata::series_of(&metadata, &version) {
+            // That no series is listed at all has a finding of its own.
+            Err(_) if metadata.metadata.release_series.is_empty() => {}
             Err(finding) => report.push(*finding),
             Ok(series) => {
                 let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(&label).to_owned();
@@ -134,6 +188,19 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
         }
     }
     (found, Some(metadata), report)
+}
+
+/// The finding that a folder is no release.
+pub(in crate::ops) fn components_missing(shown: &str) -> Diagnostic {
+    let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
+    finding.help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml")
+}
+
+/// What a metadata.yaml without components does not list, so that one run tells both.
+fn unlisted(files: &Tree, shown: &str, version: &Version, budget: &Budget) -> Option<Diagnostic> {
+    files.get(METADATA_FILE)?;
+    let metadata = read_metadata(files, shown, budget, &mut Report::new())?;
+    metadata::series_of(&metadata, version).err().map(|missing| *missing)
 }
 
 /// Files that are not those of the release's own checksums. Only a part of a release may be there, and further files beside it.
@@ -170,7 +237,7 @@ pub(in crate::ops) fn components_files(files: &Tree) -> Vec<(ProviderType, Strin
 }
 
 /// The text of a file of a release; what is no text is a finding.
-pub(super) fn text_of(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
+pub(in crate::ops) fn text_of(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
     let name = format!("{}/{file}", shown.trim_end_matches('/'));
     match std::str::from_utf8(files.get(file)?) {
         Ok(text) => Some(Source::new(name, text)),
@@ -197,7 +264,8 @@ pub(in crate::ops) fn versions_below(files: &Tree) -> BTreeSet<String> {
     if components_files(files).is_empty() { files.paths().filter_map(folder).collect() } else { BTreeSet::new() }
 }
 
-fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
+/// The metadata of a release; why there is none that can be used is in the report.
+pub(in crate::ops) fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
         let finding =
             Diagnostic::of(&METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));

@@ -8,7 +8,7 @@ use semver::Version;
 use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
-use super::assets::{Assets, release_of};
+use super::assets::{Assets, not_text, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
 use super::images::written_images;
@@ -226,9 +226,32 @@ pub fn is_tar(bytes: &[u8]) -> bool {
     bytes.get(257..262) == Some(b"ustar")
 }
 
+/// The texts of any tar: files whose names end as those that a folder gives, without links.
+pub fn texts_of_tar(bytes: &[u8], shown: &str, endings: &[&str]) -> (Vec<Source>, Report) {
+    let (files, mut report) = read(bytes, shown, BOUNDS, Entries::OfAnybody);
+    let mut sources = Vec::new();
+    for (path, bytes) in files.iter().filter(|(path, _)| endings.iter().any(|ending| path.ends_with(ending))) {
+        let name = format!("{shown}/{path}");
+        match std::str::from_utf8(bytes) {
+            Ok(text) => sources.push(Source::new(name, text)),
+            Err(_) => report.push(not_text(&name)),
+        }
+    }
+    (sources, report)
+}
+
+/// Whose tar it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    /// One of ours, in which nothing strange has any business.
+    OfBundle,
+    /// Somebody's: paths may begin with `./`, and links are passed over.
+    OfAnybody,
+}
+
 /// Reads a bundle and holds every file against its checksums.
 pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
-    let (files, mut report) = read(bytes, shown, BOUNDS);
+    let (files, mut report) = read(bytes, shown, BOUNDS, Entries::OfBundle);
     if report.has_errors() {
         return (Unpacked::default(), report);
     }
@@ -243,7 +266,7 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
     (Unpacked { releases, cert_managers, configuration }, report)
 }
 
-fn read(bytes: &[u8], shown: &str, bounds: Bounds) -> (Tree, Report) {
+fn read(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> (Tree, Report) {
     let mut files = Tree::new();
     let mut report = Report::new();
     let unreadable = |what: String| {
@@ -272,7 +295,13 @@ fn read(bytes: &[u8], shown: &str, bounds: Bounds) -> (Tree, Report) {
             break;
         }
         let kind = entry.header().entry_type();
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let mut path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if whose == Entries::OfAnybody {
+            path = path.trim_start_matches("./").to_owned();
+            if kind.is_dir() || kind.is_symlink() || kind.is_hard_link() {
+                continue;
+            }
+        }
         if kind.is_dir() && is_below(path.trim_end_matches('/')) {
             continue;
         }
@@ -373,7 +402,7 @@ mod tests {
         let file = |name: &str, bytes: usize| (name.to_owned(), vec![b'x'; bytes]);
         let packed = tar(&[file("a", 10), file("b", 10), file("c", 10)].into_iter().collect());
         let bounds = Bounds { entries: 3, bytes: 30, file_bytes: 10 };
-        let is_read = |bounds: Bounds| !read(&packed, "b.tar", bounds).1.has_errors();
+        let is_read = |bounds: Bounds| !read(&packed, "b.tar", bounds, Entries::OfBundle).1.has_errors();
         assert!(is_read(bounds));
         for less in [Bounds { entries: 2, ..bounds }, Bounds { bytes: 29, ..bounds }, Bounds { file_bytes: 9, ..bounds }] {
             assert!(!is_read(less));
@@ -414,7 +443,7 @@ mod tests {
             "images.txt",
         ];
         assert_eq!(paths, expected);
-        let (files, _) = read(&bytes, "b", BOUNDS);
+        let (files, _) = read(&bytes, "b", BOUNDS, Entries::OfBundle);
         assert_eq!(files.get("images.txt"), Some(&b"ghcr.io/a/b:v1\n"[..]));
     }
 
@@ -452,6 +481,20 @@ mod tests {
         check_refused(&[0; 4096], "bundle-checksum-wrong");
         let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
         check_refused(&twice, "bundle-entry-refused");
+    }
+
+    #[test]
+    fn texts_of_any_tar_are_read() {
+        let file = |name: &str| hostile(name, EntryType::Regular, 0)[..512].to_vec();
+        let link = hostile("link.yaml", EntryType::Symlink, 0)[..512].to_vec();
+        let bytes = [file("./x/a.yaml"), link, file("b.txt"), file("c.json"), vec![0; 1024]].concat();
+        let (sources, report) = texts_of_tar(&bytes, "t.tar", &[".yaml", ".json"]);
+        assert_eq!(
+            (sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>(), report),
+            (vec!["t.tar/c.json", "t.tar/x/a.yaml"], Report::new())
+        );
+        let (_, report) = texts_of_tar(&hostile("../a.yaml", EntryType::Regular, 0), "t.tar", &[".yaml"]);
+        assert_eq!(report.findings()[0].rule.id, "bundle-entry-refused");
     }
 
     #[test]

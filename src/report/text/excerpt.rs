@@ -152,14 +152,14 @@ fn added(insertion: Option<&(u32, Vec<String>)>, style: Style, gutter: usize, ou
 }
 
 /// A line with `<redacted>` in place of its secrets.
-struct MaskedLine {
-    text: String,
+pub(super) struct MaskedLine {
+    pub(super) text: String,
     /// The secrets: characters before each and before its end, and the characters before what stands for it.
     secrets: Vec<(Range<usize>, usize)>,
 }
 
 impl MaskedLine {
-    fn new(line: &str, secrets: Vec<Range<usize>>) -> Self {
+    pub(super) fn new(line: &str, secrets: Vec<Range<usize>>) -> Self {
         let mut masked = MaskedLine { text: String::new(), secrets: Vec::new() };
         let (mut at, mut before, mut written) = (0, 0, 0);
         for secret in secrets {

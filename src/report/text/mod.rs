@@ -1,9 +1,11 @@
 //! Findings as people read them, in the manner of rustc: message, place, the line with carets, what to do.
 
+mod diff;
 mod excerpt;
 mod table;
 mod visible;
 
+pub use diff::{Changed, unified};
 use excerpt::Excerpt;
 pub(crate) use table::table;
 pub(crate) use visible::is_unsafe;
@@ -59,6 +61,11 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
+    /// The text in bold, if this style has colours.
+    pub fn bold(&self, text: &str) -> String {
+        self.paint(Paint::Bold, text)
+    }
+
     /// A failure that is no finding: ``error: out cannot be written`` and its help.
     pub fn failure(&self, message: &str, help: Option<&str>) -> String {
         let mut text = format!("{}: {}\n", self.paint(Paint::Severity(Severity::Error), "error"), visible(message));
@@ -69,19 +76,20 @@ impl Style {
     }
 }
 
-/// All findings, one after the other; empty when there are none.
+/// All findings that count, one after the other; empty when there are none.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
     let mut renderer = Renderer { sources, style, text: String::new() };
-    for finding in report.findings() {
+    for finding in report.unwaived() {
         renderer.finding(finding);
     }
     renderer.text
 }
 
-/// `2 errors, 1 warning`; `None` when nothing was found.
+/// `2 errors, 1 warning, 1 waived`; `None` when nothing was found.
 pub(crate) fn counts(summary: Summary) -> Option<String> {
     let parts = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info")];
-    let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
+    let mut parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
+    parts.extend(Some(summary.waived).filter(|count| *count > 0).map(|count| format!("{count} waived")));
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

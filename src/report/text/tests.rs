@@ -387,7 +387,7 @@ fn colours_follow_the_severity() {
 
 #[test]
 fn summaries_leave_out_what_is_not_there() {
-    let summary = |errors, warnings| Summary { errors, warnings, infos: 0 };
+    let summary = |errors, warnings| Summary { errors, warnings, infos: 0, waived: 0 };
     assert_eq!(summary_line("", summary(2, 1), "no data written"), "2 errors, 1 warning; no data written");
     assert_eq!(summary_line("", summary(1, 0), "nothing written"), "1 error; nothing written");
     assert_eq!(summary_line("5 files, 17 objects, 2 images", summary(0, 0), ""), "5 files, 17 objects, 2 images");

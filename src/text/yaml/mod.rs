@@ -31,7 +31,7 @@ use self::builder::Builder;
 use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};
 use self::tree::Tree;
 use super::budget::{Budget, Resource};
-use super::libyaml::{EventKind, Parser, Settings, Version};
+use super::libyaml::{EventKind, Parser, Settings, Style, Version};
 use super::source::{Source, TextRange};
 use crate::diag::{Diagnostic, Report};
 
@@ -96,6 +96,30 @@ fn reread(source: &Source, range: TextRange) -> Node {
 fn settings(range: Range<usize>) -> Settings {
     // As deep as Go reads; what is kept is bounded by the limits.
     Settings { version: Version::V2, depth: 10_000, range }
+}
+
+/// For each of these bytes, in their order, whether it stands in a key or a value: a `#` there begins no comment. What stands behind a fault
+/// is not known to.
+pub(crate) fn in_scalars(text: &str, bytes: &[usize], budget: &Budget) -> Vec<bool> {
+    let mut found = vec![false; bytes.len()];
+    if budget.take(Resource::Bytes, text.len()).is_err() {
+        return found;
+    }
+    let mut parser = Parser::new(text, settings(0..text.len()));
+    let mut at = 0;
+    while let Some(event) = parser.next().ok().filter(|event| at < bytes.len() && event.kind != EventKind::StreamEnd) {
+        let EventKind::Scalar { style, .. } = event.kind else { continue };
+        let (mut start, end) = (event.start.offset, event.end.offset);
+        if style == Style::Block {
+            // Behind `|` a comment may follow.
+            start = text[start..end].find('\n').map_or(end, |line| start + line);
+        }
+        at += bytes[at..].partition_point(|byte| *byte < start);
+        let inside = bytes[at..].partition_point(|byte| *byte < end);
+        found[at..at + inside].fill(true);
+        at += inside;
+    }
+    found
 }
 
 /// Reads a stretch of text that begins where a line does.

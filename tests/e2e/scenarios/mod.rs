@@ -8,6 +8,7 @@ mod bring_your_own;
 mod commands;
 mod contract;
 mod crds;
+mod gate;
 mod ignition;
 mod install;
 mod manager;
@@ -44,6 +45,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
     scenario("manager::kubeadm_configs_as_the_kubeadm_provider", manager::kubeadm_configs_as_the_kubeadm_provider),
     scenario("manager::kubeadm_providers_take_turns", manager::kubeadm_providers_take_turns),
+    scenario("gate::examples_are_refused", gate::examples_are_refused),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),
     scenario("render::configs_of_v1_10_are_equal", render::configs_of_v1_10_are_equal),

@@ -12,7 +12,7 @@ use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reaso
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::CHECKSUMS_FILE;
-use crate::lint::{self, Components, Release};
+use crate::lint::{Audience, Components, Extent, Release, templates};
 use crate::ops::repository::assets;
 use crate::ops::repository::configuration::{self as configuration_file, below_base};
 use crate::text::source::Source;
@@ -152,17 +152,19 @@ impl Examination {
         let others = explained.files.iter().filter(|file| file.name != METADATA_FILE && file.name != components_name);
         let templates: Vec<Source> = others.filter_map(|file| self.source_of(&explained, &file.name)).collect();
         let version = explained.picked.as_ref().ok().and_then(|(version, _)| parse_semantic(version).ok());
+        let asked = templates::Asked { extent: Extent::Whole, audience: Audience::User, known: &[] };
+        self.report.extend(templates::check(&templates, &asked, budget));
         let (Some(components), Some(version)) = (components, version) else {
-            self.report.extend(lint::templates::check(&templates, budget));
             return;
         };
         let release = Release {
             provider: &explained.provider,
             version: &version,
+            is_version_guessed: false,
             components,
             metadata: metadata.as_ref(),
-            templates: &templates,
             namespace: None,
+            audience: Audience::User,
         };
         self.report.extend(release.check(subject.config).report);
     }

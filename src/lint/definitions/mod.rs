@@ -1,27 +1,68 @@
 //! CRDs as the core and the API server take them: names, contract labels, schemas, conversion
 //! (book: "All resources: version", "BootstrapConfig, BootstrapConfigList resource definition").
 
-use std::collections::BTreeSet;
+pub(crate) mod contract_labels;
+pub(crate) mod fields_demanded;
+mod kind;
+pub(crate) mod kinds;
+mod lost_fields;
+pub(crate) mod outdated;
+pub(crate) mod rights;
+mod unmet;
+pub(crate) mod versions;
 
-use crate::contract::labels::{self, CONTRACT_PREFIX, CONTRACT_VERSIONS_SEPARATOR};
-use crate::contract::{ContractVersion, METADATA_FILE, book, crd_name};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::contract::labels;
+use crate::contract::{book, crd_name};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::Object;
 use crate::schema::structural;
 use crate::text::budget::Budget;
 
 rules! {
     /// the name of a CRD differs from the one that Cluster API computes
-    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME);
-    /// no CRD carries the label of the contract that metadata.yaml promises
-    LABEL_MISSING = error("crd-contract-label-missing"), url(book::CONTRACT_LABELS);
+    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME), catalogue("R06"), page(r"
+The core finds the CRD of a kind by its name, which it computes: the plural of the kind as a certain library forms it, and the group.
+clusterctl refuses CRDs with other names. A kind that core objects never refer to may carry an annotation that leaves it out.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: fooidentitys.infrastructure.cluster.x-k8s.io
+  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentitys, singular: fooidentity}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: fooidentities.infrastructure.cluster.x-k8s.io
+  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentities, singular: fooidentity}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+```
+");
     /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
     NOT_STRUCTURAL = error("crd-not-structural");
     /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
     CA_BUNDLE = error("crd-ca-bundle-present");
-    /// a contract label of a CRD names a version that the CRD does not serve
-    LABEL_VERSION_UNKNOWN = error("crd-contract-label-version-unknown"), url(book::CONTRACT_LABELS);
 }
+
+pub(in crate::lint) use kind::definitions_of;
 
 /// The group and kind of CRDs.
 pub(crate) const CRD_GROUP: &str = "apiextensions.k8s.io";
@@ -35,27 +76,17 @@ pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
 
 /// Judges a CRD, labels included.
 pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
-    let mut report: Report = name(crd).into_iter().collect();
-    report.extend(unknown_versions(crd));
-    report.extend(conversion(crd));
-    report.extend(structure(crd, budget));
+    let mut report = check_part(crd, budget);
+    report.extend(name(crd));
     report
 }
 
-/// The release promises a contract that no CRD fulfils (book: "Metadata YAML"; checklist CC-13). `series` is where it does. Only for
-/// providers whose kinds the core looks up by contract.
-pub(super) fn promise<'a>(contract: &str, crds: impl IntoIterator<Item = &'a Object>, series: &Place) -> Option<Diagnostic> {
-    let mut crds = crds.into_iter().peekable();
-    crds.peek()?;
-    let key = format!("{CONTRACT_PREFIX}{contract}");
-    if crds.any(|crd| crd.value()["metadata"]["labels"].get(&key).is_some()) {
-        return None;
-    }
-    let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
-    let message = format!("{METADATA_FILE} promises contract {contract}, but no CRD carries the label {key}");
-    let help =
-        format!("label the CRDs `{key}: VERSION` (`contracts` of provider.yaml does), or correct the series (known contracts: {known})");
-    Some(Diagnostic::of(&LABEL_MISSING, message).at(series.clone()).help(help))
+/// Judges a CRD to which kustomize may still add labels and annotations, such as the one that waives the rule about its name.
+pub(super) fn check_part(crd: &Object, budget: &Budget) -> Report {
+    let mut report: Report = contract_labels::unknown_versions(crd).into_iter().collect();
+    report.extend(conversion(crd));
+    report.extend(structure(crd, budget));
+    report
 }
 
 fn path(fields: &[&str]) -> FieldPath {
@@ -103,32 +134,6 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
         .collect()
 }
 
-/// The labels of a CRD by which it says which of its versions fulfil which contract.
-fn contract_labels(crd: &Object) -> impl Iterator<Item = (&'static str, &str)> {
-    ContractVersion::ALL.into_iter().filter_map(|contract| Some((contract.as_str(), crd.label(&contract.label())?)))
-}
-
-fn unknown_versions(crd: &Object) -> Vec<Diagnostic> {
-    let versions = crd.items(&["spec", "versions"]).iter();
-    let known: BTreeSet<&str> =
-        versions.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect();
-    let finding = |contract: &str, version: &str| {
-        let key = format!("{CONTRACT_PREFIX}{contract}");
-        let served: Vec<&str> = known.iter().copied().collect();
-        Diagnostic::of(
-            &LABEL_VERSION_UNKNOWN,
-            format!("label {key} of {} names {version}, which the CRD does not serve", crd.title()),
-        )
-        .at(crd.place(&FieldPath::root().field("metadata").field("labels").key(key)))
-        .help(format!("name versions that it serves: {}", served.join(", ")))
-    };
-    contract_labels(crd)
-        .flat_map(|(contract, value)| value.split(CONTRACT_VERSIONS_SEPARATOR).map(move |version| (contract, version)))
-        .filter(|(_, version)| !known.contains(version))
-        .map(|(contract, version)| finding(contract, version))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -151,18 +156,5 @@ mod tests {
         assert!(!faulty("foos.foo.dev", skip.clone()));
         assert!(faulty("fooconfigs.foo.dev", skip));
         assert!(!faulty("fooconfigs.foo.dev", json!({})));
-    }
-
-    #[test]
-    fn labels_name_versions_that_are_served() {
-        let value = serde_json::json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x", "labels": {
-            "cluster.x-k8s.io/v1beta2": "v1beta1_v1beta2"}}, "spec": {"versions": [{"name": "v1beta2", "served": true}, {"name": "v1beta1", "served": false}]}});
-        let messages: Vec<String> = unknown_versions(&Object::made(value)).into_iter().map(|finding| finding.message).collect();
-        assert_eq!(
-            messages,
-            ["label cluster.x-k8s.io/v1beta2 of CustomResourceDefinition/x names v1beta1, which the CRD does not serve"]
-        );
-        let none = serde_json::json!({"kind": "CustomResourceDefinition", "metadata": {"labels": {}}});
-        assert!(unknown_versions(&Object::made(none)).is_empty());
     }
 }

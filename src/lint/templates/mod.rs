@@ -1,44 +1,39 @@
 //! Cluster templates and ClusterClasses of a release: which files are some, and what clusterctl or its users would trip over
 //! (book: clusterctl, "Workload cluster templates", "ClusterClass definitions").
 
+pub(crate) mod fields;
+pub(crate) mod flags;
+pub(crate) mod kinds;
+mod known;
+pub(crate) mod references;
+pub(crate) mod rules;
+pub(crate) mod scripts;
+pub(crate) mod variables;
+
 use std::collections::BTreeSet;
 
-use super::template_text;
-use crate::contract::{CLUSTER_CLASS_PREFIX, book, cluster_class_name, template_flavor};
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::objects::{self, Object, Substituted};
+use super::{Audience, Extent, template_text};
+use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
+use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
 use crate::text::go;
 use crate::text::source::Source;
+use crate::text::yaml;
 
-rules! {
-    /// a file resembles a template, but clusterctl does not look for its name
-    NAME_UNKNOWN = warning("template-name-unknown"), url(book::TEMPLATES);
-    /// the name of a template file contains a control character
-    NAME_CONTROL = error("template-name-control");
-    /// the variables of a template cannot be substituted
-    SUBSTITUTION = error("template-substitution-broken"), url(book::VARIABLES);
-    /// a template contains a Namespace, which clusterctl renames to the target namespace
-    NAMESPACE_PRESENT = error("template-namespace-present"), url(book::TEMPLATES);
-    /// objects in a template have a fixed namespace, which clusterctl replaces
-    NAMESPACE_FOREIGN = info("template-namespace-foreign"), url(book::TEMPLATES);
-    /// a template uses a ClusterClass whose file is not part of the release
-    CLASS_MISSING = error("template-class-missing"), url(book::CLUSTER_CLASSES);
-    /// the name of a ClusterClass differs from that of its file
-    CLASS_NAME_WRONG = error("clusterclass-name-wrong"), url(book::CLUSTER_CLASSES);
-    /// a ClusterClass file uses a clusterctl variable
-    CLASS_VARIABLE = warning("clusterclass-variable-present"), url(book::CLUSTER_CLASSES);
-    /// an object in a ClusterClass file has a namespace
-    CLASS_NAMESPACE = warning("clusterclass-namespace-present"), url(book::CLUSTER_CLASSES);
-}
+pub(crate) use known::Known;
+use rules::{
+    CLASS_MISSING, CLASS_NAME_WRONG, CLASS_NAMESPACE, CLASS_VARIABLE, NAME_CONTROL, NAME_UNKNOWN, NAMESPACE_FOREIGN, NAMESPACE_PRESENT,
+    SUBSTITUTION,
+};
 
 /// The templates among some files by their file name, and those whose name looks as if clusterctl should find it.
 pub(crate) fn select<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str, &'a Source)>, Report) {
     let mut report = Report::new();
     let mut taken = Vec::new();
     for source in sources {
-        let file = file_name(source.name());
+        let file = source.file_name();
         if file.chars().any(char::is_control) {
             let finding = Diagnostic::of(&NAME_CONTROL, format!("the name {} has a control character", go::quote(file))).at(source.place());
             report.push(finding.help("rename the file: such a name ends lines in logs, and gives commands to terminals and CI systems"));
@@ -57,22 +52,81 @@ pub(crate) fn is_template(file: &str) -> bool {
     template_flavor(file).is_some() || cluster_class_name(file).is_some()
 }
 
-/// Judges the templates of a release.
-pub(crate) fn check(sources: &[Source], budget: &Budget) -> Report {
-    let classes: BTreeSet<&str> = sources.iter().filter_map(|source| cluster_class_name(file_name(source.name()))).collect();
-    let judge = |source| {
-        let mut report = match cluster_class_name(file_name(Source::name(source))) {
-            Some(class) => check_class(source, class, budget),
-            None => check_template(source, &classes, budget),
-        };
-        report.extend(template_text::check(source, budget));
-        report
-    };
-    sources.iter().flat_map(judge).collect()
+/// What is known of templates beside their text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Whether they are what clusterctl takes, or parts of which that is made: what a part lacks may come from elsewhere.
+    pub(crate) extent: Extent,
+    /// For whom they are judged.
+    pub(crate) audience: Audience<'a>,
+    /// The kinds of the CRDs of the release, and others in which to look after them.
+    pub(crate) known: &'a [&'a Known],
 }
 
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// Judges templates that lie beside each other.
+pub(crate) fn check(sources: &[Source], asked: &Asked<'_>, budget: &Budget) -> Report {
+    let classes: BTreeSet<&str> = sources.iter().filter_map(|source| cluster_class_name(source.file_name())).collect();
+    sources.iter().flat_map(|source| Judge { source, classes: &classes, asked }.report(budget)).collect()
+}
+
+/// A file, and what is known of what surrounds it.
+struct Judge<'a> {
+    source: &'a Source,
+    /// The classes whose files lie beside it.
+    classes: &'a BTreeSet<&'a str>,
+    asked: &'a Asked<'a>,
+}
+
+impl Judge<'_> {
+    fn report(&self, budget: &Budget) -> Report {
+        let sampled = match Sampled::new(self.source, budget) {
+            Ok(sampled) => sampled,
+            Err(finding) => return [*finding].into_iter().collect(),
+        };
+        let mut report = sampled.report.clone();
+        report.extend(match cluster_class_name(self.source.file_name()) {
+            Some(class) => check_class(&sampled, self.source, class),
+            None => self.template(&sampled),
+        });
+        report.extend(template_text::check(self.source, budget));
+        if matches!(self.asked.audience, Audience::Author(_)) {
+            report.extend(sampled.substituted.restore(self.advice(&sampled)));
+            report.extend(check_text(self.source, budget));
+        }
+        report
+    }
+
+    /// What is due of templates.
+    fn template(&self, sampled: &Sampled) -> Report {
+        let mut report: Report = sampled.objects().iter().filter_map(namespace).collect();
+        report.extend(fixed_namespaces(sampled));
+        if self.asked.extent == Extent::Whole {
+            report.extend(sampled.objects().iter().filter_map(|object| class_of_topology(sampled, object, self.classes)));
+        }
+        sampled.substituted.restore(report)
+    }
+
+    /// What who makes a template or a class should know of its objects.
+    fn advice(&self, sampled: &Sampled) -> Report {
+        let mut report = kinds::check(sampled, self.asked.known);
+        report.extend(fields::check(sampled, self.asked.known, self.asked.extent));
+        if self.asked.extent == Extent::Whole {
+            report.extend(references::check(sampled));
+            let is_class = cluster_class_name(self.source.file_name()).is_some();
+            let template = envsubst::parse(self.source.text()).ok().filter(|_| !is_class);
+            report.extend(template.iter().flat_map(|template| flags::check(sampled, template)));
+        }
+        report
+    }
+}
+
+/// Judges the text as it is written. Variables can break the YAML of a file that is sound once they are replaced: then its scripts are
+/// not judged.
+fn check_text(source: &Source, budget: &Budget) -> Report {
+    let Ok(template) = envsubst::parse(source.text()) else { return Report::new() };
+    let mut report = variables::check(source, &template);
+    report.extend(scripts::check(source, &template, &yaml::parse(source, budget).documents));
+    report
 }
 
 fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
@@ -88,7 +142,7 @@ fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
 /// A template whose variables were replaced by their defaults or by samples.
 struct Sampled {
     substituted: Substituted,
-    objects: Vec<Object>,
+    pool: Pool,
     /// What is wrong with the text.
     report: Report,
 }
@@ -97,12 +151,16 @@ impl Sampled {
     fn new(source: &Source, budget: &Budget) -> Result<Self, Box<Diagnostic>> {
         let substituted = Substituted::sampled(source, budget).map_err(|error| Box::new(substitution_finding(source, &error)))?;
         let (objects, report) = objects::documents(substituted.text(), budget);
-        Ok(Sampled { objects, report: substituted.restore(report), substituted })
+        Ok(Sampled { pool: Pool::of(objects), report: substituted.restore(report), substituted })
+    }
+
+    fn objects(&self) -> &[Object] {
+        self.pool.objects()
     }
 
     /// What is wrong with one of the objects, at its place in the template.
     fn judge<F: IntoIterator<Item = Diagnostic>>(&self, judge: impl Fn(&Object) -> F) -> Report {
-        self.substituted.restore(self.objects.iter().flat_map(judge).collect())
+        self.substituted.restore(self.objects().iter().flat_map(judge).collect())
     }
 
     /// `Kind/name`, with the variables that are in the name.
@@ -119,24 +177,11 @@ impl Sampled {
 
 /// The finding about a template whose variables cannot be read or replaced.
 pub(crate) fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
-    Diagnostic::of(&SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", file_name(source.name())))
+    Diagnostic::of(&SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", source.file_name()))
         .at(source.place_at(error.start..error.stopped.max(error.start)))
         .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
         .note(format!("clusterctl says: {error}"))
         .upstream(error.to_string())
-}
-
-fn check_template(source: &Source, classes: &BTreeSet<&str>, budget: &Budget) -> Report {
-    let sampled = match Sampled::new(source, budget) {
-        Ok(sampled) => sampled,
-        Err(finding) => return [*finding].into_iter().collect(),
-    };
-    let mut report = sampled.report.clone();
-    report.extend(
-        sampled.judge(|object| namespace(object).into_iter().chain(class_of_topology(&sampled, object, classes)).collect::<Vec<_>>()),
-    );
-    report.extend(sampled.substituted.restore(fixed_namespaces(&sampled).into_iter().collect()));
-    report
 }
 
 /// A template takes the namespace as given: no Namespace object.
@@ -152,7 +197,7 @@ fn namespace(object: &Object) -> Option<Diagnostic> {
 fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
     let path = FieldPath::of_fields("metadata.namespace");
     let is_fixed = |object: &&Object| object.at(&path).is_some() && !sampled.written(object, &path).contains("${");
-    let fixed: Vec<&Object> = sampled.objects.iter().filter(|object| object.kind() != "Namespace").filter(is_fixed).collect();
+    let fixed: Vec<&Object> = sampled.objects().iter().filter(|object| object.kind() != "Namespace").filter(is_fixed).collect();
     let (first, others) = fixed.split_first()?;
     let titles: Vec<String> = fixed.iter().map(|object| sampled.title(object)).collect();
     let message = format!("`clusterctl generate cluster` replaces the namespace of {}", titles.join(", "));
@@ -183,26 +228,21 @@ fn class_of_topology(sampled: &Sampled, object: &Object, classes: &BTreeSet<&str
 }
 
 /// The class is called as its file says, holds no clusterctl variables, and names no namespace.
-fn check_class(source: &Source, class: &str, budget: &Budget) -> Report {
-    let sampled = match Sampled::new(source, budget) {
-        Ok(sampled) => sampled,
-        Err(finding) => return [*finding].into_iter().collect(),
-    };
-    let mut report = sampled.report.clone();
-    report.extend(variables(source));
-    let file = file_name(source.name());
+fn check_class(sampled: &Sampled, source: &Source, class: &str) -> Report {
+    let mut report: Report = class_variable(source).into_iter().collect();
+    let file = source.file_name();
     let judge = |object: &Object| {
-        class_name(&sampled, file, object, class).into_iter().chain(namespace_of_class(&sampled, object)).collect::<Vec<_>>()
+        class_name(sampled, file, object, class).into_iter().chain(namespace_of_class(sampled, object)).collect::<Vec<_>>()
     };
     report.extend(sampled.judge(judge));
     report
 }
 
-fn variables(source: &Source) -> Option<Diagnostic> {
+fn class_variable(source: &Source) -> Option<Diagnostic> {
     let template = envsubst::parse(source.text()).ok()?;
     let uses = template.uses();
     let first = uses.first()?;
-    let message = format!("{} uses the variable {}", file_name(source.name()), first.name);
+    let message = format!("{} uses the variable {}", source.file_name(), first.name);
     Some(
         Diagnostic::of(&CLASS_VARIABLE, message)
             .at(source.place_at(first.span.clone()))
@@ -241,12 +281,15 @@ fn namespace_of_class(sampled: &Sampled, object: &Object) -> Option<Diagnostic> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lint::Wishes;
+
+    const ALL: Asked<'_> = Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[] };
 
     fn rules(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
         let mut report = select(&sources).1;
         let taken: Vec<Source> = select(&sources).0.into_iter().map(|(_, source)| source.clone()).collect();
-        report.extend(check(&taken, &Budget::default()));
+        report.extend(check(&taken, &ALL, &Budget::default()));
         let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
         report.findings().iter().map(|f| format!("{}:{}", f.rule.id, line(f))).collect()
     }
@@ -286,7 +329,7 @@ mod tests {
         let text = format!(
             "{CLUSTER}---\nkind: Secret\nmetadata: {{name: \"${{CLUSTER_NAME}}-s\", namespace: n}}\n---\nkind: Secret\nmetadata: {{name: \"${{NAME:=}}\", namespace: n}}\n"
         );
-        let report = check(&[Source::new("cluster-template.yaml", text)], &Budget::default());
+        let report = check(&[Source::new("cluster-template.yaml", text)], &ALL, &Budget::default());
         let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
         let expected = "`clusterctl generate cluster` replaces the namespace of Secret/${CLUSTER_NAME}-s, Secret/${NAME:=}";
         assert_eq!(messages, [expected]);
@@ -297,7 +340,7 @@ mod tests {
     fn fixed_namespaces_are_told_once() {
         let object = |name: &str, namespace: &str| format!("kind: X\nmetadata:\n  name: {name}\n  namespace: {namespace}\n");
         let text = ["default", "${NAMESPACE}", "kube-system"].map(|namespace| object("x", namespace)).join("---\n");
-        let report = check(&[Source::new("cluster-template.yaml", text)], &Budget::default());
+        let report = check(&[Source::new("cluster-template.yaml", text)], &ALL, &Budget::default());
         let [finding] = report.findings() else { panic!("{report:?}") };
         let line = |place: &crate::diag::Place| place.span.map_or(0, |span| span.start.line);
         assert_eq!((line(&finding.place), finding.related.iter().map(|related| line(&related.place)).collect()), (4, vec![14]));

@@ -1,44 +1,24 @@
 //! metadata.yaml of a release: read and judged (book: clusterctl, "Metadata YAML").
 
+pub(crate) mod rules;
+
 use std::collections::BTreeMap;
 
 use semver::Version;
 
 use crate::clusterctl::metadata_refusal;
-use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries, book};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
+use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report};
 use crate::schema::document::{self, Wording};
 use crate::text::budget::Budget;
-use crate::text::edit::indentation;
+use crate::text::edit::{Edits, indentation};
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Node};
+use rules::{
+    API_VERSION_WRONG, CONTRACT_UNKNOWN, EMPTY, FIELD_MISSING, FIELD_UNKNOWN, KIND_MISSING, KIND_WRONG, METADATA_REFUSED,
+    SERIES_DUPLICATED, SERIES_EMPTY, SERIES_MISSING, SERIES_UNORDERED, VALUE_REFUSED,
+};
 
-rules! {
-    /// metadata.yaml has an unknown field
-    FIELD_UNKNOWN = error("metadata-field-unknown"), url(book::METADATA_YAML);
-    /// metadata.yaml lacks a required field
-    FIELD_MISSING = error("metadata-field-missing"), url(book::METADATA_YAML);
-    /// a value in metadata.yaml has the wrong type or is out of range
-    VALUE_REFUSED = error("metadata-value-refused"), url(book::METADATA_YAML);
-    /// metadata.yaml has an `apiVersion` that clusterctl does not read
-    API_VERSION_WRONG = error("metadata-api-version-wrong"), url(book::METADATA_YAML);
-    /// metadata.yaml has a `kind` other than `Metadata`
-    KIND_WRONG = error("metadata-kind-wrong"), url(book::METADATA_YAML);
-    /// metadata.yaml has no `kind`, which clusterctl tolerates
-    KIND_MISSING = warning("metadata-kind-missing"), url(book::METADATA_YAML);
-    /// metadata.yaml contains no document
-    EMPTY = error("metadata-document-missing"), url(book::METADATA_YAML);
-    /// metadata.yaml lists no release series
-    SERIES_EMPTY = error("metadata-series-empty"), url(book::METADATA_YAML);
-    /// metadata.yaml does not list the series of the release
-    SERIES_MISSING = error("metadata-series-missing"), url(book::METADATA_YAML);
-    /// metadata.yaml lists a series twice, and clusterctl reads the first
-    SERIES_DUPLICATED = error("metadata-series-duplicated"), url(book::METADATA_YAML);
-    /// a release series names an unknown contract
-    CONTRACT_UNKNOWN = error("metadata-contract-unknown"), url(book::METADATA_YAML);
-    /// clusterctl refuses metadata.yaml
-    METADATA_REFUSED = error("metadata-refused"), url(book::METADATA_YAML);
-}
 const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
 
 /// A metadata.yaml that was read, with its places.
@@ -103,6 +83,11 @@ impl MetadataFile {
         self.place(&FieldPath::root().field("releaseSeries").index(index).field("contract"))
     }
 
+    /// Whether the whole file stands in brackets.
+    fn is_in_brackets(&self) -> bool {
+        self.source.slice(self.root.span).starts_with('{')
+    }
+
     /// The text of the file.
     pub(crate) fn source(&self) -> &Source {
         &self.source
@@ -119,12 +104,14 @@ fn judge(file: &MetadataFile) -> Report {
     ];
     if kind.is_none() {
         let finding = Diagnostic::of(&KIND_MISSING, "kind is missing, which clusterctl tolerates").at(file.place(&FieldPath::root()));
-        report.push(finding.help(format!("add `kind: {METADATA_KIND}`")));
+        report.push(finding.help(format!("add `kind: {METADATA_KIND}`")).fix(kind_added(file)));
     }
     for (rule, field, found, wanted) in fixed.into_iter().filter(|(_, _, found, wanted)| found != wanted) {
         let finding = Diagnostic::of(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
         let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
-        report.push(finding.note("this is the version of the file format; the contract stands in the series"));
+        let mut edits = Edits::of(file.source.text());
+        edits.replace(file.root.nearest(&FieldPath::root().field(field)).span, wanted);
+        report.push(finding.note("this is the version of the file format; the contract stands in the series").fix(edits));
     }
     let series = FieldPath::root().field("releaseSeries");
     if metadata.release_series.is_empty() {
@@ -142,14 +129,49 @@ fn judge(file: &MetadataFile) -> Report {
             report.push(finding.help("remove one of the two"));
         }
     }
+    report.extend(unordered(file));
     report
+}
+
+/// The file with its kind, behind the version of its format.
+fn kind_added(file: &MetadataFile) -> Fix {
+    let mut edits = Edits::of(file.source.text());
+    let kind = format!("kind: {METADATA_KIND}");
+    match file.root.at(&FieldPath::root().field("apiVersion")) {
+        Some(version) if !file.is_in_brackets() => {
+            edits.lines_after(version.span, &[indentation(file.source.text(), file.root.span.start()) + &kind])
+        }
+        _ => edits.first_entry(file.root.span, &kind),
+    }
+    edits.into()
+}
+
+/// Series in no order, and series 0.0, of which there is no release.
+fn unordered(file: &MetadataFile) -> Option<Diagnostic> {
+    let series: Vec<(i32, i32)> = file.metadata.release_series.iter().map(|series| (series.major, series.minor)).collect();
+    let list = FieldPath::root().field("releaseSeries");
+    if let Some(at) = series.iter().position(|series| *series == (0, 0)) {
+        let finding = Diagnostic::of(&SERIES_UNORDERED, "series 0.0 is a placeholder: no release is of it").at(file.place(&list.index(at)));
+        return Some(finding.help("remove the entry"));
+    }
+    if series.is_sorted() || series.iter().rev().is_sorted() {
+        return None;
+    }
+    let first = series.windows(2).position(|pair| (pair[0] < pair[1]) != (series[0] < series[1]))? + 1;
+    let (major, minor) = series[first];
+    let finding = Diagnostic::of(&SERIES_UNORDERED, format!("series {major}.{minor} is out of order")).at(file.place(&list.index(first)));
+    Some(finding.help("list the series from the oldest to the newest"))
+}
+
+/// Whether it is the name of a contract, of today or of former days.
+pub(super) fn is_contract(name: &str) -> bool {
+    ContractVersion::parse(name).is_some() || ["v1alpha2", "v1alpha3", "v1alpha4"].contains(&name)
 }
 
 /// Old series may name contracts that no core accepts any more; what is no contract at all is an error.
 fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeries) -> Option<Diagnostic> {
-    const RETIRED: &[&str] = &["v1alpha2", "v1alpha3", "v1alpha4"];
     let contract = series.contract.as_str();
-    if ContractVersion::parse(contract).is_some() || RETIRED.contains(&contract) {
+    if is_contract(contract) {
         return None;
     }
     let known = ContractVersion::ALL.map(ContractVersion::as_str).join(" or ");
@@ -177,7 +199,9 @@ pub(crate) fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result
                 .help(format!("add these lines, or {bump}")),
             false => finding.help(bump),
         };
-        Box::new(finding.note("clusterctl would refuse the release at the user's `init`: it does not match any release series"))
+        let mut edits = Edits::of(file.source.text());
+        list.add(&mut edits, version, &contract);
+        Box::new(finding.fix(edits).note("clusterctl would refuse the release at the user's `init`: it does not match any release series"))
     })
 }
 
@@ -191,9 +215,9 @@ pub(crate) fn newest_contract(file: &MetadataFile) -> String {
 pub(crate) struct List<'a> {
     file: &'a MetadataFile,
     /// The list.
-    pub(crate) range: TextRange,
+    range: TextRange,
     /// The last entry.
-    pub(crate) last: Option<TextRange>,
+    last: Option<TextRange>,
 }
 
 impl<'a> List<'a> {
@@ -205,18 +229,28 @@ impl<'a> List<'a> {
     }
 
     /// Whether each entry has lines of its own; else they stand in brackets.
-    pub(crate) fn is_block(&self) -> bool {
+    fn is_block(&self) -> bool {
         self.file.source.text()[self.range.start()..].starts_with('-')
     }
 
     /// The lines of a new entry.
-    pub(crate) fn entry(&self, version: &Version, contract: &str) -> Vec<String> {
+    fn entry(&self, version: &Version, contract: &str) -> Vec<String> {
         let indent = indentation(self.file.source.text(), self.range.start());
         vec![
             format!("{indent}- major: {}", version.major),
             format!("{indent}  minor: {}", version.minor),
             format!("{indent}  contract: {contract}"),
         ]
+    }
+
+    /// Adds an entry behind the last one.
+    pub(crate) fn add(&self, edits: &mut Edits<'_>, version: &Version, contract: &str) {
+        match self.last {
+            Some(last) if !self.is_block() => {
+                edits.append(last, format!(", {{major: {}, minor: {}, contract: {contract}}}", version.major, version.minor));
+            }
+            _ => edits.lines_after(self.range, &self.entry(version, contract)),
+        }
     }
 
     /// The last line of the last entry, or the end of the file.

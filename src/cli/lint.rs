@@ -1,0 +1,189 @@
+//! `lint PATH…`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::{Format, LevelFlags, Output};
+use super::settings::Judge;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::Report;
+use crate::ops::fix::{self, Fixed};
+use crate::ops::lint::{self, Form, JudgedFile, Linted};
+use crate::ops::repository::bundle;
+use crate::ops::rules::{self, Knows};
+use crate::report::Sources;
+use crate::report::levels::Verdict;
+use crate::report::text::{self, plural};
+use crate::shell::files;
+use crate::shell::input::{self, ENDINGS, Inputs, Limits};
+use crate::text::source::Source;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["lint"],
+    operands: "[PATH…]",
+    summary: "judge what you have of a provider against the contract: components, CRDs, metadata, templates",
+    family: None,
+    group: Group::Release,
+    manner: Manner::Ours,
+    examples: &["lint releases", "lint examples/harbour -o json"],
+    action: Action::of::<Arguments>(),
+};
+
+#[derive(Args)]
+struct Arguments {
+    /// Files, folders, - for standard input; without any the working folder
+    ///
+    /// What a file is, its name and its content say: components, metadata.yaml, cluster templates and ClusterClasses, CRDs and other objects,
+    /// releases, local repositories, kustomize trees as they are written. What lies in one folder is judged together.
+    #[arg(value_name = "PATH")]
+    files: Vec<String>,
+    /// Take every file as this
+    #[arg(long = "as", value_name = "FORM", value_parser = forms())]
+    form: Option<String>,
+    /// Tell what still stands on an older contract than this, and in which release of Cluster API it ends
+    #[arg(long, value_name = "CONTRACT", value_parser = ["v1beta1", "v1beta2"])]
+    contract: Option<String>,
+    /// Mend in the files what can be mended with certainty
+    ///
+    /// Comments and layout stay. A fix after which the file would not be sound is left out.
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: show the difference and write nothing; exit 1 if there is one
+    #[arg(long, requires = "fix")]
+    check: bool,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+fn forms() -> PossibleValuesParser {
+    PossibleValuesParser::new(Form::NAMED.map(|(word, _)| word))
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LintReport {
+    /// The files that were read, in the order of the command line.
+    files: Vec<JudgedFile>,
+    /// How many Kubernetes objects were judged, those of templates apart.
+    objects: usize,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let judge = self.levels.judge(context)?;
+        let paths = if self.files.is_empty() { vec![".".to_owned()] } else { self.files.clone() };
+        let Inputs { sources: mut texts, report: unread } = read(&paths, context)?;
+        let is_no_file = |text: &&Source| !files::is_file(Path::new(text.name().as_ref()));
+        if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
+            return Err(Failure::usage(format!("`--fix` changes files, and {} is none", text.name()), "leave it out"));
+        }
+        let form = self.form.as_deref().and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word)).map(|(_, form)| form);
+        let budget = Arc::clone(&context.budget);
+        let (contract, roles) = (self.contract.as_deref(), judge.roles());
+        let lint = |texts: &[Source]| lint::run(&lint::Request { sources: texts, form, contract, roles: &roles, budget: &budget });
+        let mut linted = lint(&texts);
+        for file in linted.files.iter().filter(|file| file.form == Form::Other.as_str()) {
+            context.trace(1, &format!("{} holds nothing of a provider", file.file));
+        }
+        let (mut verdict, mut sources) = verdict(context, &judge, &linted, &unread, &texts);
+        let mut follows = match fix::fixable(&verdict.report) {
+            fixable if fixable == 0 || texts.iter().any(|text| is_no_file(&text)) => String::new(),
+            fixable => format!("{fixable} can be mended with `--fix`"),
+        };
+        let mut differs = false;
+        if self.fix {
+            let found = std::mem::take(&mut linted.report);
+            let fixed = fix::run(texts, found, &verdict.report, &|texts| lint(texts).report);
+            differs = self.check && !fixed.changed.is_empty();
+            follows = self.write(context, &fixed, &sources)?;
+            (texts, linted.report) = (fixed.sources, fixed.report);
+            (verdict, sources) = self::verdict(context, &judge, &linted, &unread, &texts);
+        }
+        let done = done(&linted.files, linted.objects);
+        let to = if self.output.format == Format::Text && !self.check { To::Stdout } else { To::Stderr };
+        let body = LintReport { files: linted.files, objects: linted.objects };
+        context.report(self.output.format, "Lint", body, &verdict.report, &sources, to);
+        context.summary(&done, &verdict.report, &follows, to);
+        Ok(Exit::failing(differs || verdict.fails))
+    }
+}
+
+impl Arguments {
+    /// Writes the files that are mended, or shows how they differ; says what was done.
+    fn write(&self, context: &mut Context<'_>, fixed: &Fixed, sources: &Sources) -> Result<String, Failure> {
+        if fixed.changed.is_empty() {
+            return Ok("nothing mended".to_owned());
+        }
+        let counts = format!("{} in {}", plural(fixed.mended, "finding"), plural(fixed.changed.len(), "file"));
+        if !self.check {
+            for changed in &fixed.changed {
+                files::change_file(changed.after.name(), changed.after.text().as_bytes())?;
+            }
+            return Ok(format!("{counts} mended"));
+        }
+        if self.output.format == Format::Text {
+            let style = context.style(To::Stdout);
+            fixed.changed.iter().for_each(|changed| context.out(&text::unified(changed, sources, style)));
+        }
+        Ok(format!("{counts} would be mended; nothing written"))
+    }
+}
+
+/// The verdict on what was found, and what of the files may be shown.
+fn verdict(context: &Context<'_>, judge: &Judge, linted: &Linted, unread: &Report, texts: &[Source]) -> (Verdict, Sources) {
+    let mut report = unread.clone();
+    report.extend(linted.report.clone());
+    report.sort(&texts.iter().map(|text| text.name().as_ref()).collect::<Vec<_>>());
+    let mut sources: Sources = texts.iter().cloned().collect();
+    let asked = rules::asked(Knows::Files);
+    let others = linted.files.iter().filter(|file| !file.judged);
+    let others: BTreeSet<&str> = others.map(|file| file.file.as_str()).collect();
+    let is_judged = |file: &str, rule: &str| asked.contains(rule) && !others.contains(file);
+    (judge.verdict(context, report, &mut sources, &is_judged), sources)
+}
+
+/// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder of its name.
+fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> {
+    let is_tar = |path: &&String| *path != "-" && files::is_file(Path::new(path)) && bundle::is_tar(&files::read_start(path, TAR_HEADER));
+    let (tars, plain): (Vec<&String>, Vec<&String>) = paths.iter().partition(is_tar);
+    let plain: Vec<String> = plain.into_iter().cloned().collect();
+    let mut inputs = input::read(&plain, Limits::default(), &mut context.stdio.stdin)?;
+    let mut left = bundle::MOST_BYTES;
+    for path in tars {
+        let bytes = files::read_file(path, Limits { file_bytes: left, ..Limits::default() })?;
+        left -= bytes.len() as u64;
+        let (sources, report) = bundle::texts_of_tar(&bytes, path, &ENDINGS);
+        inputs.sources.extend(sources);
+        inputs.report.extend(report);
+    }
+    Ok(inputs)
+}
+
+/// How many bytes tell a tar.
+const TAR_HEADER: u64 = 512;
+
+/// How much was judged: `1 components file, 2 templates, 40 objects`.
+fn done(files: &[JudgedFile], objects: usize) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    files.iter().for_each(|file| *counts.entry(file.form).or_default() += 1);
+    let count = |form: Form| counts.get(form.as_str()).copied().unwrap_or_default();
+    let named = [
+        (count(Form::Components), "components file"),
+        (count(Form::Metadata), "metadata file"),
+        (count(Form::Template), "template"),
+        (objects, "object"),
+    ];
+    let said: Vec<String> = named.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(count, what)).collect();
+    if said.is_empty() { "nothing judged".to_owned() } else { said.join(", ") }
+}

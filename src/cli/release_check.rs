@@ -1,0 +1,129 @@
+//! `release check`.
+
+use std::path::Path;
+
+use clap::Args;
+use schemars::JsonSchema;
+use semver::Version;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::{Format, LevelFlags, Output};
+use super::repository::texts;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::Report;
+use crate::ops::release_build;
+use crate::ops::release_check::{self, Files, Request};
+use crate::ops::rules::{self, Knows};
+use crate::ops::settings::ProjectRoles;
+use crate::report::Sources;
+use crate::report::text::plural;
+use crate::shell::files;
+use crate::shell::input::Limits;
+use crate::text::tree::Tree;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["release", "check"],
+    operands: "VERSION DIR…",
+    summary: "judge a release before it is published, and whether users can upgrade to it",
+    family: None,
+    group: Group::Release,
+    manner: Manner::Ours,
+    examples: &[
+        "release check v0.2.0 releases/bootstrap-windlass/v0.2.0",
+        "release check v0.2.0 releases/bootstrap-windlass/v0.2.0 --previous releases/bootstrap-windlass/v0.1.0",
+    ],
+    action: Action::of::<Check>(),
+};
+
+#[derive(Args)]
+struct Check {
+    /// The version to publish, such as v0.2.0
+    #[arg(value_name = "VERSION")]
+    release: String,
+    /// The folders with the files of the release
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<String>,
+    /// The release that users upgrade from: what would break for them is told
+    #[arg(long, value_name = "DIR")]
+    previous: Option<String>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CheckReport {
+    /// The version that was asked for.
+    version: String,
+    /// The labels of the providers, such as `bootstrap-windlass`.
+    providers: Vec<String>,
+    /// The contract of the release series; null when metadata.yaml does not list it.
+    contract: Option<String>,
+    /// The release that users upgrade from.
+    previous: Option<String>,
+}
+
+impl Run for Check {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let judge = self.levels.judge(context)?;
+        if self.previous.is_some() && self.folders.len() > 1 {
+            return Err(Failure::usage("`--previous` goes with one folder", "check each folder by itself"));
+        }
+        let mut body =
+            CheckReport { version: self.release.clone(), providers: Vec::new(), contract: None, previous: self.previous.clone() };
+        let (mut report, mut sources) = (Report::new(), Sources::new());
+        let previous = self.previous.as_deref().map(read).transpose()?;
+        match release_build::version(&self.release) {
+            Err(finding) => report.push(*finding),
+            Ok(version) => {
+                for folder in &self.folders {
+                    let tree = read(folder)?;
+                    sources.extend(texts(folder, &tree));
+                    let previous = self.previous.as_deref().zip(previous.as_ref()).map(|(shown, tree)| Files { tree, shown });
+                    Self::check(context, &judge.roles(), Files { tree: &tree, shown: folder }, &version, previous, &mut body, &mut report);
+                }
+                let previous = self.previous.as_deref().zip(previous.as_ref());
+                previous.into_iter().for_each(|(shown, tree)| sources.extend(texts(shown, tree)));
+            }
+        }
+        report.sort(&sources.names().collect::<Vec<_>>());
+        let asked = rules::asked(if self.previous.is_some() { Knows::Previous } else { Knows::Version });
+        let is_before = |file: &str| self.previous.as_deref().is_some_and(|previous| Path::new(file).starts_with(previous));
+        let verdict = judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file));
+        let done = format!("{} {}", plural(body.providers.len(), "provider"), self.release);
+        let is_text = self.output.format == Format::Text;
+        context.report(self.output.format, "ReleaseCheck", body, &verdict.report, &sources, To::Stdout);
+        context.summary(&done, &verdict.report, "", if is_text { To::Stdout } else { To::Stderr });
+        Ok(Exit::failing(verdict.fails))
+    }
+}
+
+/// The files of a folder.
+fn read(folder: &str) -> Result<Tree, Failure> {
+    if !files::is_folder(Path::new(folder)) {
+        return Err(Failure::usage(format!("{folder} is no folder"), "name the folder of a release"));
+    }
+    Ok(files::read_tree(folder, Limits::default())?)
+}
+
+impl Check {
+    fn check(
+        context: &Context<'_>,
+        roles: &ProjectRoles,
+        release: Files<'_>,
+        version: &Version,
+        previous: Option<Files<'_>>,
+        body: &mut CheckReport,
+        report: &mut Report,
+    ) {
+        let checked = release_check::run(&Request { release, version, previous, roles, budget: &context.budget });
+        report.extend(checked.report);
+        body.contract = body.contract.take().or_else(|| checked.providers.first().map(|provider| provider.contract.clone()));
+        body.providers.extend(checked.providers.into_iter().map(|provider| provider.label));
+    }
+}

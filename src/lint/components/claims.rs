@@ -1,0 +1,115 @@
+//! Cluster-wide objects of several components files of a release, of which each installs, labels and deletes them as its own.
+
+use std::collections::BTreeMap;
+
+use super::Components;
+use crate::contract::book;
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::objects::scope::is_namespaced;
+use crate::objects::{Anchor, Object, Substituted};
+
+rules! {
+    /// two components files of a release contain the same cluster-wide object
+    OBJECT_SHARED = warning("release-object-shared"), catalogue("C08"), url(book::LABELS), page(r"
+Each components file of a release is a provider of its own for clusterctl. An object outside of namespaces that two of them contain, such
+as a CRD or the Namespace, gets the label of the provider that was installed last. When that one is deleted with its CRDs or its
+namespace, the other loses them too, and with a CRD go all its objects.
+
+Let one file own the object: give each provider a namespace and roles of its own, and leave a CRD to the provider whose controller
+reconciles it.
+
+## Bad
+
+```yaml control-plane-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-system
+  labels:
+    cluster.x-k8s.io/provider: control-plane-foo
+```
+
+## Good
+
+```yaml control-plane-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-control-plane-system
+  labels:
+    cluster.x-k8s.io/provider: control-plane-foo
+```
+");
+}
+
+/// The cluster-wide objects of a components file.
+pub(crate) struct Claims {
+    /// Group, kind and name, and where the object stands.
+    objects: Vec<([String; 3], Anchor)>,
+    substituted: Option<Substituted>,
+}
+
+impl Claims {
+    /// Those of a file.
+    pub(crate) fn of(components: &Components) -> Self {
+        let key = |object: &Object| [object.group(), object.kind(), object.name()].map(str::to_owned);
+        let cluster_wide = components.objects().iter().filter(|object| !is_namespaced(object.kind()));
+        Claims { objects: cluster_wide.map(|object| (key(object), object.anchor())).collect(), substituted: components.substituted.clone() }
+    }
+
+    fn place(&self, anchor: &Anchor) -> Place {
+        let finding = Diagnostic::of(&OBJECT_SHARED, "").at(anchor.place(&FieldPath::of_fields("metadata.name")));
+        self.substituted.as_ref().map_or_else(|| finding.place.clone(), |substituted| substituted.restored(finding.clone()).place)
+    }
+}
+
+/// Judges the components files of one release together.
+pub(crate) fn check(files: &[Claims]) -> Report {
+    let mut seen: BTreeMap<&[String; 3], (&Claims, &Anchor)> = BTreeMap::new();
+    let mut report = Report::new();
+    for claims in files {
+        let shared = |key| seen.get(key).copied().filter(|(first, _)| !std::ptr::eq(*first, claims));
+        let found: Vec<_> = claims.objects.iter().filter_map(|(key, anchor)| Some((key, anchor, shared(key)?))).collect();
+        report.extend(found.into_iter().map(|(key, anchor, (first, earlier))| {
+            let [_, kind, name] = key;
+            let first = first.place(earlier);
+            let file = first.file.as_deref().unwrap_or_default().to_owned();
+            let message = format!("{kind}/{name} is in {file} too, and each of the two providers takes it for its own");
+            let finding = Diagnostic::of(&OBJECT_SHARED, message).at(claims.place(anchor)).related(first, "the other");
+            let help = match kind.as_str() {
+                "Namespace" => "give each provider a Namespace of its own",
+                _ => "leave it to one of the files, or give the objects different names",
+            };
+            finding.help(help).note("what `clusterctl delete` of one provider removes is missing for the other")
+        }));
+        for (key, anchor) in &claims.objects {
+            seen.entry(key).or_insert((claims, anchor));
+        }
+    }
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::budget::Budget;
+    use crate::text::source::Source;
+
+    fn claims(file: &str, namespace: &str) -> Claims {
+        let text = format!(
+            "# ${{FIRST:=a long default}}\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}}}\n---\n\
+             apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: {namespace}}}\n"
+        );
+        Claims::of(&Components::read(Source::new(file, text), &Budget::default()))
+    }
+
+    #[test]
+    fn cluster_wide_objects_belong_to_one_file() {
+        let report = check(&[claims("a.yaml", "ns"), claims("b.yaml", "ns"), claims("c.yaml", "other")]);
+        let [finding] = report.findings() else { panic!("{report:?}") };
+        let place = |place: &Place| (place.file.as_deref().map(str::to_owned), place.span.unwrap().start.line);
+        assert_eq!(place(&finding.place), (Some("b.yaml".to_owned()), 4));
+        assert_eq!(place(&finding.related[0].place), (Some("a.yaml".to_owned()), 4));
+        assert!(check(&[claims("a.yaml", "ns")]).is_empty());
+    }
+}

@@ -1,0 +1,352 @@
+//! Images of a release: whether they are those of the release, and whether somebody still has them.
+
+use semver::Version;
+
+use crate::contract::{Image, MANAGER_CONTAINER};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::lint::Scope;
+use crate::objects::{Object, pods};
+
+rules! {
+    /// the manager's image has another version than the release
+    pub(crate) VERSION_OTHER = warning("components-image-version-other"), catalogue("A05"), page(r"
+The tag of the manager's image is not the version of the release: whoever installs v0.2.0 runs another manager, with the CRDs, flags and
+rights of v0.2.0. Most often the step that writes the tag did not run.
+
+Write the version as the tag, with or without its `v`, or pin the image by its digest.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: ghcr.io/example/foo-controller:v0.1.0
+        ports:
+        - name: webhook-server
+          containerPort: 9443
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: ghcr.io/example/foo-controller:v0.2.0
+        ports:
+        - name: webhook-server
+          containerPort: 9443
+```
+");
+    /// an image is none of a release: its tag moves, or its registry is for tests
+    UNRELEASED = warning("components-image-unreleased"), catalogue("A05"), page(r"
+An image without a tag, or with one such as `latest`, `dev` or `main`, is another one tomorrow: two installations of the same release run
+different code, and what was tested is not what runs. Registries such as `gcr.io/k8s-staging-…` are for images that are tested before a
+release; nobody promises to keep them.
+
+Build the file with the image of the release.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: ghcr.io/example/foo-controller:latest
+        ports:
+        - name: webhook-server
+          containerPort: 9443
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: ghcr.io/example/foo-controller:v0.2.0
+        ports:
+        - name: webhook-server
+          containerPort: 9443
+```
+");
+    /// an image comes from a registry that is gone
+    REGISTRY_GONE = error("components-image-registry-gone"), catalogue("A07"), page(r"
+The image comes from a registry that has been shut down. Nodes that do not have the image already cannot pull it, the pod does not start,
+and clusterctl waits for it in vain.
+
+- `gcr.io/kubebuilder` is gone since March 18, 2025 (kubernetes-sigs/kubebuilder, discussion 3907). Its kube-rbac-proxy is
+  `quay.io/brancz/kube-rbac-proxy` now; a manager with controller-runtime 0.16 or later needs none.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: gcr.io/kubebuilder/wait:v0.1.0
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: ghcr.io/example/wait:v0.1.0
+```
+");
+    /// an image comes from a registry that takes no new images and is to go
+    REGISTRY_FROZEN = warning("components-image-registry-frozen"), catalogue("A07"), page(r"
+The image comes from a registry that gets no new images and will be switched off.
+
+- `k8s.gcr.io` is frozen since April 3, 2023 and was redirected to `registry.k8s.io` on March 20, 2023 (kubernetes.io/blog, February 6 and
+  March 10, 2023). Sites that let through certain registries only have let go of it.
+
+Write the new registry; names and tags are the same.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: k8s.gcr.io/pause:3.8
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: foo-controller-manager
+  namespace: foo-system
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: registry.k8s.io/pause:3.8
+```
+");
+}
+
+/// Tags that name no release.
+const MOVING: [&str; 16] = [
+    "canary",
+    "ci",
+    "dev",
+    "devel",
+    "develop",
+    "development",
+    "e2e",
+    "edge",
+    "head",
+    "latest",
+    "main",
+    "master",
+    "nightly",
+    "snapshot",
+    "staging",
+    "test",
+];
+
+/// Where images lie that are tested before they are released.
+const STAGING: [&str; 2] = ["gcr.io/k8s-staging-", "us-central1-docker.pkg.dev/k8s-staging-images/"];
+
+/// Judges the images of all objects. Those that cannot be read are findings of their own.
+pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
+    let mut report = Report::new();
+    for object in scope.objects {
+        for (path, container) in pods::containers(object.value()) {
+            let text = container["image"].as_str().unwrap_or_default();
+            let Ok(image) = Image::parse(text) else { continue };
+            let at = Used { object, path: path.field("image"), text, is_manager: container["name"] == MANAGER_CONTAINER };
+            report.extend(at.registry());
+            // Sources have an image of development; who builds the release writes the other.
+            if scope.is_whole() {
+                report.extend(at.unreleased(&image, scope.version).or_else(|| at.other_version(&image, scope.version?)));
+            }
+        }
+    }
+    report
+}
+
+/// An image, and where it is used.
+struct Used<'o> {
+    object: &'o Object,
+    path: FieldPath,
+    text: &'o str,
+    is_manager: bool,
+}
+
+impl Used<'_> {
+    fn finding(&self, rule: &'static crate::diag::Rule, what: &str) -> Diagnostic {
+        let message = format!("image `{}` of {} {what}", self.text, self.object.title());
+        Diagnostic::of(rule, message).at(self.object.place(&self.path))
+    }
+
+    fn registry(&self) -> Option<Diagnostic> {
+        if let Some(name) = self.text.strip_prefix("gcr.io/kubebuilder/") {
+            let finding = self.finding(&REGISTRY_GONE, "cannot be pulled: gcr.io/kubebuilder is gone since March 18, 2025");
+            let finding = finding.note("kubernetes-sigs/kubebuilder, discussion 3907: the images are unavailable");
+            return Some(match name.starts_with("kube-rbac-proxy") {
+                true => finding.help(format!("write `image: quay.io/brancz/{name}`, or remove the container")),
+                false => finding.help("name a registry that has it"),
+            });
+        }
+        let name = self.text.strip_prefix("k8s.gcr.io/")?;
+        let finding = self.finding(&REGISTRY_FROZEN, "comes from k8s.gcr.io, which is frozen since April 3, 2023");
+        Some(finding.help(format!("write `image: registry.k8s.io/{name}`")))
+    }
+
+    fn unreleased(&self, image: &Image, version: Option<&Version>) -> Option<Diagnostic> {
+        let is_staged = STAGING.iter().any(|staging| self.text.starts_with(staging));
+        let what = match &image.tag {
+            _ if is_staged => "comes from a staging registry, where nobody promises to keep it".to_owned(),
+            _ if image.digest.is_some() => return None,
+            None => "has no tag, so it is another one tomorrow".to_owned(),
+            Some(tag) if MOVING.contains(&tag.to_lowercase().as_str()) => format!("has the tag `{tag}`, so it is another one tomorrow"),
+            Some(_) => return None,
+        };
+        let repository = if is_staged { "REGISTRY" } else { &image.repository };
+        let version = version.map_or_else(|| "VERSION".to_owned(), |version| format!("v{version}"));
+        Some(
+            self.finding(&UNRELEASED, &what)
+                .help(format!("write the image of the release: `image: {repository}/{}:{version}`", image.name)),
+        )
+    }
+
+    fn other_version(&self, image: &Image, version: &Version) -> Option<Diagnostic> {
+        let tag = image.tag.as_deref().filter(|tag| self.is_manager && !is_of(tag, version))?;
+        let finding = self.finding(&VERSION_OTHER, &format!("has the tag `{tag}`, but the release is v{version}"));
+        let repository = self.text.strip_suffix(tag).unwrap_or(self.text);
+        Some(finding.help(format!("write `image: {repository}v{version}`")))
+    }
+}
+
+/// Whether a tag is a version, perhaps with a variant of the image behind it: `v0.2.0-debian`, but not `v0.2.0-rc.1`.
+fn is_of(tag: &str, version: &Version) -> bool {
+    // A tag has no plus sign.
+    let text = version.to_string().replace('+', "-");
+    let tag = tag.strip_prefix('v').unwrap_or(tag).replace('_', "-");
+    let is_earlier = |rest: &str| ["alpha", "beta", "dev", "pre", "rc"].iter().any(|word| rest.starts_with(word));
+    match tag.strip_prefix(&text) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('-').is_some_and(|rest| !is_earlier(rest)),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::lint::components::tests::{of, released, told};
+
+    fn manager(image: &str) -> Value {
+        json!({"name": "manager", "image": image})
+    }
+
+    fn deployment(container: Value) -> Object {
+        of("apps/v1", "Deployment", "d", json!({"spec": {"template": {"spec": {"containers": [container]}}}}))
+    }
+
+    #[test]
+    fn tags_are_the_version() {
+        let version = |text: &str| Version::parse(text).unwrap();
+        for (tag, of, is_its) in [
+            ("v0.2.0", "0.2.0", true),
+            ("0.2.0", "0.2.0", true),
+            ("v0.2.0-debian", "0.2.0", true),
+            ("v0.2.0-rc.1", "0.2.0-rc.1", true),
+            ("v0.2.0_build.1", "0.2.0+build.1", true),
+            ("v0.2.0-rc.1", "0.2.0", false),
+            ("v0.2.0", "0.2.0-rc.1", false),
+            ("v0.1.0", "0.2.0", false),
+            ("v0.2.01", "0.2.0", false),
+        ] {
+            let found = released(&[deployment(manager(&format!("ghcr.io/a/b:{tag}")))], &version(of), check);
+            assert_eq!(found.is_empty(), is_its, "{tag} of {of}");
+        }
+        let sidecar = json!({"name": "proxy", "image": "ghcr.io/a/b:v9.9.9"});
+        assert!(released(&[deployment(sidecar)], &version("0.2.0"), check).is_empty());
+        assert_eq!(told(&[deployment(manager("ghcr.io/a/b:v9.9.9"))], check), [""; 0], "nobody said the version");
+    }
+
+    #[test]
+    fn images_that_move_are_found() {
+        let digest = format!("@sha256:{}", "a".repeat(64));
+        let run = |image: &str| told(&[deployment(manager(image))], check);
+        let found = [format!("{} spec.template.spec.containers[0].image", UNRELEASED.id)];
+        for image in ["ghcr.io/a/b", "ghcr.io/a/b:latest", "ghcr.io/a/b:main", "ghcr.io/a/b:Dev", "gcr.io/k8s-staging-a/b:v1.0.0"] {
+            assert_eq!(run(image), found, "{image}");
+        }
+        for image in ["ghcr.io/a/b:v1", "ghcr.io/a/b:main-7", &format!("ghcr.io/a/b{digest}"), &format!("ghcr.io/a/b:latest{digest}")] {
+            assert_eq!(run(image), [""; 0], "{image}");
+        }
+    }
+
+    /// kubernetes-sigs/kubebuilder, discussion 3907; kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement.
+    #[test]
+    fn registries_that_are_gone_are_found() {
+        let run = |image: &str| told(&[deployment(json!({"name": "x", "image": image}))], check);
+        let place = "spec.template.spec.containers[0].image";
+        assert_eq!(run("gcr.io/kubebuilder/kube-rbac-proxy:v0.13.1"), [format!("{} {place}", REGISTRY_GONE.id)]);
+        assert_eq!(run("k8s.gcr.io/pause:3.1"), [format!("{} {place}", REGISTRY_FROZEN.id)]);
+        assert_eq!(run("registry.k8s.io/pause:3.1"), [""; 0]);
+        assert_eq!(run("gcr.io/other/x:v1"), [""; 0]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The provider label of components (book: clusterctl, "Labels"; checklist CC-23). clusterctl writes it on everything that it installs;
+//! what kubectl installed is recognised by it.
+
+use std::collections::BTreeMap;
+
+use crate::contract::labels::PROVIDER;
+use crate::contract::{ProviderType, book};
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::lint::Scope;
+use crate::objects::Object;
+
+rules! {
+    /// components lack the label `cluster.x-k8s.io/provider`
+    LABEL_MISSING = warning("components-provider-label-missing"), catalogue("C05"), url(book::LABELS), page(r"
+Every object of a components file should carry the label `cluster.x-k8s.io/provider` with the name of the provider. clusterctl adds it
+when it installs; without clusterctl, as with `kubectl apply` or a GitOps tool, nobody does, and clusterctl does not find the provider's
+objects later.
+
+Set the label in the kustomization, for all objects at once.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: foo-manager
+  namespace: foo-system
+  labels: null
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: foo-manager
+  namespace: foo-system
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+```
+");
+    /// the provider label is not the type of the provider and its name, or not the same on all components
+    LABEL_WRONG = warning("components-provider-label-wrong"), catalogue("C06"), url(book::LABELS), page(r"
+The value of `cluster.x-k8s.io/provider` is the type of the provider, a hyphen and its name, such as `infrastructure-foo`; the core
+provider's is `cluster-api`. It is the same on all objects of the file. clusterctl writes its own value when it installs, so that another
+one matters where `kubectl apply` or a GitOps tool installs: tools that look for the provider's objects by the label do not find them.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-system
+  labels:
+    cluster.x-k8s.io/provider: foo
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-system
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+```
+");
+}
+
+/// Judges the labels of all objects: each fault is told once, with the other objects that have it.
+pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
+    if !scope.is_whole() {
+        return Report::new();
+    }
+    let (labelled, bare): (Vec<&Object>, Vec<&Object>) = scope.objects.iter().partition(|object| value(object).is_some());
+    let mut values: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
+    for object in labelled {
+        values.entry(value(object).unwrap_or_default()).or_default().push(object);
+    }
+    let expected = expected(&values, scope.provider_type);
+    let mut report: Report = missing(&bare, &expected).into_iter().collect();
+    report.extend(values.iter().filter(|(value, _)| **value != expected).filter_map(|(value, objects)| wrong(value, objects, &expected)));
+    report
+}
+
+fn value(object: &Object) -> Option<&str> {
+    object.label(PROVIDER).filter(|value| !value.is_empty())
+}
+
+/// The value that the objects should have: the one with the right form that most of them have. Where none has it, one is made up.
+fn expected(values: &BTreeMap<&str, Vec<&Object>>, provider_type: Option<ProviderType>) -> String {
+    let is_of_type = |value: &str| provider_type.is_none_or(|of| fits(value, of));
+    let most = values.iter().filter(|(value, _)| is_of_type(value)).max_by_key(|(_, objects)| objects.len());
+    let made_up = || {
+        let other = values.iter().max_by_key(|(_, objects)| objects.len()).map_or("NAME", |(value, _)| *value);
+        let name = ProviderType::ALL[1..].iter().find_map(|of| other.strip_prefix(of.label("").as_str())).unwrap_or(other);
+        let name = if name.is_empty() { "NAME" } else { name };
+        provider_type.unwrap_or(ProviderType::InfrastructureProvider).label(name)
+    };
+    most.map_or_else(made_up, |(value, _)| (*value).to_owned())
+}
+
+fn fits(value: &str, provider_type: ProviderType) -> bool {
+    let begins = |of: &ProviderType| value.strip_prefix(of.label("").as_str()).is_some_and(|name| !name.is_empty());
+    match provider_type {
+        // The label of the core provider has no type; that of another type is not its.
+        ProviderType::CoreProvider => !ProviderType::ALL[1..].iter().any(begins),
+        other => begins(&other),
+    }
+}
+
+fn missing(bare: &[&Object], expected: &str) -> Option<Diagnostic> {
+    let (first, others) = bare.split_first()?;
+    let what = match others.len() {
+        0 => format!("{} has", first.title()),
+        1 => format!("{} and one other object have", first.title()),
+        count => format!("{} and {count} other objects have", first.title()),
+    };
+    let finding = Diagnostic::of(&LABEL_MISSING, format!("{what} no label {PROVIDER}")).at(first.place(&FieldPath::of_fields("metadata")));
+    let finding = finding.help(format!("add `{PROVIDER}: {expected}` to the labels of all objects"));
+    Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&FieldPath::of_fields("metadata")), "")))
+}
+
+fn wrong(value: &str, objects: &[&Object], expected: &str) -> Option<Diagnostic> {
+    let (first, others) = objects.split_first()?;
+    let path = FieldPath::of_fields("metadata.labels").key(PROVIDER);
+    let finding = Diagnostic::of(&LABEL_WRONG, format!("label {PROVIDER} of {} is `{value}`, not `{expected}`", first.title()))
+        .at(first.place(&path))
+        .help(format!("write `{PROVIDER}: {expected}`"))
+        .note("clusterctl writes its own value; without clusterctl the objects are not found as those of the provider");
+    Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&path), "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::components::tests::{found_in, labelled};
+
+    /// Book, clusterctl contract, "Labels": the table of values.
+    #[test]
+    fn values_are_type_and_name() {
+        use ProviderType::{BootstrapProvider, ControlPlaneProvider, CoreProvider, IPAMProvider};
+        for (value, of, is_right) in [
+            ("bootstrap-kubeadm", BootstrapProvider, true),
+            ("control-plane-kubeadm", ControlPlaneProvider, true),
+            ("cluster-api", CoreProvider, true),
+            ("ipam-in-cluster", IPAMProvider, true),
+            ("k0sproject-k0smotron", BootstrapProvider, false),
+            ("bootstrap-", BootstrapProvider, false),
+            ("bootstrap-kubeadm", ControlPlaneProvider, false),
+            ("infrastructure-docker", CoreProvider, false),
+        ] {
+            let report = found_in(&[labelled("ConfigMap", "a", Some(value))], Some(of), check);
+            assert_eq!(report.is_empty(), is_right, "{value}: {report:?}");
+        }
+        let wrong = found_in(&[labelled("ConfigMap", "a", Some("bootstrap-foo"))], Some(ControlPlaneProvider), check);
+        assert!(wrong.findings()[0].message.ends_with("is `bootstrap-foo`, not `control-plane-foo`"), "{wrong:?}");
+        assert!(found_in(&[labelled("ConfigMap", "a", Some("anything"))], None, check).is_empty(), "the type is not known");
+    }
+
+    #[test]
+    fn each_fault_is_told_once() {
+        let objects = [("a", None), ("b", Some("infrastructure-foo")), ("c", None), ("d", Some("foo")), ("e", Some("infrastructure-foo"))];
+        let objects = objects.map(|(name, value)| labelled("ConfigMap", name, value));
+        let report = found_in(&objects, Some(ProviderType::InfrastructureProvider), check);
+        let told: Vec<_> = report.findings().iter().map(|finding| (finding.message.as_str(), finding.related.len())).collect();
+        let expected = [
+            ("ConfigMap/a and one other object have no label cluster.x-k8s.io/provider", 1),
+            ("label cluster.x-k8s.io/provider of ConfigMap/d is `foo`, not `infrastructure-foo`", 0),
+        ];
+        assert_eq!(told, expected);
+        let half = [labelled("ConfigMap", "a", Some("infrastructure-foo")), labelled("ConfigMap", "b", Some("infrastructure-bar"))];
+        assert_eq!(
+            found_in(&half, Some(ProviderType::InfrastructureProvider), check).findings().len(),
+            1,
+            "one file, one provider"
+        );
+    }
+}

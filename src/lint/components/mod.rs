@@ -1,0 +1,164 @@
+//! A components file, read once: as it is written, and as clusterctl gets it, with its variables replaced.
+
+mod called;
+pub(crate) mod certificates;
+pub(crate) mod claims;
+pub(crate) mod images;
+pub(crate) mod labels;
+pub(crate) mod managers;
+pub(crate) mod placeholders;
+pub(crate) mod removed;
+pub(crate) mod roles;
+pub(crate) mod services;
+#[cfg(test)]
+mod tests;
+pub(crate) mod variables;
+pub(crate) mod webhooks;
+pub(crate) mod workloads;
+
+use super::{Asked, Audience, containers, conversion, definitions, descriptions, duplicates, gate, namespaces, pods, scalars};
+use variables::Prefixes;
+
+use crate::contract::book;
+use crate::diag::{Diagnostic, Report, rules};
+use crate::objects::{self, Object, Pool, Substituted};
+use crate::text::budget::Budget;
+use crate::text::envsubst;
+use crate::text::source::Source;
+use crate::text::yaml;
+
+rules! {
+    /// the components do not survive clusterctl's variable substitution
+    SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES), catalogue("T01"), page(r#"
+clusterctl replaces variables in components, also in descriptions of CRDs and in scripts. What it cannot parse as a variable makes it refuse the file.
+
+Write `$${` for a literal `${`.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: foo-settings
+  namespace: foo-system
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+data:
+  script: "echo ${HOME"
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: foo-settings
+  namespace: foo-system
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+data:
+  script: "echo $${HOME"
+```
+"#);
+}
+
+/// The objects of a components file, and what is wrong with its text.
+pub(crate) struct Components {
+    pub(super) source: Source,
+    /// Whether the text has variables.
+    pub(super) has_variables: bool,
+    substituted: Option<Substituted>,
+    objects: Pool,
+    /// What is wrong with the text, at its places in the file.
+    unreadable: Report,
+}
+
+impl Components {
+    /// Reads a file. A variable without a default gets a sample.
+    pub(crate) fn read(source: Source, budget: &Budget) -> Self {
+        let mut read = Components { source, has_variables: false, substituted: None, objects: Pool::default(), unreadable: Report::new() };
+        let substituted = match Substituted::sampled(&read.source, budget) {
+            Ok(substituted) => substituted,
+            Err(error) => {
+                let line = read.source.position(error.start).line;
+                let place = read.source.place_at(error.start..error.stopped.max(error.start));
+                let finding = broken(&read.source, &format!("{error} (line {line} of the file)")).at(place);
+                read.unreadable.push(finding.upstream(error.to_string()));
+                return read;
+            }
+        };
+        let (objects, report) = objects::read(substituted.text(), budget);
+        read.unreadable = substituted.restore(report);
+        read.has_variables = substituted.text().text() != read.source.text();
+        read.objects = Pool::of(objects);
+        read.substituted = Some(substituted);
+        read
+    }
+
+    /// The objects, with their variables replaced.
+    pub(crate) fn objects(&self) -> &[Object] {
+        self.objects.objects()
+    }
+
+    /// What is wrong with the text, so that objects are missing.
+    pub(crate) fn unreadable(&self) -> &Report {
+        &self.unreadable
+    }
+
+    /// Findings about the objects, at their places in the file.
+    pub(super) fn restored(&self, report: Report) -> Report {
+        match &self.substituted {
+            Some(substituted) => substituted.restore(report),
+            None => report,
+        }
+    }
+
+    /// The text as it is written.
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Judges the file by itself. Of large components only one form is in memory at a time: the objects are gone before the text is read
+    /// again.
+    pub(crate) fn check(self, asked: &Asked<'_>, budget: &Budget) -> Report {
+        let Components { source, substituted, objects: pool, unreadable: mut report, .. } = self;
+        let Some(substituted) = substituted else { return report };
+        let objects = pool.objects();
+        let mut judged = containers::check(objects);
+        judged.extend(pods::check(objects));
+        judged.extend(namespaces::check(objects, &source, asked.namespace));
+        judged.extend(duplicates::check(objects));
+        judged.extend(definitions::of(objects).flat_map(|crd| definitions::check(crd, budget)));
+        judged.extend(conversion::check(objects));
+        if let Audience::Author(wishes) = asked.audience {
+            judged.extend(gate::check(&asked.whole(wishes, &pool, budget)));
+        }
+        report.extend(substituted.restore(judged));
+        let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
+        drop((pool, substituted));
+        report.extend(check_text(&source, prefixes.as_ref(), budget));
+        report
+    }
+}
+
+/// Judges the text as it is written, variables included. They can break the YAML of a file that is sound once they are replaced: then
+/// nothing is judged here.
+fn check_text(source: &Source, prefixes: Option<&Prefixes>, budget: &Budget) -> Report {
+    let written = yaml::parse(source, budget);
+    let mut report = scalars::check(source, &written.documents);
+    if let Ok(template) = envsubst::parse(source.text()) {
+        let described = descriptions::check(source, &template, &written.documents);
+        // What stands in a description is no variable that anybody sets.
+        let prefixes = prefixes.filter(|_| described.is_empty());
+        report.extend(described);
+        report.extend(prefixes.and_then(|prefixes| variables::check(source, &template, prefixes)));
+    }
+    report
+}
+
+fn broken(file: &Source, what: &str) -> Diagnostic {
+    Diagnostic::of(&SUBSTITUTION, format!("{} does not survive clusterctl's substitution: {what}", file.name()))
+        .help("write `${NAME:=default}`, and `$${` for a literal `${`")
+}

@@ -1,0 +1,127 @@
+//! Objects that are judged together, and what is known of where they belong.
+
+use semver::Version;
+
+use crate::contract::{ContractVersion, ProviderType, Roles, STANDARD_ROLES};
+use crate::diag::{Diagnostic, rules};
+use crate::objects::{Object, Pool};
+use crate::text::budget::{Budget, Exceeded};
+
+rules! {
+    /// judging the objects takes more steps than a run has
+    WORK_EXCEEDED = error("lint-work-exceeded");
+}
+
+/// How much of what is installed the objects are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it, as in a components file: what is referred to and is not there is missing.
+    Whole,
+    /// A part, such as a folder of CRDs: the rest may be elsewhere.
+    Part,
+}
+
+/// What an author says of the kinds, and wants of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wishes<'a> {
+    /// The roles of kinds.
+    pub(crate) roles: &'a Roles,
+    /// The contract that is to be fulfilled: what still stands on an older one is told.
+    pub(crate) contract: Option<ContractVersion>,
+}
+
+impl Wishes<'_> {
+    /// Nothing is said: names tell the roles, and any contract will do.
+    pub(crate) const NONE: Wishes<'static> = Wishes { roles: &STANDARD_ROLES, contract: None };
+}
+
+/// For whom a release is judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Audience<'a> {
+    /// Who makes it, and can still mend it: everything is told.
+    Author(Wishes<'a>),
+    /// Who installs it: what clusterctl refuses or changes is told.
+    User,
+}
+
+/// What is known of components beside their text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The namespace that provider.yaml names, if there is one.
+    pub(crate) namespace: Option<&'a str>,
+    /// Whose components they are.
+    pub(crate) provider_type: Option<ProviderType>,
+    /// The version of their release, when somebody said it.
+    pub(crate) version: Option<&'a Version>,
+    /// For whom they are judged.
+    pub(crate) audience: Audience<'a>,
+}
+
+impl<'a> Asked<'a> {
+    /// All objects of the components, as their author wants them judged.
+    pub(crate) fn whole(&self, wishes: Wishes<'a>, pool: &'a Pool, budget: &'a Budget) -> Scope<'a> {
+        let Asked { provider_type, version, .. } = *self;
+        Scope { version, ..Scope::of(pool, provider_type, budget) }.with(wishes)
+    }
+}
+
+/// What a rule about objects may look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    /// The objects, in their order, with their variables replaced.
+    pub(crate) objects: &'a [Object],
+    /// The same, to look some of them up.
+    pub(crate) pool: &'a Pool,
+    /// How much of what is installed they are.
+    pub(crate) extent: Extent,
+    /// Whose components they are, as far as the name of the file says so.
+    pub(crate) provider_type: Option<ProviderType>,
+    /// The version of their release, when somebody said it.
+    pub(crate) version: Option<&'a Version>,
+    /// The roles of kinds.
+    pub(crate) roles: &'a Roles,
+    /// The contract that somebody wants to have fulfilled: what still stands on an older one is told.
+    pub(crate) wanted_contract: Option<ContractVersion>,
+    /// What the run may spend.
+    pub(crate) budget: &'a Budget,
+}
+
+impl<'a> Scope<'a> {
+    /// The same objects as their author wants them judged.
+    pub(crate) fn with(self, wishes: Wishes<'a>) -> Self {
+        Scope { roles: wishes.roles, wanted_contract: wishes.contract, ..self }
+    }
+
+    /// The object that a name stands for. In a components file the namespace does not matter: clusterctl moves all objects into one, and
+    /// their references with them.
+    pub(crate) fn named(&self, group: &str, kind: &str, name: &str) -> Option<&'a Object> {
+        self.pool.named(group, kind, name)
+    }
+
+    /// Whether what is referred to and is not there is missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.extent == Extent::Whole
+    }
+
+    /// Objects to which nothing is missing, with the roles that their names tell.
+    pub(crate) fn of(pool: &'a Pool, provider_type: Option<ProviderType>, budget: &'a Budget) -> Self {
+        Scope {
+            objects: pool.objects(),
+            pool,
+            extent: Extent::Whole,
+            provider_type,
+            version: None,
+            roles: &STANDARD_ROLES,
+            wanted_contract: None,
+            budget,
+        }
+    }
+}
+
+/// What is said where the rest of some objects is not judged, because the run has no steps left.
+pub(super) fn unjudged(spent: Exceeded, budget: &Budget) -> Diagnostic {
+    budget.blamed(|| {
+        let finding = Diagnostic::of(&WORK_EXCEEDED, format!("judging the objects takes {spent}"));
+        finding.help("judge fewer files at once").note("what would come after this is not judged")
+    })
+}

@@ -1,0 +1,243 @@
+//! Fields of the objects in templates, by the schemas of the CRDs that are judged with them.
+
+use serde_json::Value;
+
+use super::Sampled;
+use super::known::Known;
+use super::variables;
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::lint::Extent;
+use crate::lint::template_text::operator;
+use crate::objects::Object;
+use crate::schema::Schema;
+use crate::schema::document::{self, Part, Wording};
+use crate::text::envsubst::{self, Use};
+use crate::text::source::Source;
+
+rules! {
+    /// an object in a template has a field that its CRD does not have
+    FIELD_UNKNOWN = error("template-field-unknown"), catalogue("T18"), page(r"
+The CRD of the release has no such field in this version. `kubectl apply` refuses the object; other tools apply it, and the API server
+drops the field without a word.
+
+Write the field as the CRD has it, or remove it.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      machineSize: large
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      size: large
+```
+");
+    /// an object in a template lacks a field that its CRD requires
+    FIELD_MISSING = error("template-field-missing"), catalogue("T18"), page(r"
+The CRD of the release requires the field, and has no default for it. Unless a webhook of the provider fills it in, the API server refuses
+the object.
+
+Write the field, or a default for it into the CRD.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec: {}
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec: {}
+```
+");
+    /// a value in a template is not what its CRD takes
+    FIELD_REFUSED = error("template-field-refused"), catalogue("T18"), page(r"
+The CRD of the release takes another type at this place, or other values, and the API server refuses the object. A variable is judged by
+its default; one without a default can be anything.
+
+Write a value that the CRD takes. Mind that a text of digits, or `true`, is a text only in quotes.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE:=4}
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      size: '${FOO_MACHINE_SIZE:=4}'
+```
+");
+}
+
+const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &FIELD_REFUSED };
+
+/// Judges the objects of a file whose kind and version are known. What a part of a template lacks may come from elsewhere.
+pub(super) fn check(sampled: &Sampled, known: &[&Known], extent: Extent) -> Report {
+    let judge = |object: &Object| {
+        let is_mutated = known.iter().any(|known| known.is_mutated(object.group(), object.kind()));
+        let found = judge(sampled, object, known).into_iter();
+        // What a webhook of the provider fills in, or leaves out because it is empty, the schema never sees.
+        let is_changed = |finding: &Diagnostic| match finding.rule {
+            rule if rule == &FIELD_MISSING => is_mutated || extent == Extent::Part,
+            rule if rule == &FIELD_REFUSED => is_mutated && object.at(&finding.place.path).is_none_or(is_empty),
+            _ => false,
+        };
+        found.filter(|finding| !is_changed(finding)).collect::<Vec<_>>()
+    };
+    sampled.objects().iter().flat_map(judge).collect()
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::String(text) => text.is_empty(),
+        other => other.is_null(),
+    }
+}
+
+fn judge(sampled: &Sampled, object: &Object, known: &[&Known]) -> Vec<Diagnostic> {
+    let versions = known.iter().find_map(|known| known.versions(object.group(), object.kind()));
+    let version = versions.unwrap_or_default().iter().find(|version| version.name == object.version() && version.is_served);
+    // A schema that does not compile is a finding about the CRD.
+    let Some(schema) = version.and_then(|version| Schema::from_json(&version.schema).ok()) else { return Vec::new() };
+    let mut value = object.value().clone();
+    schema.apply_defaults(&mut value);
+    let at = |path: &FieldPath, part: Part| if part == Part::Key { object.key_place(path) } else { object.place(path) };
+    let found = document::check_at(&value, &schema, &WORDING, &at).into_findings().into_iter();
+    let is_judged = |finding: &Diagnostic| finding.rule != &FIELD_REFUSED || !is_open(sampled.written(object, &finding.place.path));
+    found.filter(is_judged).map(|finding| in_object(sampled, object, finding)).collect()
+}
+
+/// Whether a text of the template has a variable of which nobody knows what it will be.
+fn is_open(written: &str) -> bool {
+    let source = Source::new("", written);
+    let is_open = |used: &Use<'_>| used.default.is_none() || !variables::is_default(operator(&source, used));
+    envsubst::parse(written).is_ok_and(|template| template.uses().iter().any(is_open))
+}
+
+fn in_object(sampled: &Sampled, object: &Object, mut finding: Diagnostic) -> Diagnostic {
+    finding.message = format!("{} in {}", finding.message, sampled.title(object));
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::text::budget::Budget;
+
+    fn found(spec: &str) -> Vec<String> {
+        found_beside(spec, &[])
+    }
+
+    fn found_beside(spec: &str, objects: &[Object]) -> Vec<String> {
+        let text = format!(
+            "apiVersion: foo.io/v1\nkind: Foo\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\nspec:\n  {}\n",
+            spec.replace('\n', "\n  ")
+        );
+        let source = Source::new("cluster-template.yaml", text);
+        let port: Value = json!({"type": "integer", "format": "int32", "maximum": 65535});
+        let properties = json!({
+            "size": {"type": "string", "enum": ["small", "large", "4"]}, "port": port, "zone": {"type": "string", "default": "a"},
+            "tags": {"type": "object", "additionalProperties": {"type": "string"}}, "disks": {"type": "array", "items": {"type": "string"}}, "options": {"type": "object", "minProperties": 1, "properties": {"a": {"type": "string"}}},
+        });
+        let schema =
+            json!({"type": "object", "properties": {"spec": {"type": "object", "required": ["size", "zone"], "properties": properties}}});
+        let versions = json!([{"name": "v1", "served": true, "schema": {"openAPIV3Schema": schema}}]);
+        let mut known = Known::default();
+        let crd = json!({"kind": "CustomResourceDefinition", "spec": {"group": "foo.io", "names": {"kind": "Foo", "plural": "foos"}, "versions": versions}});
+        known.add(&[Object::made(crd)], std::slice::from_ref(&source));
+        known.add(objects, &[]);
+        let sampled = Sampled::new(&source, &Budget::default()).unwrap();
+        let report = check(&sampled, &[&known], Extent::Whole);
+        report.findings().iter().map(|finding| format!("{} {}", finding.rule.id, finding.place.path)).collect()
+    }
+
+    /// Kubernetes, "Extend the Kubernetes API with CustomResourceDefinitions": defaults come first, then the schema.
+    #[test]
+    fn values_are_those_that_the_schema_takes() {
+        assert_eq!(found("size: large\nport: 443\ntags: {a: b}"), [""; 0]);
+        assert_eq!(found("sise: large"), ["template-field-unknown spec.sise"]);
+        assert_eq!(found("port: 1"), ["template-field-missing spec.size"]);
+        assert_eq!(found("size: huge"), ["template-field-refused spec.size"]);
+        assert_eq!(found("size: large\nport: 70000"), ["template-field-refused spec.port"]);
+        assert_eq!(found("size: large\nport: \"443\""), ["template-field-refused spec.port"]);
+    }
+
+    /// controller-runtime's defaulters write back what Go's types hold: a field without `omitempty` is there, an empty one with it is not.
+    #[test]
+    fn what_a_webhook_changes_is_not_judged() {
+        let rule = json!({"apiGroups": ["foo.io"], "resources": ["foos"]});
+        let webhook = [Object::made(json!({"kind": "MutatingWebhookConfiguration", "webhooks": [{"rules": [rule]}]}))];
+        assert_eq!(found("options: {}"), ["template-field-refused spec.options", "template-field-missing spec.size"]);
+        assert_eq!(found_beside("options: {}", &webhook), [""; 0]);
+        assert_eq!(
+            found_beside("size: huge\nother: 1", &webhook),
+            ["template-field-unknown spec.other", "template-field-refused spec.size"]
+        );
+    }
+
+    /// A sample stands for a variable while the template is judged: what it is, is not told.
+    #[test]
+    fn variables_without_defaults_can_be_anything() {
+        for sound in [
+            "size: ${SIZE}",
+            "size: \"${SIZE}\"\nport: ${PORT}",
+            "size: x${SIZE}\ndisks: ${DISKS}",
+            "size: large\ntags: ${TAGS}\nport: ${PORT:=${OTHER}}",
+            "size: ${SIZE:=large}\nport: ${PORT:=443}",
+            "size: ${CLUSTER_NAME:0:54}",
+        ] {
+            assert_eq!(found(sound), [""; 0], "{sound}");
+        }
+        assert_eq!(found("size: ${SIZE:=huge}"), ["template-field-refused spec.size"]);
+        assert_eq!(found("size: large\nport: \"${PORT:=443}\""), ["template-field-refused spec.port"], "a text, in quotes");
+        assert_eq!(found("size: \"${SIZE:=4}\""), [""; 0]);
+        assert_eq!(found("size: ${SIZE}\nprot: ${PORT}"), ["template-field-unknown spec.prot"]);
+    }
+}

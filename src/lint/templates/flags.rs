@@ -1,0 +1,138 @@
+//! Variables that flags of `clusterctl generate cluster` set (book: clusterctl, "Common variables"; checklist CC-37).
+
+use super::Sampled;
+use crate::contract::book;
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::objects::misfit::Shape;
+use crate::objects::{Object, select};
+use crate::text::envsubst::Template;
+
+rules! {
+    /// a template does not use the variable that a flag of clusterctl sets
+    FLAG_IGNORED = info("template-flag-ignored"), catalogue("T13"), url(book::TEMPLATES), page(r"
+`clusterctl generate cluster` has flags for the version of Kubernetes and the numbers of machines, which set `KUBERNETES_VERSION`,
+`CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT`. The template has such a field and does not use the variable, so that the flag
+has no effect, and nobody is told.
+
+Use the variable, with a default if you like.
+
+## Bad
+
+```yaml cluster-template-fixed.yaml
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  version: v1.34.0
+```
+
+## Good
+
+```yaml cluster-template-fixed.yaml
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  version: ${KUBERNETES_VERSION}
+```
+");
+}
+
+const CORE: &str = "cluster.x-k8s.io";
+const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
+
+/// A variable, and the fields for which it is: group, kind (none: all of the group), path.
+type Flag = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
+
+const FLAGS: &[Flag] = &[
+    (
+        "KUBERNETES_VERSION",
+        &[
+            (CORE, "Cluster", "spec.topology.version"),
+            (CORE, "MachineDeployment", "spec.template.spec.version"),
+            (CORE, "MachinePool", "spec.template.spec.version"),
+            (CONTROL_PLANE, "", "spec.version"),
+        ],
+    ),
+    (
+        "CONTROL_PLANE_MACHINE_COUNT",
+        &[(CORE, "Cluster", "spec.topology.controlPlane.replicas"), (CONTROL_PLANE, "", "spec.replicas")],
+    ),
+    (
+        "WORKER_MACHINE_COUNT",
+        &[
+            (CORE, "Cluster", "spec.topology.workers.machineDeployments[].replicas"),
+            (CORE, "Cluster", "spec.topology.workers.machinePools[].replicas"),
+            (CORE, "MachineDeployment", "spec.replicas"),
+            (CORE, "MachinePool", "spec.replicas"),
+        ],
+    ),
+];
+
+/// Judges the objects of a template. One without variables is none that people make clusters of.
+pub(super) fn check(sampled: &Sampled, template: &Template) -> Report {
+    let uses = template.uses();
+    let is_used = |name: &str| uses.iter().any(|used| used.name == name);
+    if uses.is_empty() {
+        return Report::new();
+    }
+    FLAGS.iter().filter(|(variable, _)| !is_used(variable)).filter_map(|flag| ignored(sampled, *flag)).collect()
+}
+
+fn ignored(sampled: &Sampled, (variable, fields): Flag) -> Option<Diagnostic> {
+    let (object, path) = sampled.objects().iter().find_map(|object| Some((object, field(object, fields)?)))?;
+    let message = format!("{path} of {} is not {variable}, so the flag of clusterctl that sets it has no effect", sampled.title(object));
+    let finding = Diagnostic::of(&FLAG_IGNORED, message).at(object.place(&path));
+    let name = path.segments().last().map(|last| FieldPath::root().with(last.clone()).to_string()).unwrap_or_default();
+    let default = sampled.written(object, &path).trim_matches(['"', '\'']);
+    let text = if default.contains('$') { format!("${{{variable}}}") } else { format!("${{{variable}:={default}}}") };
+    Some(finding.help(format!("write `{name}: {text}`")))
+}
+
+/// The first of the fields that an object has.
+fn field(object: &Object, fields: &[(&str, &str, &str)]) -> Option<FieldPath> {
+    let own = fields.iter().filter(|(group, kind, _)| *group == object.group() && (kind.is_empty() || *kind == object.kind()));
+    let of = |path: &str| {
+        [Shape::Number, Shape::Text].into_iter().find_map(|shape| select(object.value(), path, shape).found.into_iter().next())
+    };
+    own.filter_map(|(_, _, path)| of(path)).map(|(path, _)| path).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::budget::Budget;
+    use crate::text::envsubst;
+    use crate::text::source::Source;
+
+    fn found(text: &str) -> Vec<String> {
+        let source = Source::new("cluster-template.yaml", text);
+        let sampled = Sampled::new(&source, &Budget::default()).unwrap();
+        let report = check(&sampled, &envsubst::parse(text).unwrap());
+        report.findings().iter().map(|finding| format!("{}: {}", finding.place.path, finding.help.as_ref().unwrap())).collect()
+    }
+
+    /// Book, clusterctl contract, "Common variables".
+    #[test]
+    fn fields_of_flags_use_their_variables() {
+        let control_plane = |version: &str, replicas: &str| {
+            format!(
+                "apiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: FooControlPlane\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\n\
+                 spec: {{version: {version}, replicas: {replicas}}}\n"
+            )
+        };
+        assert_eq!(found(&control_plane("\"${KUBERNETES_VERSION}\"", "${CONTROL_PLANE_MACHINE_COUNT:=1}")), [""; 0]);
+        assert_eq!(
+            found(&control_plane("\"${OTHER}\"", "3")),
+            ["spec.version: write `version: ${KUBERNETES_VERSION}`", "spec.replicas: write `replicas: ${CONTROL_PLANE_MACHINE_COUNT:=3}`",]
+        );
+        assert_eq!(found(&control_plane("v1.34.0", "3").replace("${CLUSTER_NAME}", "fixed")), [""; 0], "no template");
+        let workers = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\"}\nspec:\n  topology:\n    workers:\n      machineDeployments:\n      - {name: a}\n      - {name: b, replicas: 2}\n";
+        assert_eq!(
+            found(workers),
+            ["spec.topology.workers.machineDeployments[1].replicas: write `replicas: ${WORKER_MACHINE_COUNT:=2}`"]
+        );
+    }
+}

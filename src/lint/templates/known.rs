@@ -1,0 +1,152 @@
+//! Kinds that templates hold, as far as they are known: those of CRDs that are judged with them, and those of Cluster API itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::lint::definitions;
+use crate::objects::{Object, fields};
+use crate::text::source::Source;
+
+/// The kinds of some CRDs, by group and kind.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    kinds: BTreeMap<(String, String), Kind>,
+    /// Groups and plurals that mutating webhooks are for; `*` is all of them.
+    mutated: BTreeSet<(String, String)>,
+}
+
+#[derive(Debug)]
+struct Kind {
+    plural: String,
+    versions: Vec<KnownVersion>,
+}
+
+/// A version of a kind.
+#[derive(Debug, PartialEq)]
+pub(super) struct KnownVersion {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether the API server serves it.
+    pub(super) is_served: bool,
+    /// Its schema, as the CRD has it; null when several CRDs have several.
+    pub(super) schema: Value,
+}
+
+impl Known {
+    /// Adds the kinds of the CRDs among some objects, those of which the templates have none apart.
+    pub(crate) fn add(&mut self, objects: &[Object], templates: &[Source]) {
+        let wanted: BTreeSet<&str> = templates.iter().flat_map(|source| kinds(source.text())).collect();
+        for crd in definitions::of(objects) {
+            let (group, kind) = (crd.text(&["spec", "group"]), crd.text(&["spec", "names", "kind"]));
+            if wanted.contains(kind) {
+                self.add_kind((group.to_owned(), kind.to_owned()), crd);
+            }
+        }
+        let configurations = objects.iter().filter(|object| object.kind() == "MutatingWebhookConfiguration");
+        let webhooks = configurations.flat_map(|object| object.items(&["webhooks"]));
+        for rule in webhooks.flat_map(|webhook| fields::items(webhook, &["rules"])) {
+            let texts = |field: &str| fields::items(rule, &[field]).iter().filter_map(Value::as_str).map(str::to_owned);
+            self.mutated.extend(texts("apiGroups").flat_map(|group| texts("resources").map(move |resource| (group.clone(), resource))));
+        }
+    }
+
+    /// Adds a kind. Of two CRDs of one kind, such as those of two releases, nobody knows which one counts: what they do not have in common
+    /// is open.
+    fn add_kind(&mut self, key: (String, String), crd: &Object) {
+        let versions: Vec<KnownVersion> = crd.items(&["spec", "versions"]).iter().map(version).collect();
+        let plural = crd.text(&["spec", "names", "plural"]).to_owned();
+        let Some(known) = self.kinds.get_mut(&key) else {
+            self.kinds.insert(key, Kind { plural, versions });
+            return;
+        };
+        for version in versions {
+            match known.versions.iter_mut().find(|known| known.name == version.name) {
+                Some(known) if *known == version => {}
+                Some(known) => {
+                    known.is_served |= version.is_served;
+                    known.schema = Value::Null;
+                }
+                None => known.versions.push(version),
+            }
+        }
+    }
+
+    /// The versions of a kind.
+    pub(super) fn versions(&self, group: &str, kind: &str) -> Option<&[KnownVersion]> {
+        self.kinds.get(&(group.to_owned(), kind.to_owned())).map(|kind| kind.versions.as_slice())
+    }
+
+    /// Whether a webhook may fill in what objects of a kind lack. Those of controller-runtime write each field that their Go type has, so that
+    /// none is missing after them.
+    pub(super) fn is_mutated(&self, group: &str, kind: &str) -> bool {
+        let Some(Kind { plural, .. }) = self.kinds.get(&(group.to_owned(), kind.to_owned())) else { return false };
+        let is_for = |group: &str, plural: &str| self.mutated.contains(&(group.to_owned(), plural.to_owned()));
+        is_for(group, plural) || is_for(group, "*") || is_for("*", "*")
+    }
+}
+
+fn version(version: &Value) -> KnownVersion {
+    KnownVersion {
+        name: version["name"].as_str().unwrap_or_default().to_owned(),
+        is_served: version["served"] != false,
+        schema: version["schema"]["openAPIV3Schema"].clone(),
+    }
+}
+
+/// What stands behind `kind:`, wherever that is.
+fn kinds(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("kind:").map(|(at, key)| {
+        let rest = text[at + key.len()..].trim_start_matches([' ', '"', '\'']);
+        &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn crd(version: &str, is_served: bool, schema: Value) -> Object {
+        let versions = json!([{"name": version, "served": is_served, "schema": {"openAPIV3Schema": schema}}]);
+        let spec = json!({"group": "foo.io", "names": {"kind": "Foo", "plural": "foos"}, "versions": versions});
+        Object::made(json!({"kind": "CustomResourceDefinition", "spec": spec}))
+    }
+
+    fn known(objects: &[Object]) -> Known {
+        let mut known = Known::default();
+        known.add(objects, &[Source::new("t.yaml", "a: {kind: \"Foo\"}\n")]);
+        known
+    }
+
+    #[test]
+    fn of_two_releases_what_they_share_counts() {
+        let known = known(&[crd("v1", false, json!(1)), crd("v1", true, json!(2)), crd("v2", true, json!(3)), crd("v2", true, json!(3))]);
+        let versions = known.versions("foo.io", "Foo").unwrap();
+        let told: Vec<_> = versions.iter().map(|version| (version.name.as_str(), version.is_served, version.schema.clone())).collect();
+        assert_eq!(told, [("v1", true, Value::Null), ("v2", true, json!(3))]);
+        assert!(known.versions("bar.io", "Foo").is_none() && !known.is_mutated("foo.io", "Foo"));
+    }
+
+    #[test]
+    fn kinds_that_no_template_has_are_left_out() {
+        let mut known = Known::default();
+        known.add(&[crd("v1", true, json!(1))], &[Source::new("t.yaml", "kind: Bar\nFoo: 1\n")]);
+        assert!(known.versions("foo.io", "Foo").is_none());
+    }
+
+    #[test]
+    fn webhooks_fill_in_what_is_missing() {
+        let webhook = |group: &str, resource: &str| {
+            let rule = json!({"apiGroups": [group], "resources": [resource]});
+            Object::made(json!({"kind": "MutatingWebhookConfiguration", "webhooks": [{"rules": [rule]}]}))
+        };
+        for (group, resource, is_mutated) in
+            [("foo.io", "foos", true), ("foo.io", "*", true), ("*", "*", true), ("bar.io", "foos", false), ("foo.io", "bars", false)]
+        {
+            let known = known(&[crd("v1", true, json!(1)), webhook(group, resource)]);
+            assert_eq!(known.is_mutated("foo.io", "Foo"), is_mutated, "{group} {resource}");
+        }
+    }
+}

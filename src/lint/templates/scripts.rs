@@ -1,0 +1,219 @@
+//! Scripts in templates: dollar signs that clusterctl takes for its own.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::contract::book;
+use crate::diag::{Diagnostic, Report, rules};
+use crate::text::envsubst::Template;
+use crate::text::source::Source;
+use crate::text::yaml::{Document, Node, Value};
+
+rules! {
+    /// clusterctl makes `$` of `$$`, which is a shell's own number
+    DOLLAR_HALVED = info("template-dollar-halved"), catalogue("T07"), url(book::VARIABLES), page(r"
+clusterctl makes one `$` of two. A script in which `$$` stands for the number of its process, as in `/tmp/join.$$`, gets a lone `$` there.
+
+Write `$$$$`, of which `$$` stays.
+
+## Bad
+
+```yaml cluster-template-script.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  run.sh: |
+    cat > /tmp/join.$$
+```
+
+## Good
+
+```yaml cluster-template-script.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  run.sh: |
+    cat > /tmp/join.$$$$
+```
+");
+    /// clusterctl replaces a variable that the script itself sets
+    SHELL_REPLACED = warning("template-shell-variable-replaced"), catalogue("T08"), url(book::VARIABLES), page(r"
+A script sets a variable and uses it with braces. clusterctl takes `${NAME}` for one of its own: it demands a value from whoever makes a
+cluster, and writes that value into the script, where the script's own one is lost.
+
+Write `$${NAME}`, which clusterctl leaves as `${NAME}`, or `$NAME`.
+
+## Bad
+
+```yaml cluster-template-script.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  run.sh: |
+    ADDRESS=$(hostname -I)
+    echo ${ADDRESS} > /run/address
+```
+
+## Good
+
+```yaml cluster-template-script.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  run.sh: |
+    ADDRESS=$(hostname -I)
+    echo $${ADDRESS} > /run/address
+```
+");
+}
+
+/// `NAME=`, `for NAME in`, `read NAME`, at the beginning of a command.
+static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
+    let expression = r"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-\w+[ \t]+)*)?([A-Za-z_]\w*)=(.*)$";
+    Regex::new(expression).expect("internal error: the expression is valid")
+});
+
+static LOOP: LazyLock<Regex> = LazyLock::new(|| {
+    let expression = r"(?m)\bfor[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)";
+    Regex::new(expression).expect("internal error: the expression is valid")
+});
+
+/// Judges the scripts of a template.
+pub(super) fn check(source: &Source, template: &Template, documents: &[Document]) -> Report {
+    let mut report: Report = halved(source).into_iter().collect();
+    let uses: Vec<(Range<usize>, &str)> = template.uses().into_iter().map(|used| (used.span, used.name)).collect();
+    if !uses.is_empty() {
+        documents.iter().for_each(|document| visit(source, &document.root, &uses, &mut report));
+    }
+    report
+}
+
+/// A `$$` behind which no name, brace or parenthesis comes: there nobody escapes anything.
+fn halved(source: &Source) -> Option<Diagnostic> {
+    let text = source.text();
+    let starts = text.match_indices("$$").map(|(at, _)| at).filter(|at| !text[..*at].ends_with('$'));
+    let is_own_number = |at: &usize| {
+        let rest = &text[at + 2..];
+        let is_escape = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "$_{(@*#?!-'\"".contains(c));
+        let line = text[..*at].rsplit('\n').next().unwrap_or_default();
+        !is_escape && !line.trim_start().starts_with('#')
+    };
+    let found: Vec<usize> = starts.filter(is_own_number).collect();
+    let (first, others) = found.split_first()?;
+    let place = |at: usize| source.place_at(at..at + 2);
+    let finding = Diagnostic::of(&DOLLAR_HALVED, "clusterctl makes one `$` of `$$`").at(place(*first));
+    let finding = finding.help("write `$$$$`, of which `$$` stays");
+    Some(others.iter().fold(finding, |finding, at| finding.related(place(*at), "")))
+}
+
+/// The depth is that of the reader's limits.
+fn visit(source: &Source, node: &Node, uses: &[(Range<usize>, &str)], report: &mut Report) {
+    match &node.value {
+        Value::Mapping(mapping) => mapping.iter().for_each(|entry| visit(source, &entry.value, uses, report)),
+        Value::Sequence(items) => items.iter().for_each(|item| visit(source, item, uses, report)),
+        Value::String(text) if text.contains('\n') => {
+            let span: Range<usize> = node.span.into();
+            let from = uses.partition_point(|(used, _)| used.start < span.start);
+            let within: Vec<_> = uses[from..].iter().take_while(|(used, _)| used.start < span.end).collect();
+            report.extend(replaced(source, &source.text()[span.clone()], &within));
+        }
+        _ => {}
+    }
+}
+
+/// The uses of names that a script sets, each name once. One that is set to clusterctl's variable of the same name is meant.
+fn replaced(source: &Source, script: &str, uses: &[&(Range<usize>, &str)]) -> Vec<Diagnostic> {
+    if uses.is_empty() {
+        return Vec::new();
+    }
+    let (mut set, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for found in ASSIGNMENT.captures_iter(script) {
+        let (name, value) = (found.get(1).map_or("", |name| name.as_str()), found.get(2).map_or("", |value| value.as_str()));
+        let is_passed_on = value.match_indices(&format!("${{{name}")).any(|(at, _)| !value[..at].ends_with('$'));
+        if is_passed_on {
+            taken.insert(name)
+        } else {
+            set.insert(name)
+        };
+    }
+    set.extend(LOOP.captures_iter(script).filter_map(|found| Some(found.get(1).or_else(|| found.get(2))?.as_str())));
+    let mut told = BTreeSet::new();
+    let of_script = uses.iter().filter(|(_, name)| set.contains(name) && !taken.contains(name) && told.insert(*name));
+    let finding = |(span, name): &(Range<usize>, &str)| {
+        let message = format!("clusterctl replaces ${{{name}}} in a script that sets {name} itself");
+        Diagnostic::of(&SHELL_REPLACED, message).at(source.place_at(span.clone())).help(format!("write `$${{{name}}}`"))
+    };
+    of_script.map(|used| finding(used)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::budget::Budget;
+    use crate::text::{envsubst, yaml};
+
+    fn found(script: &str) -> Vec<String> {
+        let text = format!("data:\n  run: |\n    {}\n", script.replace('\n', "\n    "));
+        let source = Source::new("t.yaml", text.as_str());
+        let documents = yaml::parse(&source, &Budget::default()).documents;
+        let report = check(&source, &envsubst::parse(&text).unwrap(), &documents);
+        let line = |finding: &Diagnostic| finding.place.span.map_or(0, |span| span.start.line);
+        report.findings().iter().map(|finding| format!("{}:{}", finding.rule.id, line(finding))).collect()
+    }
+
+    /// drone/envsubst: `$$` is `$`, before a brace or not.
+    #[test]
+    fn the_number_of_a_process_needs_four_signs() {
+        assert_eq!(found("cat > /tmp/x.$$\nrm $$ "), ["template-dollar-halved:3"]);
+        for sound in ["cat > /tmp/x.$$$$", "x=$$(date)", "echo $${A} $$A $$1 \"$$@\"", "# $$", "echo $A"] {
+            assert_eq!(found(sound), [""; 0], "{sound}");
+        }
+    }
+
+    #[test]
+    fn variables_that_a_script_sets_are_its_own() {
+        for script in [
+            "A=1\necho ${A}",
+            "export A=$(date)\necho ${A}",
+            "if x; then A=1; fi\necho ${A:-b}",
+            "for A in 1 2; do\n  echo ${A}\ndone",
+            "while read -r A; do\n  echo ${A}\ndone",
+            "local -r A=1\necho ${A}\necho ${A}",
+        ] {
+            assert_eq!(
+                found(script),
+                [format!("template-shell-variable-replaced:{}", 2 + script[..script.find("${A").unwrap()].lines().count())],
+                "{script}"
+            );
+        }
+        for sound in [
+            "A=1\necho $${A}",
+            "A=${A}\necho ${A}",
+            "export A=\"${A:-x}\"\necho ${A}",
+            "echo ${A}",
+            "B=1\necho ${A}",
+            "run --A=1\necho ${A}",
+        ] {
+            assert_eq!(found(sound), [""; 0], "{sound}");
+        }
+    }
+
+    #[test]
+    fn what_another_script_sets_is_not_meant() {
+        let text = "a: |\n  A=1\n  true\nb: |\n  echo ${A}\n  true\n";
+        let source = Source::new("t.yaml", text);
+        let documents = yaml::parse(&source, &Budget::default()).documents;
+        assert!(check(&source, &envsubst::parse(text).unwrap(), &documents).is_empty());
+    }
+}

@@ -1,0 +1,209 @@
+//! Variables of a template that mean something else than they look like: the case of their names, defaults that hold at some places only.
+
+use std::collections::BTreeMap;
+
+use crate::contract::book;
+use crate::diag::{Diagnostic, Report, rules};
+use crate::lint::template_text::operator;
+use crate::text::envsubst::{Template, Use};
+use crate::text::source::Source;
+
+rules! {
+    /// a variable has lower-case letters, and clusterctl looks for it in upper case
+    LOWER_CASE = warning("template-variable-lower-case"), catalogue("T02"), url(book::VARIABLES), page(r"
+clusterctl looks for `${disk_size}` in the environment as `DISK_SIZE`. Who sets `disk_size` gets the message that it is not set, or
+silently the default.
+
+Write the name in upper case. In a script, where a variable of the shell is meant, write `$${disk_size}`.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      size: ${foo_machine_size}
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE}
+```
+");
+    /// a variable with a default is blank where it is used without one
+    BLANK = warning("template-variable-blank"), catalogue("T03"), url(book::VARIABLES), page(r"
+Only the first place decides whether a variable is required. With `${FOO_SIZE:=small}` there, clusterctl takes a call without it, and
+writes nothing where the template says `${FOO_SIZE}` further down: no default, no message.
+
+Repeat the default at every place, or leave it out at the first one.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE}
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE:=large}
+```
+");
+    /// a variable has several defaults
+    DEFAULTS_DIFFER = warning("template-variable-defaults-differ"), catalogue("T04"), url(book::VARIABLES), page(r"
+A variable has one default at one place and another one elsewhere. A call without it gets both, and the list of variables shows the first.
+Most often the name is a slip of the pen.
+
+Give the variable one default, or the second value a variable of its own.
+
+## Bad
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE:=small}
+```
+
+## Good
+
+```yaml cluster-template-large.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
+spec:
+  template:
+    spec:
+      size: ${FOO_MACHINE_SIZE:=large}
+```
+");
+}
+
+/// Judges the variables of a template, each once.
+pub(super) fn check(source: &Source, template: &Template) -> Report {
+    let required = template.variables();
+    let mut variables: BTreeMap<&str, Vec<Use<'_>>> = BTreeMap::new();
+    let uses = template.uses();
+    for used in uses {
+        variables.entry(used.name).or_default().push(used);
+    }
+    let mut report = Report::new();
+    for (name, uses) in &variables {
+        report.extend(lower_case(source, name, uses));
+        let has_default = required.get(*name).is_some_and(Option::is_some);
+        report.extend(blank(source, name, uses).filter(|_| has_default));
+        report.extend(differing(source, name, uses));
+    }
+    report
+}
+
+fn lower_case(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
+    let (first, others) = uses.split_first()?;
+    name.contains(|c: char| c.is_ascii_lowercase()).then(|| {
+        let upper = name.to_ascii_uppercase();
+        let message = format!("clusterctl looks for variable {name} as {upper} in the environment");
+        let finding = Diagnostic::of(&LOWER_CASE, message).at(source.place_at(first.span.clone()));
+        let finding = finding.help(format!("write `${{{upper}}}`; where a script means its own variable, `$${{{name}}}`"));
+        others.iter().fold(finding, |finding, used| finding.related(source.place_at(used.span.clone()), ""))
+    })
+}
+
+/// Places at which nothing stands when the variable is not set, although it may be left out.
+fn blank(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
+    let bare: Vec<&Use<'_>> = uses.iter().filter(|used| operator(source, used).is_empty()).collect();
+    let (first, others) = bare.split_first()?;
+    let default = uses.iter().find_map(|used| used.default.as_deref().filter(|_| is_default(operator(source, used))))?;
+    let message = format!("variable {name} may be left out because of its default `{default}`, and then nothing stands here");
+    let finding = Diagnostic::of(&BLANK, message).at(source.place_at(first.span.clone()));
+    let finding = finding
+        .help(format!("write `${{{name}:={default}}}`, or leave the default out at the first place"))
+        .note("clusterctl requires a variable only when its first place has no default");
+    let finding = uses.first().map_or(finding.clone(), |used| finding.related(source.place_at(used.span.clone()), "the first place"));
+    Some(others.iter().fold(finding, |finding, used| finding.related(source.place_at(used.span.clone()), "")))
+}
+
+fn differing(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
+    let with_default = |used: &&Use<'_>| used.default.is_some() && is_default(operator(source, used));
+    let mut uses = uses.iter().filter(with_default);
+    let first = uses.next()?;
+    let other = uses.find(|used| used.default != first.default)?;
+    let text = |used: &Use<'_>| used.default.clone().unwrap_or_default();
+    let message = format!("variable {name} has the default `{}` here and `{}` elsewhere", text(other), text(first));
+    let finding = Diagnostic::of(&DEFAULTS_DIFFER, message).at(source.place_at(other.span.clone()));
+    let finding = finding.related(source.place_at(first.span.clone()), "the first one, which is listed");
+    Some(finding.help(format!("write `${{{name}:={}}}`, or give one of them a variable of its own", text(first))))
+}
+
+/// Whether an operator is one of those that give a default, and look so.
+pub(super) fn is_default(operator: &str) -> bool {
+    matches!(operator, "=" | ":=" | ":-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::envsubst;
+
+    fn found(text: &str) -> Vec<String> {
+        let source = Source::new("t.yaml", text);
+        let report = check(&source, &envsubst::parse(text).unwrap());
+        let line = |finding: &Diagnostic| finding.place.span.map_or(0, |span| span.start.line);
+        report.findings().iter().map(|finding| format!("{}:{}", finding.rule.id, line(finding))).collect()
+    }
+
+    /// viper's `AutomaticEnv`, with which clusterctl reads variables: the key in upper case.
+    #[test]
+    fn names_are_upper_case() {
+        assert_eq!(found("a: ${my_var}\nb: ${my_var}\n"), ["template-variable-lower-case:1"]);
+        assert_eq!(found("a: ${Var}\n"), ["template-variable-lower-case:1"]);
+        assert_eq!(found("a: ${VAR_2}\nb: $${my_var}\n"), [""; 0]);
+    }
+
+    /// Cluster API, cmd/clusterctl/client/yamlprocessor/simple_processor.go, traverse: the first place of a variable decides.
+    #[test]
+    fn a_default_at_the_first_place_alone_leaves_blanks() {
+        assert_eq!(found("a: ${A:=x}\nb: ${A}\n"), ["template-variable-blank:2"]);
+        assert_eq!(found("a: ${A:=x}\nb: ${B:=${A}}\n"), ["template-variable-blank:2"]);
+        for sound in ["a: ${A}\nb: ${A:=x}\n", "a: ${A:=x}\nb: ${A:=x}\n", "a: ${A:=}\nb: ${A}\n", "a: ${A:=x}\nb: $${A}\n"] {
+            assert_eq!(found(sound), [""; 0], "{sound}");
+        }
+    }
+
+    #[test]
+    fn a_variable_has_one_default() {
+        assert_eq!(found("a: ${A:=x}\nb: ${A:-y}\n"), ["template-variable-defaults-differ:2"]);
+        assert_eq!(found("a: ${A:=x}\nb: ${A=x}\nc: ${A:-x}\n"), [""; 0]);
+        assert_eq!(found("a: ${A:=x}\nb: ${A:0:5}\n"), [""; 0], "a part of it is no default");
+    }
+}

@@ -1,0 +1,327 @@
+//! What a version of a CRD took before and does not take any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
+use crate::objects::Object;
+use crate::objects::fields::items;
+
+rules! {
+    /// a version of a CRD no longer takes what it took in the release before
+    NARROWED = warning("upgrade-schema-narrowed"), page(r"
+Objects in users' clusters and in their repositories were written for the schema of the release before. A field that is gone is dropped without a
+word at the next write. A field that became required, or takes fewer values, makes the API server refuse updates of objects that it took
+before, also those of controllers that only set a label or a finalizer; since Kubernetes 1.33 it lets fields pass that the update does not touch.
+
+Within a version of an API only additions are compatible: make new fields optional or give them a default, and take narrower rules to a new
+version. Only `spec` is compared: the status is written by the provider itself.
+
+## Bad
+
+```yaml previous/infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foopolicies.policy.example.com
+  labels:
+    cluster.x-k8s.io/provider: infrastructure-foo
+  annotations:
+    clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check: ''
+spec:
+  group: policy.example.com
+  names: {kind: FooPolicy, listKind: FooPolicyList, plural: foopolicies, singular: foopolicy}
+  scope: Namespaced
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              mode: {type: string}
+```
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foopolicies.policy.example.com
+spec:
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [mode]
+            properties:
+              mode: {type: string, enum: [strict, loose]}
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foopolicies.policy.example.com
+spec:
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              mode: {type: string}
+              level: {type: integer}
+```
+");
+}
+
+/// How many changes of a version a finding names.
+const MOST_NAMED: usize = 8;
+
+/// Judges the versions of a CRD that both releases serve.
+pub(super) fn check(old: &Object, new: &Object) -> Vec<Diagnostic> {
+    if !new.is(CRD_GROUP, CRD_KIND) {
+        return Vec::new();
+    }
+    let before: BTreeMap<&str, &Value> = served(old).map(|(_, name, schema)| (name, schema)).collect();
+    let of_version = |(at, name, schema): (usize, &str, &Value)| {
+        let path = FieldPath::of_fields("spec.versions").index(at).field("schema").field("openAPIV3Schema");
+        let mut walk = Walk { found: Vec::new(), path: FieldPath::of_fields("spec") };
+        walk.compare(before.get(name)?, schema);
+        let (first, _) = walk.found.first()?;
+        let said: Vec<String> = walk.found.iter().take(MOST_NAMED).map(|(path, what)| format!("{} {what}", shown(path))).collect();
+        let more = walk.found.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let message = format!("{name} of {} takes less than before: {}{more}", new.title(), said.join(", "));
+        Some(
+            Diagnostic::of(&NARROWED, message)
+                .at(new.place(&path.join(&schema_path(first))))
+                .help("make it optional or give it a default, or take the change to a new version")
+                .note("objects that exist are refused at their next update, or lose the field"),
+        )
+    };
+    served(new).filter_map(of_version).collect()
+}
+
+/// The versions that a CRD serves: their places in its list, their names, and the schemas of `spec`.
+fn served(crd: &Object) -> impl Iterator<Item = (usize, &str, &Value)> {
+    let versions = crd.items(&["spec", "versions"]).iter().enumerate().filter(|(_, version)| version["served"] == true);
+    versions.filter_map(|(at, version)| Some((at, version["name"].as_str()?, &version["schema"]["openAPIV3Schema"]["properties"]["spec"])))
+}
+
+/// The path in a schema of a field of its objects.
+fn schema_path(field: &FieldPath) -> FieldPath {
+    field.segments().iter().fold(FieldPath::root(), |path, segment| match segment {
+        Segment::Field(name) if name == ITEMS => path.field("items"),
+        Segment::Field(name) if name == VALUES => path.field("additionalProperties"),
+        Segment::Field(name) | Segment::Key(name) => path.field("properties").field(name.as_str()),
+        Segment::Index(_) => path,
+    })
+}
+
+/// `spec.disks[].size`.
+fn shown(path: &FieldPath) -> String {
+    path.to_string().replace(".[]", "[]")
+}
+
+/// Says that fields are kept that a schema does not name.
+const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// What stands for each item of a list, and each value of a map, in a path.
+const ITEMS: &str = "[]";
+const VALUES: &str = "*";
+
+struct Walk {
+    /// Fields, and what became of them.
+    found: Vec<(FieldPath, String)>,
+    path: FieldPath,
+}
+
+impl Walk {
+    fn tell(&mut self, what: impl Into<String>) {
+        self.found.push((self.path.clone(), what.into()));
+    }
+
+    /// The depth is that of the reader's limits.
+    fn compare(&mut self, old: &Value, new: &Value) {
+        if old.is_null() || new[OPEN] == true {
+            return;
+        }
+        if old["type"] != new["type"] && old["x-kubernetes-int-or-string"] != true && new["x-kubernetes-int-or-string"] != true {
+            let name = |schema: &Value| schema["type"].as_str().unwrap_or("anything").to_owned();
+            let takes_more = new["type"].is_null() || (old["type"] == "integer" && new["type"] == "number");
+            if !takes_more {
+                self.tell(format!("is {} and was {}", name(new), name(old)));
+                return;
+            }
+        }
+        self.openness(old, new);
+        self.values(old, new);
+        self.required(old, new);
+        self.properties(old, new);
+        for (key, segment) in [("items", ITEMS), ("additionalProperties", VALUES)] {
+            if old[key].is_object() && new[key].is_object() {
+                self.below(segment, &old[key], &new[key]);
+            }
+        }
+    }
+
+    /// Whether fields that the schema does not name are kept.
+    fn openness(&mut self, old: &Value, new: &Value) {
+        if old[OPEN] == true {
+            self.tell("keeps only the fields that it names");
+        } else if old["additionalProperties"].is_object() && !new["additionalProperties"].is_object() {
+            self.tell("is no map any more");
+        }
+    }
+
+    fn below(&mut self, segment: &str, old: &Value, new: &Value) {
+        self.path.push(Segment::Field(segment.to_owned()));
+        self.compare(old, new);
+        self.path.pop();
+    }
+
+    /// Bounds of a value: enumerations, patterns, lengths.
+    fn values(&mut self, old: &Value, new: &Value) {
+        let allowed: BTreeSet<String> = items(new, &["enum"]).iter().map(Value::to_string).collect();
+        let was_allowed = items(old, &["enum"]);
+        let lost: Vec<String> = was_allowed.iter().map(Value::to_string).filter(|value| !allowed.contains(value)).collect();
+        match (was_allowed.is_empty(), allowed.is_empty()) {
+            (true, false) => self.tell("takes only certain values"),
+            (false, false) if !lost.is_empty() => self.tell(format!("does not take {} any more", lost.join(", "))),
+            _ => {}
+        }
+        if !new["pattern"].is_null() && new["pattern"] != old["pattern"] {
+            self.tell("has another pattern");
+        }
+        for key in ["maximum", "maxItems", "maxLength", "maxProperties"] {
+            if new[key].as_f64().is_some_and(|bound| old[key].as_f64().is_none_or(|was| bound < was)) {
+                self.tell(format!("has a lower {key}"));
+            }
+        }
+        for key in ["minimum", "minItems", "minLength", "minProperties"] {
+            if new[key].as_f64().is_some_and(|bound| bound > old[key].as_f64().unwrap_or(if key == "minimum" { f64::MIN } else { 0.0 })) {
+                self.tell(format!("has a higher {key}"));
+            }
+        }
+        if old["nullable"] == true && new["nullable"] != true {
+            self.tell("may not be null any more");
+        }
+    }
+
+    fn required(&mut self, old: &Value, new: &Value) {
+        let was: BTreeSet<&str> = items(old, &["required"]).iter().filter_map(Value::as_str).collect();
+        let added = items(new, &["required"]).iter().filter_map(Value::as_str).filter(|name| !was.contains(name));
+        for name in added.filter(|name| new["properties"][*name].get("default").is_none()) {
+            self.found.push((self.path.field(name), "is required".to_owned()));
+        }
+    }
+
+    fn properties(&mut self, old: &Value, new: &Value) {
+        for (name, old_property) in old["properties"].as_object().into_iter().flatten() {
+            match new["properties"].get(name) {
+                Some(property) => self.below(name, old_property, property),
+                None if new["additionalProperties"].is_object() => {}
+                None => self.found.push((self.path.field(name.as_str()), "is gone".to_owned())),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(old: Value, new: Value) -> Vec<String> {
+        let mut walk = Walk { found: Vec::new(), path: FieldPath::of_fields("spec") };
+        walk.compare(&old, &new);
+        walk.found.iter().map(|(path, what)| format!("{} {what}", shown(path))).collect()
+    }
+
+    #[test]
+    fn only_what_takes_less_is_told() {
+        let string = || json!({"type": "string"});
+        let object = |properties: Value| json!({"type": "object", "properties": properties});
+        for (old, new, expected) in [
+            (string(), string(), vec![]),
+            (string(), json!({"type": "integer"}), vec!["spec is integer and was string"]),
+            (json!({"type": "integer"}), json!({"type": "number"}), vec![]),
+            (json!({"type": "number"}), json!({"type": "integer"}), vec!["spec is integer and was number"]),
+            (string(), json!({"type": "string", "enum": ["a"]}), vec!["spec takes only certain values"]),
+            (
+                json!({"type": "string", "enum": ["a", "b"]}),
+                json!({"type": "string", "enum": ["b", "c"]}),
+                vec!["spec does not take \"a\" any more"],
+            ),
+            (json!({"type": "string", "enum": ["a"]}), string(), vec![]),
+            (string(), json!({"type": "string", "pattern": "^a$"}), vec!["spec has another pattern"]),
+            (json!({"type": "string", "pattern": "^a$"}), string(), vec![]),
+            (string(), json!({"type": "string", "maxLength": 3}), vec!["spec has a lower maxLength"]),
+            (json!({"type": "string", "maxLength": 3}), json!({"type": "string", "maxLength": 4}), vec![]),
+            (string(), json!({"type": "string", "minLength": 1}), vec!["spec has a higher minLength"]),
+            (json!({"type": "string", "minLength": 2}), json!({"type": "string", "minLength": 1}), vec![]),
+            (json!({"type": "integer"}), json!({"type": "integer", "minimum": 0}), vec!["spec has a higher minimum"]),
+            (json!({"type": "string", "nullable": true}), string(), vec!["spec may not be null any more"]),
+            (object(json!({"a": {"type": "string"}})), object(json!({})), vec!["spec.a is gone"]),
+            (object(json!({})), object(json!({"a": {"type": "string"}})), vec![]),
+            (
+                object(json!({"a": {"type": "string"}})),
+                json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+                vec![],
+            ),
+            (
+                object(json!({"a": {"type": "string"}})),
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}),
+                vec!["spec.a is required"],
+            ),
+            (
+                object(json!({"a": {"type": "string"}})),
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "default": "x"}}}),
+                vec![],
+            ),
+            (
+                json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+                object(json!({})),
+                vec!["spec keeps only the fields that it names"],
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                object(json!({"a": {"type": "string"}})),
+                vec!["spec is no map any more"],
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+                vec!["spec.* is integer and was string"],
+            ),
+            (
+                json!({"type": "array", "items": {"type": "string"}}),
+                json!({"type": "array", "items": {"type": "string", "maxLength": 1}}),
+                vec!["spec[] has a lower maxLength"],
+            ),
+        ] {
+            assert_eq!(told(old.clone(), new.clone()), expected, "{old} {new}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Release series that users upgrade from.
+
+use std::collections::BTreeSet;
+
+use crate::contract::{ReleaseSeries, book};
+use crate::diag::{Diagnostic, FieldPath, rules};
+
+rules! {
+    /// metadata.yaml no longer lists a release series that the release before lists
+    LOST = warning("upgrade-series-lost"), catalogue("M08"), url(book::METADATA_YAML), page(r"
+`clusterctl upgrade` reads only the newest metadata.yaml, and looks up in it the series of the release that is installed. For a cluster of a
+series that is not there it ends with an error, and the upgrade cannot even be planned.
+
+Keep all series that were ever released; add new ones at the end.
+
+## Bad
+
+```yaml metadata.yaml
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries:
+- {major: 0, minor: 2, contract: v1beta2}
+```
+
+```yaml previous/metadata.yaml
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries:
+- {major: 0, minor: 1, contract: v1beta2}
+- {major: 0, minor: 2, contract: v1beta2}
+```
+
+## Good
+
+```yaml metadata.yaml
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries:
+- {major: 0, minor: 1, contract: v1beta2}
+- {major: 0, minor: 2, contract: v1beta2}
+```
+");
+}
+
+/// Judges the series.
+pub(super) fn check(old: &super::Side, new: &super::Side) -> Vec<Diagnostic> {
+    let (Some(before), Some(after)) = (&old.metadata, &new.metadata) else { return Vec::new() };
+    let list = FieldPath::of_fields("releaseSeries");
+    let numbers = |series: &ReleaseSeries| (series.major, series.minor);
+    let kept: BTreeSet<(i32, i32)> = after.metadata.release_series.iter().map(numbers).collect();
+    let finding = |series: &ReleaseSeries| {
+        let ReleaseSeries { major, minor, contract } = series;
+        Diagnostic::of(&LOST, format!("series {major}.{minor} is not listed any more"))
+            .at(after.place(&list))
+            .related(before.series_place(series), "listed by the release before")
+            .help(format!("add `- {{major: {major}, minor: {minor}, contract: {contract}}}`"))
+            .note("`clusterctl upgrade` refuses a cluster whose provider is of a series that the newest metadata.yaml does not list")
+    };
+    before.metadata.release_series.iter().filter(|series| !kept.contains(&numbers(series))).map(finding).collect()
+}

@@ -1,0 +1,83 @@
+//! Variables that users did not have to set so far.
+
+use std::collections::BTreeMap;
+
+use super::Side;
+use crate::contract::book;
+use crate::diag::{Diagnostic, rules};
+use crate::lint::Components;
+use crate::text::envsubst;
+use crate::text::source::Source;
+
+rules! {
+    /// a file of the release needs a variable that the release before did not need
+    REQUIRED = warning("upgrade-variable-required"), url(book::VARIABLES), page(r#"
+`clusterctl upgrade apply` and pipelines that call `clusterctl generate cluster` end with an error for a variable that is not set and has no default.
+What worked with the release before then fails with the new one.
+
+Give the variable a default that keeps the old behaviour, or name it in the release notes.
+
+## Bad
+
+```yaml cluster-template-small.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooCluster
+metadata:
+  name: "${CLUSTER_NAME}"
+  namespace: "${NAMESPACE}"
+spec:
+  controlPlaneEndpoint:
+    host: "${FOO_HOST}"
+```
+
+```yaml previous/cluster-template-small.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooCluster
+metadata:
+  name: "${CLUSTER_NAME}"
+  namespace: "${NAMESPACE}"
+```
+
+## Good
+
+```yaml cluster-template-small.yaml
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooCluster
+metadata:
+  name: "${CLUSTER_NAME}"
+  namespace: "${NAMESPACE}"
+spec:
+  controlPlaneEndpoint:
+    host: "${FOO_HOST:=foo.example.com}"
+```
+"#);
+}
+
+/// The files with variables, by their names in the release.
+fn files(side: &Side) -> BTreeMap<&str, &Source> {
+    side.components.iter().map(Components::source).chain(&side.templates).map(|source| (source.file_name(), source)).collect()
+}
+
+/// Judges the variables of the files that both releases have.
+pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
+    let before = files(old);
+    files(new).into_iter().filter_map(|(name, source)| Some(newly_required(before.get(name)?, source))).flatten().collect()
+}
+
+fn newly_required(old: &Source, new: &Source) -> Vec<Diagnostic> {
+    // What cannot be read is told by the judge of the file.
+    let (Ok(before), Ok(after)) = (envsubst::parse(old.text()), envsubst::parse(new.text())) else { return Vec::new() };
+    let known = before.variables();
+    let uses = after.uses();
+    // From the last one, so that the first use stays.
+    let first: BTreeMap<&str, _> = uses.iter().rev().map(|used| (used.name, &used.span)).collect();
+    let is_new = |name: &str| known.get(name).is_none_or(Option::is_some);
+    let required = after.variables().into_iter().filter(|(name, default)| default.is_none() && is_new(name));
+    let finding = |(name, _): (String, Option<String>)| {
+        let had = if known.contains_key(&name) { "has no default any more" } else { "is new and has no default" };
+        let finding = Diagnostic::of(&REQUIRED, format!("variable {name} of {} {had}", new.file_name()));
+        let at = first.get(name.as_str()).map_or_else(|| new.place(), |span| new.place_at((*span).clone()));
+        finding.at(at).help(format!("give it the default that keeps what was: `${{{name}:=…}}`"))
+    };
+    required.map(finding).collect()
+}

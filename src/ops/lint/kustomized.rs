@@ -1,0 +1,55 @@
+//! A kustomize tree as it is written: which files are parts of what it makes, and which are patches, that no rule about objects speaks of.
+
+use std::collections::BTreeSet;
+
+use super::folder_of;
+use crate::provider::Kustomization;
+use crate::text::budget::Budget;
+use crate::text::glob::plain;
+use crate::text::source::Source;
+
+/// What the kustomizations among some files say of the others.
+pub(super) struct Kustomized {
+    /// The folders with a kustomization, without dots in their paths.
+    folders: BTreeSet<String>,
+    /// The files that are named as patches.
+    patches: BTreeSet<String>,
+}
+
+impl Kustomized {
+    /// Reads the kustomizations.
+    pub(super) fn of<'a>(kustomizations: impl Iterator<Item = &'a Source>, budget: &Budget) -> Self {
+        let mut all = Kustomized { folders: BTreeSet::new(), patches: BTreeSet::new() };
+        for source in kustomizations {
+            let folder = folder_of(source.name());
+            all.patches.extend(Kustomization::read(source, budget).patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
+            all.folders.insert(plain(folder));
+        }
+        all
+    }
+
+    /// Whether a file lies beside a kustomization.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        self.folders.contains(&plain(folder_of(name)))
+    }
+
+    /// Whether a kustomization names a file as a patch.
+    pub(super) fn is_patch(&self, name: &str) -> bool {
+        self.patches.contains(&plain(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_patches_are_told_by_their_paths() {
+        let text = "patches:\n- path: p.yaml\npatchesStrategicMerge:\n- q.yaml\nresources:\n- r.yaml\n";
+        let source = Source::new("config/kustomization.yaml", text);
+        let all = Kustomized::of(std::iter::once(&source), &Budget::default());
+        assert!(all.is_patch("config/p.yaml") && all.is_patch("config/q.yaml") && !all.is_patch("config/r.yaml"));
+        assert!(all.is_patch("./config/x/../p.yaml"));
+        assert!(all.takes("config/r.yaml") && all.takes("./config/r.yaml") && !all.takes("config/crd/r.yaml"));
+    }
+}

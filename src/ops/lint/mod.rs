@@ -1,0 +1,253 @@
+//! `lint PATH…`: what people have of a provider, judged against the contract: whole releases, or parts of one.
+
+mod form;
+mod kustomized;
+mod part;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use semver::Version;
+use serde::Serialize;
+
+pub use form::Form;
+use kustomized::Kustomized;
+
+use crate::contract::{ContractVersion, METADATA_FILE, ProviderType, labels, parse_semantic};
+use crate::diag::{Diagnostic, Report, rules};
+use crate::lint::components::claims::{self, Claims};
+use crate::lint::metadata::{self, MetadataFile};
+use crate::lint::templates::{self, Known};
+use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
+use crate::objects::Object;
+use crate::ops::settings::ProjectRoles;
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
+rules! {
+    /// none of the files is one of a provider
+    NOTHING = error("lint-input-missing");
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The texts, in the order in which they were given.
+    pub sources: &'a [Source],
+    /// What all of them are; without it, what their names and contents say.
+    pub form: Option<Form>,
+    /// The contract that is to be fulfilled, such as `v1beta2`: what still stands on an older one is told.
+    pub contract: Option<&'a str>,
+    /// What the kinds are, where their names do not tell it.
+    pub roles: &'a ProjectRoles,
+    /// What the run may spend.
+    pub budget: &'a Budget,
+}
+
+/// A file and what it was judged as.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgedFile {
+    /// The file as the user gave it.
+    pub file: String,
+    /// `components`, `metadata`, `template`, `objects`, `kustomization`, `patch` of kustomize, `copy` of the components beside it, or `other`.
+    pub form: &'static str,
+    /// Whether rules were asked of it.
+    pub judged: bool,
+}
+
+/// What the judge says.
+#[derive(Debug, Clone, Default)]
+pub struct Linted {
+    /// All files, in the order of the input.
+    pub files: Vec<JudgedFile>,
+    /// How many Kubernetes objects were judged, those of templates apart.
+    pub objects: usize,
+    /// Everything that was found.
+    pub report: Report,
+}
+
+/// The files of one folder that belong to a release.
+#[derive(Default)]
+struct Folder<'a> {
+    components: Vec<&'a Source>,
+    metadata: Vec<&'a Source>,
+    templates: Vec<Source>,
+}
+
+/// Judges files.
+pub fn run(request: &Request<'_>) -> Linted {
+    let Request { sources, budget, .. } = *request;
+    let wishes = Wishes { roles: &request.roles.0, contract: request.contract.and_then(ContractVersion::parse) };
+    let (forms, kustomized) = forms(request);
+    let mut linted = Linted::default();
+    let mut folders: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
+    let (mut parts, mut fragments) = (Vec::new(), Vec::new());
+    for (source, form) in sources.iter().zip(&forms) {
+        linted.files.push(JudgedFile { file: source.name().to_string(), form: form.as_str(), judged: form.is_judged() });
+        match form {
+            Form::Objects => parts.push(source),
+            Form::Template if !is_whole_template(source, &kustomized) && request.form.is_none() => fragments.push(source.clone()),
+            Form::Components | Form::Metadata | Form::Template => folders.entry(folder_of(source.name())).or_default().add(source, *form),
+            Form::Kustomization | Form::Patch | Form::Copy | Form::Other => {}
+        }
+    }
+    let all: Vec<Source> = folders.values().flat_map(|folder| &folder.templates).chain(&fragments).cloned().collect();
+    let (mut known, mut templates) = (Known::default(), Vec::new());
+    for (name, folder) in folders {
+        templates.push(folder.judge(name, &all, &mut known, wishes, budget, &mut linted));
+    }
+    part::judge(&parts, &all, &mut known, wishes, budget, &mut linted);
+    // Templates come last: the kinds of their objects may be in any of the files, but those of the folder come first.
+    for (own, sources) in &templates {
+        linted.report.extend(templates::check(sources, &asked(wishes, Extent::Whole, &[own, &known]), budget));
+    }
+    linted.report.extend(templates::check(&fragments, &asked(wishes, Extent::Part, &[&known]), budget));
+    if forms.iter().all(|form| *form == Form::Other) {
+        linted.report.push(nothing(sources));
+    }
+    budget.tell(&mut linted.report);
+    linted
+}
+
+/// What the files are, and what the kustomizations among them say of the others.
+fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
+    let Request { sources, form: asked, budget, .. } = *request;
+    let mut forms: Vec<Form> = sources.iter().map(|source| asked.unwrap_or_else(|| Form::of(source, budget))).collect();
+    let of_kustomize = sources.iter().zip(&forms).filter(|(_, form)| **form == Form::Kustomization).map(|(source, _)| source);
+    let kustomized = Kustomized::of(of_kustomize, budget);
+    let is_named = |source: &Source| form::provider_type_of(source.file_name()).is_some();
+    let releases: BTreeSet<&str> = sources.iter().filter(|source| is_named(source)).map(|source| folder_of(source.name())).collect();
+    for (source, form) in sources.iter().zip(&mut forms) {
+        if *form == Form::Objects && asked.is_none() && kustomized.is_patch(source.name()) {
+            *form = Form::Patch;
+        }
+        if *form != Form::Components || asked.is_some() || is_named(source) {
+            continue;
+        }
+        if kustomized.takes(source.name()) {
+            // What kustomize makes the components of is a part of them.
+            *form = Form::Objects;
+        } else if releases.contains(folder_of(source.name())) {
+            *form = Form::Copy;
+        }
+    }
+    (forms, kustomized)
+}
+
+fn asked<'a>(wishes: Wishes<'a>, extent: Extent, known: &'a [&'a Known]) -> templates::Asked<'a> {
+    templates::Asked { extent, audience: Audience::Author(wishes), known }
+}
+
+/// Whether clusterctl would take a file as it is: kustomize makes nothing else of it.
+fn is_whole_template(source: &Source, kustomized: &Kustomized) -> bool {
+    let name = source.name();
+    templates::is_template(source.file_name()) && !kustomized.takes(name) && !kustomized.is_patch(name)
+}
+
+fn nothing(sources: &[Source]) -> Diagnostic {
+    let message = if sources.is_empty() { "there is no file to judge" } else { "no file holds an object of Kubernetes or a metadata.yaml" };
+    let finding = Diagnostic::of(&NOTHING, message);
+    let finding = match sources {
+        [only] => finding.at(only.place()),
+        _ => finding,
+    };
+    finding.help("name a components file, CRDs, a metadata.yaml, templates, or a folder with some of them")
+}
+
+fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+impl<'a> Folder<'a> {
+    fn add(&mut self, source: &'a Source, form: Form) {
+        match form {
+            Form::Components => self.components.push(source),
+            Form::Metadata => self.metadata.push(source),
+            _ => self.templates.push(source.clone()),
+        }
+    }
+
+    /// Judges all but the templates, and hands them back with the kinds of the folder. `known` gets those too, as far as `all` templates
+    /// have them.
+    fn judge(
+        self,
+        name: &str,
+        all: &[Source],
+        known: &mut Known,
+        wishes: Wishes<'_>,
+        budget: &Budget,
+        linted: &mut Linted,
+    ) -> (Known, Vec<Source>) {
+        let version = version_of_folder(name);
+        let mut metadata = None;
+        for source in &self.metadata {
+            let (file, found) = metadata::read(name, source, budget);
+            linted.report.extend(found);
+            if source.file_name() == METADATA_FILE {
+                metadata = file;
+            }
+        }
+        linted
+            .report
+            .extend(version.as_ref().and_then(|version| metadata::series_of(metadata.as_ref()?, version).err()).map(|missing| *missing));
+        let (mut claims, mut own) = (Vec::new(), Known::default());
+        for source in &self.components {
+            let components = Components::read((*source).clone(), budget);
+            linted.objects += components.objects().len();
+            claims.push(Claims::of(&components));
+            own.add(components.objects(), &self.templates);
+            known.add(components.objects(), all);
+            linted.report.extend(judge(components, source, version.as_ref(), metadata.as_ref(), wishes, budget));
+        }
+        linted.report.extend(claims::check(&claims));
+        (own, self.templates)
+    }
+}
+
+/// The version that the folder of a local repository is called by: `bootstrap-windlass/v0.2.0`.
+fn version_of_folder(folder: &str) -> Option<Version> {
+    parse_semantic(folder.rsplit('/').next()?.strip_prefix('v')?).ok()
+}
+
+/// Judges a components file, with what lies beside it.
+fn judge(
+    components: Components,
+    source: &Source,
+    version: Option<&Version>,
+    metadata: Option<&MetadataFile>,
+    wishes: Wishes<'_>,
+    budget: &Budget,
+) -> Report {
+    let file = source.file_name();
+    let label = components.objects().iter().find_map(|object: &Object| object.label(labels::PROVIDER)).unwrap_or_default().to_owned();
+    let Some(provider_type) = form::provider_type_of(file).or_else(|| type_of_label(&label)) else {
+        let asked = Asked { namespace: None, provider_type: None, version, audience: Audience::Author(wishes) };
+        return components.check(&asked, budget);
+    };
+    let label = if label.is_empty() { provider_type.label("unnamed") } else { label };
+    let guessed = || metadata.and_then(newest_series).unwrap_or(Version::new(0, 1, 0));
+    let is_version_guessed = version.is_none();
+    let version = version.cloned().unwrap_or_else(guessed);
+    let release = Release {
+        provider: &provider_of(&label, provider_type, file),
+        version: &version,
+        is_version_guessed,
+        components,
+        metadata,
+        namespace: None,
+        audience: Audience::Author(wishes),
+    };
+    release.check_by_itself(budget).report
+}
+
+/// The type that a provider's label begins with; that of the core provider has no such beginning.
+fn type_of_label(label: &str) -> Option<ProviderType> {
+    ProviderType::ALL.into_iter().find(|known| *known != ProviderType::CoreProvider && label.starts_with(&known.label("")))
+}
+
+/// A version of the newest series, of which a provider's next release will be.
+fn newest_series(metadata: &MetadataFile) -> Option<Version> {
+    let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor))?;
+    Some(Version::new(newest.major.try_into().ok()?, newest.minor.try_into().ok()?, 0))
+}

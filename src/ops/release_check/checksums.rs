@@ -1,0 +1,51 @@
+//! SHA256SUMS of a release that is complete.
+
+use crate::diag::{Diagnostic, Place, rules};
+use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
+use crate::ops::release_check::Files;
+
+rules! {
+    /// the list of checksums does not name exactly the files of the release
+    INCOMPLETE = warning("release-checksum-incomplete"), page(r"
+Who downloads a release holds it against its checksums. A file that the list does not name is not held against anything, and one that is listed and not
+released makes `sha256sum --check` fail.
+
+Write the list last, over all files of the release: `sha256sum * > SHA256SUMS`.
+
+## Bad
+
+```yaml SHA256SUMS
+01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b  notes.txt
+```
+
+```yaml notes.txt
+
+```
+
+## Good
+
+```yaml notes.txt
+
+```
+");
+}
+
+/// Holds the list, if there is one, against the files. Files with another content have a rule of their own.
+pub(super) fn check(release: Files<'_>) -> Vec<Diagnostic> {
+    let Some(listed) = release.tree.get(CHECKSUMS_FILE) else { return Vec::new() };
+    let folder = release.shown.trim_end_matches('/');
+    let finding = |(path, fault): (String, ChecksumFault)| {
+        let (message, help) = match fault {
+            ChecksumFault::Differs => return None,
+            ChecksumFault::Unlisted => {
+                (format!("{path} is not in {CHECKSUMS_FILE}"), format!("add the line that `sha256sum {path}` prints"))
+            }
+            ChecksumFault::Gone => (
+                format!("{CHECKSUMS_FILE} lists {path}, which is not in the release"),
+                format!("add {path}, or remove its line"),
+            ),
+        };
+        Some(Diagnostic::of(&INCOMPLETE, message).at(Place::file(format!("{folder}/{CHECKSUMS_FILE}"))).help(help))
+    };
+    compare(&String::from_utf8_lossy(listed), release.tree).into_iter().filter_map(finding).collect()
+}

@@ -1,0 +1,376 @@
+//! Waivers: findings that somebody has looked at and lives with, for a reason. They stay in the report, and count no more.
+//!
+//! A waiver is a comment in the document, `# windlass: ignore[RULE] because REASON`, on the line of the finding or alone above it, or an entry
+//! of the project's settings. What a waiver says wrongly, or for nothing, is found too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Sources;
+use crate::diag::{Diagnostic, Place, Report, WaivedIn, Waiver, rules};
+use crate::text::budget::Budget;
+use crate::text::glob;
+use crate::text::nearest::nearest;
+use crate::text::source::Source;
+use crate::text::yaml;
+
+rules! {
+    /// a waiver suppresses nothing
+    UNUSED = warning("waiver-unused");
+    /// a waiver names a rule that does not exist
+    RULE_UNKNOWN = warning("waiver-rule-unknown");
+    /// a waiver has no reason, and does not count
+    pub(crate) REASON_MISSING = warning("waiver-reason-missing");
+    /// a comment begins as a waiver does, and is none
+    MALFORMED = warning("waiver-malformed");
+}
+
+/// A waiver of the project's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectWaiver {
+    /// The rule.
+    pub rule: String,
+    /// The files, relative to the folder of the settings, as patterns without braces; a folder stands for all that lies below.
+    pub patterns: Vec<String>,
+    /// The reason.
+    pub reason: String,
+    /// Where the settings say so.
+    pub place: Place,
+}
+
+/// What a report is held against.
+#[derive(Clone, Copy)]
+pub struct Waivers<'a> {
+    /// The waivers of the project.
+    pub project: &'a [ProjectWaiver],
+    /// The path of a file relative to the folder of the settings.
+    pub path_of: &'a dyn Fn(&str) -> String,
+    /// The ids of all rules.
+    pub known: &'a BTreeSet<&'static str>,
+    /// Whether this run would have found what a rule finds in a file: a waiver that suppresses nothing is told only then.
+    pub is_judged: &'a dyn Fn(&str, &str) -> bool,
+    /// The same for all files of a waiver of the project.
+    pub is_settled: &'a dyn Fn(&ProjectWaiver) -> bool,
+    /// What the run may spend.
+    pub budget: &'a Budget,
+}
+
+/// The report with what is waived marked, and with what is wrong with waivers.
+pub fn apply(report: Report, sources: &Sources, waivers: &Waivers<'_>) -> Report {
+    let mut comments = Comments::default();
+    sources.shown().for_each(|source| comments.read(source, waivers));
+    let mut project = Project::new(waivers);
+    let mut findings = report.into_findings();
+    for finding in &mut findings {
+        finding.waived = comments.waive(finding).or_else(|| project.waive(finding));
+    }
+    let mut report: Report = findings.into_iter().collect();
+    report.extend(comments.found);
+    let unused = comments.waivers.into_iter().filter(|((file, _, rule), waiver)| !waiver.is_used && (waivers.is_judged)(file, rule));
+    report.extend(unused.map(|((_, _, rule), waiver)| unused_waiver(&rule, waiver.place, "remove the comment, or the rule from it")));
+    let unused = waivers.project.iter().zip(project.is_used).filter(|(waiver, is_used)| !is_used && (waivers.is_settled)(waiver));
+    report.extend(unused.map(|(waiver, _)| unused_waiver(&waiver.rule, waiver.place.clone(), "remove the entry")));
+    report
+}
+
+fn unused_waiver(rule: &str, place: Place, help: &str) -> Diagnostic {
+    Diagnostic::of(&UNUSED, format!("the waiver of {rule} suppresses nothing")).at(place).help(help)
+}
+
+/// The finding that a rule does not exist.
+pub(crate) fn unknown_rule(rule: &str, place: Place, known: &BTreeSet<&'static str>, budget: &Budget) -> Diagnostic {
+    let near = budget.charge(known.len() * rule.len()).ok().and_then(|()| nearest(rule, known.iter().copied()));
+    let help = near.map_or("`windlass rules` lists all rules".to_owned(), |near| format!("write `{near}`"));
+    Diagnostic::of(&RULE_UNKNOWN, format!("there is no rule `{rule}`")).at(place).help(help)
+}
+
+/// A comment that waives a rule on a line.
+struct Comment {
+    reason: String,
+    place: Place,
+    is_used: bool,
+}
+
+/// The waivers in documents.
+#[derive(Default)]
+struct Comments {
+    /// By file, line and rule.
+    waivers: BTreeMap<(Arc<str>, u32, String), Comment>,
+    found: Vec<Diagnostic>,
+}
+
+/// What a waiver begins with, behind `#` and blanks.
+const MARK: &str = "windlass: ignore";
+
+impl Comments {
+    /// Reads the waivers of a document. JSON has no comments.
+    fn read(&mut self, source: &Source, waivers: &Waivers<'_>) {
+        let text = source.text();
+        if source.name().ends_with(".json") {
+            return;
+        }
+        let marks = memchr::memmem::find_iter(text.as_bytes(), MARK).filter_map(|at| comment_start(text, at).map(|start| (start, at)));
+        let marks: Vec<(usize, usize)> = marks.collect();
+        if marks.is_empty() {
+            return;
+        }
+        let starts: Vec<usize> = marks.iter().map(|(start, _)| *start).collect();
+        let in_values = yaml::in_scalars(text, &starts, waivers.budget);
+        let comments: Vec<(usize, usize)> =
+            marks.into_iter().zip(in_values).filter(|(_, in_value)| !in_value).map(|(mark, _)| mark).collect();
+        let lines = targets(source, comments.iter().map(|(start, _)| *start));
+        for ((start, at), line) in comments.into_iter().zip(lines) {
+            self.add(source, start, line, &text[at + MARK.len()..], waivers);
+        }
+    }
+
+    /// A comment that begins at `start` and speaks of a line; `rest` is what follows the mark.
+    fn add(&mut self, source: &Source, start: usize, line: u32, rest: &str, waivers: &Waivers<'_>) {
+        let rest = rest.lines().next().unwrap_or_default();
+        let end = source.text()[start..].lines().next().map_or(start, |line| start + line.trim_end().len());
+        let place = source.place_at(start..end);
+        let Some((rules, reason)) = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
+            let finding = Diagnostic::of(&MALFORMED, "the comment names no rule, and waives nothing").at(place);
+            self.found.push(finding.help("write `# windlass: ignore[RULE] because REASON`"));
+            return;
+        };
+        let reason = reason.trim_start().strip_prefix("because").map(str::trim).unwrap_or_default();
+        if reason.is_empty() {
+            let finding = Diagnostic::of(&REASON_MISSING, "the waiver has no reason, and does not count").at(place);
+            self.found.push(finding.help(format!("write `# windlass: ignore[{rules}] because REASON`")));
+            return;
+        }
+        for rule in rules.split(',').map(str::trim) {
+            if !waivers.known.contains(rule) {
+                self.found.push(unknown_rule(rule, place.clone(), waivers.known, waivers.budget));
+                continue;
+            }
+            let comment = Comment { reason: reason.to_owned(), place: place.clone(), is_used: false };
+            if let Some(earlier) = self.waivers.insert((source.name().clone(), line, rule.to_owned()), comment) {
+                self.found.push(unused_waiver(rule, earlier.place, "remove the comment: another one speaks of the same line"));
+            }
+        }
+    }
+
+    fn waive(&mut self, finding: &Diagnostic) -> Option<Waiver> {
+        let (file, span) = (finding.place.file.as_ref()?, finding.place.span?);
+        if self.waivers.is_empty() {
+            return None;
+        }
+        let comment = self.waivers.get_mut(&(file.clone(), span.start.line, finding.rule.id.to_owned()))?;
+        comment.is_used = true;
+        Some(Waiver { reason: comment.reason.clone(), waived_in: WaivedIn::Document })
+    }
+}
+
+/// Where the comment begins that has a mark as its first words.
+fn comment_start(text: &str, mark: usize) -> Option<usize> {
+    let before = text[..mark].trim_end_matches([' ', '\t']).strip_suffix('#')?;
+    let stands_alone = before.is_empty() || before.ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
+    stands_alone.then_some(before.len())
+}
+
+/// The lines of which comments speak, that begin at these bytes: their own, or, where they stand alone, the next one that holds more.
+fn targets(source: &Source, starts: impl DoubleEndedIterator<Item = usize>) -> Vec<u32> {
+    let is_comment = |text: &str| {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        text.is_empty() || text.starts_with('#')
+    };
+    // From the last one, so that of comments below each other none is passed over twice.
+    let mut below = None;
+    let mut target = |start: usize| {
+        let line = source.position(start).line;
+        if !source.line(line).is_some_and(is_comment) {
+            return line;
+        }
+        let end =
+            (line + 1..).find(|next| below.is_some_and(|(at, _)| at == *next) || source.line(*next).is_none_or(|text| !is_comment(text)));
+        let end = end.unwrap_or(line);
+        let target = below.filter(|(at, _)| *at == end).map_or(end, |(_, target)| target);
+        below = Some((line, target));
+        target
+    };
+    let mut lines: Vec<u32> = starts.rev().map(&mut target).collect();
+    lines.reverse();
+    lines
+}
+
+/// The waivers of the project on their way.
+struct Project<'a> {
+    waivers: &'a Waivers<'a>,
+    is_used: Vec<bool>,
+    /// The first waiver of a rule for a path; of patterns with `*`, all of a rule.
+    plain: BTreeMap<(&'a str, &'a str), usize>,
+    with_stars: BTreeMap<&'a str, Vec<(&'a str, usize)>>,
+    /// What was found for a rule in a file.
+    known: BTreeMap<(&'static str, Arc<str>), Option<usize>>,
+}
+
+impl<'a> Project<'a> {
+    fn new(waivers: &'a Waivers<'a>) -> Self {
+        let (mut plain, mut with_stars) = (BTreeMap::new(), BTreeMap::<&str, Vec<_>>::new());
+        for (index, waiver) in waivers.project.iter().enumerate() {
+            for pattern in &waiver.patterns {
+                if pattern.contains('*') {
+                    with_stars.entry(waiver.rule.as_str()).or_default().push((pattern.as_str(), index));
+                } else {
+                    plain.entry((waiver.rule.as_str(), pattern.as_str())).or_insert(index);
+                }
+            }
+        }
+        Project { waivers, is_used: vec![false; waivers.project.len()], plain, with_stars, known: BTreeMap::new() }
+    }
+
+    fn waive(&mut self, finding: &Diagnostic) -> Option<Waiver> {
+        if self.waivers.project.is_empty() {
+            return None;
+        }
+        let key = (finding.rule.id, finding.place.file.clone()?);
+        let index = match self.known.get(&key) {
+            Some(known) => *known,
+            None => {
+                let found = self.find(key.0, &(self.waivers.path_of)(&key.1));
+                self.known.insert(key, found);
+                found
+            }
+        }?;
+        self.is_used[index] = true;
+        Some(Waiver { reason: self.waivers.project[index].reason.clone(), waived_in: WaivedIn::Settings })
+    }
+
+    /// The waiver of a rule for a path, a folder above it, or a pattern that means one of them.
+    fn find(&self, rule: &str, path: &str) -> Option<usize> {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        // The nearest one speaks.
+        let plain = ends.rev().filter_map(|end| self.plain.get(&(rule, &path[..end]))).next();
+        plain.copied().or_else(|| {
+            let mut patterns = self.with_stars.get(rule)?.iter();
+            let fits = |(pattern, _): &&(&str, usize)| {
+                self.waivers.budget.charge(pattern.len() + path.len()).is_ok() && glob::covers(pattern, path)
+            };
+            patterns.find(fits).map(|(_, index)| *index)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Rule;
+
+    const A: &Rule = &Rule::error("a-b", "");
+    const C: &Rule = &Rule::warning("c-d", "");
+
+    /// The findings of `report` and of waivers: rule, line, and the reason for which each does not count.
+    fn applied(source: &Source, report: Report, project: &[ProjectWaiver]) -> Vec<(&'static str, u32, Option<String>)> {
+        let waivers = Waivers {
+            project,
+            path_of: &|file| file.trim_start_matches("base/").to_owned(),
+            known: &["a-b", "c-d"].into(),
+            is_judged: &|_, _| true,
+            is_settled: &|_| true,
+            budget: &Budget::default(),
+        };
+        let report = apply(report, &std::iter::once(source.clone()).collect(), &waivers);
+        let line = |finding: &Diagnostic| finding.place.span.map_or(0, |span| span.start.line);
+        let shown = |finding: Diagnostic| (finding.rule.id, line(&finding), finding.waived.map(|waiver| waiver.reason));
+        report.into_findings().into_iter().map(shown).collect()
+    }
+
+    /// The same for a text in which `rule` is found at each `@`.
+    fn check(text: &str, rule: &'static Rule, expected: &[(&'static str, u32, Option<&str>)]) {
+        let source = Source::new("base/x.yaml", text);
+        let report = text.match_indices('@').map(|(at, _)| Diagnostic::of(rule, "").at(source.place_at(at..at + 1))).collect();
+        let found = applied(&source, report, &[]);
+        let found: Vec<_> = found.iter().map(|(rule, line, reason)| (*rule, *line, reason.as_deref())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_comment_waives_its_line_or_the_next() {
+        check(
+            "a: '@' # windlass: ignore[a-b] because it is so\nb: '@'\n",
+            A,
+            &[("a-b", 1, Some("it is so")), ("a-b", 2, None)],
+        );
+        check(
+            "# windlass: ignore[ c-d , a-b ] because x\n\n  # more\na: '@'\n",
+            C,
+            &[("c-d", 4, Some("x")), ("waiver-unused", 1, None)],
+        );
+        let stacked = "#windlass: ignore[a-b] because x\r\n# windlass: ignore[c-d] because y\r\na: '@'\r\n";
+        check(stacked, A, &[("a-b", 3, Some("x")), ("waiver-unused", 2, None)]);
+        check("# note # windlass: ignore[a-b] because x\na: '@'", A, &[("a-b", 2, Some("x"))]);
+        check("\u{feff}# windlass: ignore[a-b] because x\na: '@'", A, &[("a-b", 2, Some("x"))]);
+        check("a: | # windlass: ignore[a-b] because x\n  @\n", A, &[("a-b", 2, None), ("waiver-unused", 1, None)]);
+        check("a: '@'\n# windlass: ignore[a-b] because x", A, &[("a-b", 1, None), ("waiver-unused", 2, None)]);
+    }
+
+    #[test]
+    fn what_is_no_comment_waives_nothing() {
+        for text in [
+            "a: '@ # windlass: ignore[a-b] because x'\n",
+            "a: |\n  # windlass: ignore[a-b] because x\n  @\n",
+            "a: '@'# windlass: ignore[a-b] because x\n",
+            "a: '@' # windlass: see ignore[a-b] because x\n",
+        ] {
+            let line = 1 + text[..text.find('@').unwrap()].matches('\n').count() as u32;
+            check(text, A, &[("a-b", line, None)]);
+        }
+        let json = Source::new("x.json", "# windlass: ignore[a-b] because x\n");
+        assert_eq!(applied(&json, Report::new(), &[]), []);
+        // Behind a fault nobody knows what is a value.
+        check("a: [\nb: '@' # windlass: ignore[a-b] because x\n", A, &[("a-b", 2, Some("x"))]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_waivers_is_told() {
+        check("a: '@' # windlass: ignore[a-b]\n", A, &[("a-b", 1, None), ("waiver-reason-missing", 1, None)]);
+        check("a: '@' # windlass: ignore[a-b] because \n", A, &[("a-b", 1, None), ("waiver-reason-missing", 1, None)]);
+        check("a: '@' # windlass: ignore a-b because x\n", A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
+        check("a: '@' # windlass: ignore[a-b because x\n", A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
+        check(
+            "a: '@' # windlass: ignore[a-c, a-b] because x\n",
+            A,
+            &[("a-b", 1, Some("x")), ("waiver-rule-unknown", 1, None)],
+        );
+        let twice = "# windlass: ignore[a-b] because x\na: '@' # windlass: ignore[a-b] because y\n";
+        check(twice, A, &[("a-b", 2, Some("y")), ("waiver-unused", 1, None)]);
+        let help = unknown_rule("a-c", Place::default(), &["a-b"].into(), &Budget::default()).help;
+        assert_eq!(help.map(|help| help.to_string()).as_deref(), Some("write `a-b`"));
+    }
+
+    #[test]
+    fn the_project_waives_files_and_folders() {
+        let waiver = |rule: &str, patterns: &[&str], reason: &str| ProjectWaiver {
+            rule: rule.to_owned(),
+            patterns: patterns.iter().map(|pattern| (*pattern).to_owned()).collect(),
+            reason: reason.to_owned(),
+            place: Place::default(),
+        };
+        let check = |project: &[ProjectWaiver], expected: &[(&'static str, Option<&str>)]| {
+            let source = Source::new("base/d/x.yaml", "a\n");
+            let placed = Diagnostic::of(A, "").at(source.place_at(0..1));
+            let whole = Diagnostic::of(A, "").at(source.place());
+            let found = applied(&source, [placed, whole].into_iter().collect(), project);
+            let found: Vec<_> = found.iter().map(|(rule, _, reason)| (*rule, reason.as_deref())).collect();
+            assert_eq!(found, expected, "{project:?}");
+        };
+        let both = |reason: &'static str| [("a-b", Some(reason)), ("a-b", Some(reason))];
+        check(&[waiver("a-b", &["d/x.yaml"], "x")], &both("x"));
+        check(&[waiver("a-b", &["e", "d"], "x")], &both("x"));
+        check(&[waiver("a-b", &["*/x.*"], "x")], &both("x"));
+        let none = [("a-b", None), ("a-b", None), ("waiver-unused", None)];
+        check(&[waiver("a-b", &["x.yaml", "d/*/x", "d/y.yaml"], "x")], &none);
+        check(&[waiver("c-d", &["d/x.yaml"], "x")], &none);
+        check(&[waiver("a-b", &["d/x.yaml"], "x"), waiver("a-b", &["d"], "y")], &[both("x")[0], both("x")[1], none[2]]);
+    }
+
+    #[test]
+    fn stacks_of_comments_cost_what_they_are() {
+        let text = format!("{}a: '@'\n", "# windlass: ignore[a-b] because x\n".repeat(20_000));
+        let source = Source::new("x.yaml", text.as_str());
+        let lines = targets(&source, text.match_indices('#').map(|(at, _)| at).collect::<Vec<_>>().into_iter());
+        assert!(lines.len() == 20_000 && lines.iter().all(|line| *line == 20_001));
+    }
+}

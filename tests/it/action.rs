@@ -1,0 +1,149 @@
+//! The action for GitHub's workflows, the hooks for pre-commit, and the workflow that uses them. `.ci/run` has actionlint and the schemas of
+//! GitHub and pre-commit judge their form; here their scripts are run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use regex::Regex;
+use serde_json::Value;
+use windlass::cli::verbs::VERBS;
+
+use crate::support::{documents, root, runs};
+
+fn read(path: &str) -> Value {
+    documents(&std::fs::read(root().join(path)).unwrap()).remove(0)
+}
+
+/// A file with the error metadata-kind-wrong in its second line, and one with the same error waived.
+const WRONG: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Meta\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+const WAIVED: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n\
+                      kind: Meta # windlass: ignore[metadata-kind-wrong] because it is a test\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+
+/// Runs a step of the action in a folder, with inputs in place of their defaults.
+fn step(name: &str, folder: &Path, inputs: &[(&str, &str)]) -> Output {
+    let action = read("action.yml");
+    let step = action["runs"]["steps"].as_array().unwrap().iter().find(|step| step["name"] == name).unwrap();
+    let value = |expression: &str| {
+        let name = expression.trim_start_matches("${{ ").trim_end_matches(" }}");
+        let input = name.strip_prefix("inputs.");
+        let given = inputs.iter().find(|(input, _)| Some(*input) == name.strip_prefix("inputs."));
+        match (given, input, name) {
+            (Some((_, value)), ..) => (*value).to_owned(),
+            (None, Some(input), _) => action["inputs"][input]["default"].as_str().unwrap().to_owned(),
+            (None, None, "steps.program.outputs.binary") => env!("CARGO_BIN_EXE_windlass").to_owned(),
+            (None, None, "github.action_path") => root().display().to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut command = Command::new("bash");
+    command.args(["--noprofile", "--norc", "-c", step["run"].as_str().unwrap()]).current_dir(folder).env_clear();
+    for (name, expression) in step["env"].as_object().unwrap() {
+        command.env(name, value(expression.as_str().unwrap()));
+    }
+    let files = ["GITHUB_OUTPUT", "GITHUB_PATH"].map(|name| (name, folder.join(name)));
+    command.env("PATH", "/usr/bin:/bin").envs(files).env("RUNNER_TEMP", folder).output().unwrap()
+}
+
+fn judge(files: &[(&str, &str)], inputs: &[(&str, &str)]) -> (i32, String, Option<Value>) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let output = step("Judge", folder.path(), inputs);
+    let sarif = std::fs::read(folder.path().join("x.sarif")).ok().map(|text| serde_json::from_slice(&text).unwrap());
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap(), sarif)
+}
+
+#[test]
+fn the_action_judges_annotates_and_leaves_the_report_to_be_uploaded() {
+    if !runs(&["bash", "--version"]) || !runs(&["jq", "--version"]) {
+        return;
+    }
+    let wrong =
+        "::error file=a b/metadata.yaml,line=2,col=7,title=metadata-kind-wrong::kind is `Meta`, but clusterctl reads only `Metadata`";
+    let files = [("a b/metadata.yaml", WRONG), ("c/metadata.yaml", WAIVED)];
+    let (code, stdout, sarif) = judge(&files, &[("paths", "a b\n\nc\n"), ("sarif", "x.sarif")]);
+    assert!(code == 1 && stdout.starts_with(wrong), "{stdout}");
+    let results = sarif.unwrap()["runs"][0]["results"].as_array().unwrap().clone();
+    assert_eq!(results.len(), 1, "what is waived is not in it");
+    let (code, stdout, sarif) = judge(&files, &[("paths", "c")]);
+    assert_eq!((code, stdout.as_str(), sarif), (0, "", None));
+    // What the arguments cannot be is said, and ends the step.
+    for inputs in [
+        &[("command", "rm -rf")][..],
+        &[("deny", "no-such-rule")],
+        &[("paths", "none"), ("sarif", "x.sarif")],
+        &[("command", "release check")],
+    ] {
+        let (code, _, sarif) = judge(&files, inputs);
+        assert!(code != 0 && sarif.is_none(), "{inputs:?}");
+    }
+}
+
+#[test]
+fn the_action_checks_releases() {
+    if !runs(&["bash", "--version"]) {
+        return;
+    }
+    let release = root().join("releases/bootstrap-windlass");
+    let [new, old] = ["v0.2.0", "v0.1.0"].map(|version| release.join(version).display().to_string());
+    let check = |inputs: &[(&str, &str)]| judge(&[], &[&[("command", "release check"), ("paths", new.as_str())], inputs].concat());
+    let (code, stdout, _) = check(&[("version", "v0.2.0"), ("previous", &old)]);
+    assert_eq!(code, 0, "{stdout}");
+    let (code, stdout, _) = check(&[("version", "v9.0.0")]);
+    assert!(code == 1 && stdout.contains("title=metadata-series-missing::"), "{stdout}");
+}
+
+#[test]
+fn the_action_takes_a_program_that_is_there() {
+    if !runs(&["bash", "--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = step("Get windlass", folder.path(), &[("binary", env!("CARGO_BIN_EXE_windlass"))]);
+    assert!(output.status.success(), "{output:?}");
+    let program = std::fs::canonicalize(env!("CARGO_BIN_EXE_windlass")).unwrap();
+    let written = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(written("GITHUB_OUTPUT"), format!("binary={}\n", program.display()));
+    assert_eq!(written("GITHUB_PATH"), format!("{}\n", program.parent().unwrap().display()));
+    assert!(!step("Get windlass", folder.path(), &[("binary", "/none/windlass")]).status.success());
+}
+
+#[test]
+fn no_input_is_a_part_of_a_script_and_nothing_is_taken_that_is_not_pinned() {
+    let action = read("action.yml");
+    let declared: BTreeSet<&str> = action["inputs"].as_object().unwrap().keys().map(String::as_str).collect();
+    let text = std::fs::read_to_string(root().join("action.yml")).unwrap();
+    let used: BTreeSet<&str> =
+        Regex::new(r"inputs\.([a-z]+)").unwrap().captures_iter(&text).map(|used| used.get(1).unwrap().as_str()).collect();
+    assert_eq!(used, declared);
+    let workflow = read("examples/github/release.yaml");
+    let steps = workflow["jobs"]["release"]["steps"].as_array().unwrap();
+    let mut taken = Vec::new();
+    for step in action["runs"]["steps"].as_array().unwrap().iter().chain(steps) {
+        assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{step}");
+        taken.extend(step["uses"].as_str());
+        if step["uses"].as_str().is_some_and(|uses| uses.starts_with("windlass-dev/windlass@v")) {
+            let given = step["with"].as_object().unwrap().keys();
+            assert!(given.clone().all(|input| declared.contains(input.as_str())), "{step}");
+        }
+    }
+    let pinned = Regex::new("^(windlass-dev/windlass@v0.2.0|[a-z/-]+@[0-9a-f]{40})$").unwrap();
+    assert!(taken.len() == 4 && taken.iter().all(|uses| pinned.is_match(uses)), "{taken:?}");
+    assert!(text.contains("cargo install --quiet --locked --path \"$SOURCE\""));
+}
+
+#[test]
+fn hooks_call_verbs_that_are_there() {
+    let hooks = read(".pre-commit-hooks.yaml");
+    for hook in hooks.as_array().unwrap() {
+        let words: Vec<&str> = hook["entry"].as_str().unwrap().split(' ').skip(1).filter(|word| !word.starts_with('-')).collect();
+        assert!(VERBS.iter().any(|verb| verb.words == words), "{hook}");
+        assert_eq!((&hook["language"], &hook["pass_filenames"]), (&"rust".into(), &false.into()));
+    }
+    assert_eq!(hooks.as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,170 @@
+//! `lint --fix`: what is certain is mended in the file, and nothing else of it changes.
+
+use std::path::Path;
+
+use crate::support::windlass;
+
+/// A file, a part of it before and after, and how many findings that mends.
+struct Case {
+    file: &'static str,
+    rule: &'static str,
+    before: &'static str,
+    after: &'static str,
+    mended: usize,
+}
+
+const METADATA: &str = "# ours\n@releaseSeries: # newest last\n- {major: 0, minor: 1, contract: v1beta2}   # first\n";
+const WEBHOOK: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\n\
+                       apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: foo}\nwebhooks:\n@";
+const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: foo\n@";
+
+const CASES: &[Case] = &[
+    Case {
+        file: "metadata.yaml",
+        rule: "metadata-kind-missing",
+        before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\n",
+        after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\nkind: Metadata\n",
+        mended: 1,
+    },
+    Case {
+        file: "metadata.yaml",
+        rule: "metadata-kind-wrong",
+        before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: \"Meta\"  # of metadata\n",
+        after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata  # of metadata\n",
+        mended: 1,
+    },
+    Case {
+        file: "metadata.yaml",
+        rule: "metadata-api-version-wrong",
+        before: "kind: Metadata\napiVersion: v1alpha3 # format\n",
+        after: "kind: Metadata\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3 # format\n",
+        mended: 1,
+    },
+    Case {
+        file: "foo/v0.2.0/metadata.yaml",
+        rule: "metadata-series-missing",
+        before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}   # first\n",
+        after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}   # first\n\
+                - major: 0\n  minor: 2\n  contract: v1beta2\n",
+        mended: 1,
+    },
+    Case {
+        file: "infrastructure-components.yaml",
+        rule: "components-webhook-incomplete",
+        before: "- name: a.example.com # a\n  clientConfig: {url: \"https://${HOST:=a.example.com}\"}\n- {name: b.example.com, clientConfig: {url: \"https://b.example.com\"}, sideEffects: None}\n",
+        after: "- sideEffects: None\n  admissionReviewVersions: [v1]\n  name: a.example.com # a\n  clientConfig: {url: \"https://${HOST:=a.example.com}\"}\n\
+                - {admissionReviewVersions: [v1], name: b.example.com, clientConfig: {url: \"https://b.example.com\"}, sideEffects: None}\n",
+        mended: 3,
+    },
+    Case {
+        file: "infrastructure-components.yaml",
+        rule: "components-label-not-text",
+        before: "  labels: {a: 1, b: yes, c: 0x10} # three\n",
+        after: "  labels: {a: \"1\", b: \"yes\", c: \"0x10\"} # three\n",
+        mended: 3,
+    },
+    Case {
+        file: "infrastructure-components.yaml",
+        rule: "components-variable-unquoted",
+        before: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - ${FLAG:=--x}   # one\n        - ${OTHER:=\"1\"}\n",
+        after: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - \"${FLAG:=--x}\"   # one\n        - '${OTHER:=\"1\"}'\n",
+        mended: 2,
+    },
+    Case {
+        file: "infrastructure-components.yaml",
+        rule: "components-key-changed",
+        before: "data:\n  y: \"1\" # y\n  off: \"2\"\n",
+        after: "data:\n  \"y\": \"1\" # y\n  \"off\": \"2\"\n",
+        mended: 2,
+    },
+];
+
+impl Case {
+    fn text(&self, part: &str) -> String {
+        let frame = match self.rule {
+            "metadata-series-missing" => "@",
+            rule if rule.starts_with("metadata") => METADATA,
+            "components-webhook-incomplete" => WEBHOOK,
+            _ => DEPLOYMENT,
+        };
+        frame.replace('@', part)
+    }
+}
+
+/// Exit code, standard output and standard error.
+fn told(folder: &Path, command: &str) -> (i32, String, String) {
+    let output = windlass(folder).args(command.split_whitespace()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn what_is_certain_is_mended_and_nothing_else_changes() {
+    for case in CASES {
+        for line_end in ["\n", "\r\n"] {
+            let [before, after] = [case.before, case.after].map(|part| case.text(part).replace('\n', line_end));
+            let folder = tempfile::tempdir().unwrap();
+            write(folder.path(), case.file, &before);
+            let findings = |folder: &Path| told(folder, "lint -o github").1.matches(&format!("title={}::", case.rule)).count();
+            assert_eq!(findings(folder.path()), case.mended, "{}", case.rule);
+            let (_, stdout, stderr) = told(folder.path(), "lint --fix");
+            let plural = if case.mended == 1 { "" } else { "s" };
+            let expected = format!("{} finding{plural} in 1 file mended\n", case.mended);
+            assert!(stdout.ends_with(&expected), "{}: {stdout}{stderr}", case.rule);
+            assert_eq!(std::fs::read_to_string(folder.path().join(case.file)).unwrap(), after, "{}", case.rule);
+            assert_eq!(findings(folder.path()), 0, "{}", case.rule);
+            let (_, stdout, _) = told(folder.path(), "lint --fix");
+            assert!(stdout.ends_with("nothing mended\n"), "{stdout}");
+        }
+    }
+}
+
+#[test]
+fn what_would_change_is_shown_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = &CASES[0];
+    write(folder.path(), case.file, &case.text(case.before));
+    let (code, stdout, stderr) = told(folder.path(), "lint --fix --check");
+    let expected = "--- a/metadata.yaml\n+++ b/metadata.yaml\n@@ -1,4 +1,5 @@\n # ours\n apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\n\
+                    +kind: Metadata\n releaseSeries: # newest last\n - {major: 0, minor: 1, contract: v1beta2}   # first\n";
+    assert_eq!((code, stdout.as_str()), (1, expected));
+    assert_eq!(stderr, "1 metadata file; 1 finding in 1 file would be mended; nothing written\n");
+    assert_eq!(std::fs::read_to_string(folder.path().join(case.file)).unwrap(), case.text(case.before));
+    let (code, stdout, _) = told(folder.path(), "lint");
+    assert!(code == 0 && stdout.ends_with("1 metadata file; 1 warning; 1 can be mended with `--fix`\n"), "{stdout}");
+    write(folder.path(), case.file, &case.text(case.after));
+    assert_eq!(told(folder.path(), "lint --fix --check"), (0, String::new(), "1 metadata file; nothing mended\n".to_owned()));
+}
+
+#[test]
+fn what_is_no_file_or_not_certain_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, stdout, stderr) = told(folder.path(), "lint --fix -");
+    let expected = "error: `--fix` changes files, and <stdin> is none\n  help: leave it out\n";
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (2, "", expected));
+    assert_eq!(told(folder.path(), "lint --check").0, 2);
+    let mut piped = windlass(folder.path());
+    write(folder.path(), "in", &CASES[0].text(CASES[0].before));
+    let output =
+        piped.args(["lint", "-", "--as", "metadata"]).stdin(std::fs::File::open(folder.path().join("in")).unwrap()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().last(), Some("1 metadata file; 1 warning"));
+    std::fs::remove_file(folder.path().join("in")).unwrap();
+    // The second `sideEffects` would win, and is null.
+    let null = WEBHOOK.replace('@', "- name: a.example.com\n  sideEffects:\n  admissionReviewVersions: [v1]\n");
+    write(folder.path(), "infrastructure-components.yaml", &null);
+    let (code, stdout, _) = told(folder.path(), "lint --fix");
+    assert!(code == 1 && stdout.contains("info[fix-left-out]") && stdout.ends_with("nothing mended\n"), "{stdout}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("infrastructure-components.yaml")).unwrap(), null);
+    std::fs::remove_file(folder.path().join("infrastructure-components.yaml")).unwrap();
+    // Whoever waives a finding wants it as it is.
+    let waived = "# windlass: ignore[metadata-kind-missing] because it is old\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n\
+                  releaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+    write(folder.path(), "metadata.yaml", waived);
+    assert_eq!(told(folder.path(), "lint --fix").1, "1 metadata file; 1 waived; nothing mended\n");
+}
