@@ -233,20 +233,35 @@ fn location(place: &Place) -> Value {
     Value::Object(location)
 }
 
-/// A path as a URI: relative ones without dots before them, which GitHub takes to begin at the root of the repository.
+/// A path as a URI without segments of dots, as RFC 3986, 5.2.4 takes them out: readers do so too, and Microsoft's validator refuses them.
+/// Relative ones, which GitHub takes to begin at the root of the repository, keep those that lead out of where they begin.
 fn uri(path: &str) -> String {
     let (root, path) = match path.as_bytes() {
         [b'/', ..] => ("file://", path),
         [drive, b':', b'/', ..] if drive.is_ascii_alphabetic() => ("file:///", path),
-        _ => ("", path.trim_start_matches("./")),
+        _ => ("", path),
     };
     let mut uri = root.to_owned();
-    for (at, byte) in path.bytes().enumerate() {
+    for (at, byte) in without_dots(path).bytes().enumerate() {
         // What RFC 3986 leaves in a path as it is; a colon would end the scheme.
         let stays = byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&byte) || byte == b':' && at == 1 && root == "file:///";
         if stays { uri.push(char::from(byte)) } else { uri.push_str(&format!("%{byte:02X}")) }
     }
     uri
+}
+
+/// A path without `.`, and without `..` that has a name before it to take away.
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match (segment, kept.last()) {
+            (".", _) => {}
+            ("..", Some(&"")) if kept.len() == 1 => {}
+            ("..", Some(&last)) if last != ".." => drop(kept.pop()),
+            _ => kept.push(segment),
+        }
+    }
+    kept.join("/")
 }
 
 /// Lines and columns from 1 in characters, the end exclusive, as SARIF counts them too.
@@ -322,6 +337,10 @@ mod tests {
             ("../a.yaml", "../a.yaml"),
             ("a:b/ü#%?.yaml", "a%3Ab/%C3%BC%23%25%3F.yaml"),
             ("/srv/a b", "file:///srv/a%20b"),
+            ("/check/main/../shared/./a.yaml", "file:///check/shared/a.yaml"),
+            ("/../../a.yaml", "file:///a.yaml"),
+            ("a/b/../../../../c.yaml", "../../c.yaml"),
+            ("C:/x/../y", "file:///C:/y"),
             ("C:/x/y", "file:///C:/x/y"),
             ("<stdin>", "%3Cstdin%3E"),
         ] {
