@@ -16,6 +16,7 @@ pub(crate) use path::Segment;
 pub use place::{Place, Position, Span};
 pub use remedy::{Part, Remedy, Setting};
 pub use report::{Report, Summary};
+pub(crate) use rule::PROJECT;
 pub(crate) use rule::rules;
 pub use rule::{Class, Rule};
 

@@ -50,6 +50,12 @@ impl FieldPath {
         self.with(Segment::Key(name.into()))
     }
 
+    /// The path of a property of the schema at this path: `properties[name]`.
+    #[must_use]
+    pub(crate) fn property(&self, name: impl Into<String>) -> Self {
+        self.with_all([Segment::Field("properties".to_owned()), Segment::Key(name.into())])
+    }
+
     /// This path and one list index more.
     #[must_use]
     pub(crate) fn index(&self, index: usize) -> Self {
@@ -59,9 +65,13 @@ impl FieldPath {
     /// This path and one step more.
     #[must_use]
     pub(crate) fn with(&self, segment: Segment) -> Self {
-        let mut segments = Vec::with_capacity(self.0.len() + 1);
+        self.with_all([segment])
+    }
+
+    fn with_all<const MORE: usize>(&self, more: [Segment; MORE]) -> Self {
+        let mut segments = Vec::with_capacity(self.0.len() + MORE);
         segments.extend_from_slice(&self.0);
-        segments.push(segment);
+        segments.extend(more);
         FieldPath(segments)
     }
 

@@ -27,6 +27,9 @@ impl Class {
     }
 }
 
+/// Where the project lives.
+pub(crate) const PROJECT: &str = "https://github.com/windlass-dev/windlass";
+
 /// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of it.
 ///
 /// The id is part of the interface (`--deny`, `--allow`, JSON) and never reused; a rule has one severity.
@@ -84,6 +87,11 @@ impl Rule {
     pub(crate) const fn page(mut self, page: &'static str) -> Self {
         self.page = page;
         self
+    }
+
+    /// Where its page can be read by people who have no `windlass` at hand.
+    pub fn page_url(&self) -> Option<String> {
+        (!self.page.is_empty()).then(|| format!("{PROJECT}/blob/main/docs/rules/{}.md", self.id))
     }
 
     /// Says that a controller waits for what is missing.

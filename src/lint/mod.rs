@@ -8,6 +8,7 @@ pub(crate) mod definitions;
 pub(crate) mod descriptions;
 pub(crate) mod duplicates;
 pub(crate) mod gate;
+pub(crate) mod kustomization;
 pub(crate) mod metadata;
 pub(crate) mod namespaces;
 pub(crate) mod pods;

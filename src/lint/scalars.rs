@@ -32,6 +32,30 @@ pub(super) fn check(source: &Source, documents: &[Document]) -> Report {
     report
 }
 
+/// Whether anything in a value could be told here, that variables apart: documents without it need not be read once more for their places.
+pub(super) fn is_suspect(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    let is_no_text = |label: &Value| !label.is_string();
+    let labels = value.pointer("/metadata/labels").and_then(Value::as_object);
+    labels.is_some_and(|labels| labels.values().any(is_no_text)) || holds_suspects(value)
+}
+
+/// The depth is that of the reader's limits.
+fn holds_suspects(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Object(map) => map.iter().any(|(key, value)| matches!(key.as_str(), "true" | "false") || holds_suspects(value)),
+        Value::Array(items) => items.iter().any(holds_suspects),
+        Value::Number(number) => is_inexact(number),
+        _ => false,
+    }
+}
+
+/// Whether it is a whole number that a double cannot hold.
+fn is_inexact(number: &serde_json::Number) -> bool {
+    number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT) || number.as_u64().is_some_and(|n| n > EXACT)
+}
+
 /// Kinds whose texts clusterctl refuses when they are numbers or booleans.
 fn is_typed(kind: &str) -> bool {
     matches!(
@@ -73,9 +97,7 @@ impl Walk<'_> {
                     self.path.pop();
                 }
             }
-            Value::Number(number)
-                if number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT) || number.as_u64().is_some_and(|n| n > EXACT) =>
-            {
+            Value::Number(number) if is_inexact(number) => {
                 let message = format!("{} is {number}, which clusterctl rounds: it is beyond 2^53", self.path);
                 let finding = Diagnostic::of(&INTEGER_INEXACT, message).at(self.place(node.span));
                 self.report.push(finding.help("write it as a text, if the field takes one"));

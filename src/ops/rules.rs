@@ -42,6 +42,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::definitions::versions::RULES,
     crate::lint::descriptions::RULES,
     crate::lint::duplicates::RULES,
+    crate::lint::kustomization::RULES,
     crate::lint::metadata::rules::RULES,
     crate::lint::namespaces::RULES,
     crate::lint::pods::RULES,

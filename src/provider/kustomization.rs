@@ -163,6 +163,16 @@ impl Kustomization {
         resources.map(|path| plain(&format!("{folder}/{path}"))).any(|path| path == plain(shown))
     }
 
+    /// What it is made of, each with its place: files, folders, and what kustomize fetches.
+    pub(crate) fn resources(&self) -> Vec<(&str, Place)> {
+        let lists = ["resources", "components", "bases"].into_iter();
+        let items = lists.flat_map(|list| {
+            let items = self.value[list].as_array().into_iter().flatten().enumerate();
+            items.map(move |(at, item)| (FieldPath::root().field(list).index(at), item))
+        });
+        items.filter_map(|(at, item)| Some((item.as_str()?, self.place(&at)))).collect()
+    }
+
     /// What it changes: labels and annotations, patches, and what is not followed.
     pub(crate) fn changes(&self, budget: &Budget) -> Vec<Change> {
         if let Some(fault) = self.report.findings().first().filter(|_| !self.is_readable()) {

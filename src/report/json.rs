@@ -66,6 +66,8 @@ pub struct Finding {
     pub upstream: Option<String>,
     /// Where the rule comes from.
     pub url: Option<&'static str>,
+    /// The page of the rule, as `explain` prints it.
+    pub page: Option<String>,
     /// Where it stands.
     #[serde(flatten)]
     pub location: Location,
@@ -186,6 +188,7 @@ impl From<&Diagnostic> for Finding {
             notes: notes.clone(),
             upstream: upstream.clone(),
             url: rule.url,
+            page: rule.page_url(),
             location: place.into(),
             label: non_empty(label),
             related: related.iter().map(Related::from).collect(),
@@ -272,7 +275,7 @@ mod tests {
         let text = render("Render", Body { machines: Vec::new() }, &[cut_value()].into_iter().collect());
         let expected = json!({
             "rule": "cloud-config-value-cut", "severity": "warning", "message": "spec.users[0].gecos reaches cloud-init as `Ops`",
-            "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null,
+            "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null, "page": null,
             "insertion": {"afterLine": 7, "lines": ["    gecos: \"Ops #1\""]}, "notes": ["cloud-init takes ` #` for a comment"],
             "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
             "path": "spec.users[0].gecos", "label": "only this", "related": [], "waived": null

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::Sources;
 use super::fingerprint::Fingerprints;
 use super::json::{Tool, escaped};
-use crate::diag::{Diagnostic, Place, Report, Rule, Severity, Span, WaivedIn};
+use crate::diag::{Diagnostic, PROJECT, Place, Report, Rule, Severity, Span, WaivedIn};
 
 /// Results of a run that GitHub takes; of more, the file is refused.
 const MOST_RESULTS: usize = 25_000;
@@ -33,7 +33,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     let driver = json!({
         "name": Tool::THIS.name,
         "semanticVersion": Tool::THIS.version,
-        "informationUri": INFORMATION,
+        "informationUri": PROJECT,
         "rules": run.rules.values().map(|(_, rule)| descriptor(rule)).collect::<Vec<_>>(),
     });
     let log = json!({
@@ -49,9 +49,6 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     let text = serde_json::to_string_pretty(&log).expect("internal error: a report has only text keys");
     escaped(&text) + "\n"
 }
-
-/// Where people learn more about the program.
-const INFORMATION: &str = "https://github.com/windlass-dev/windlass";
 
 /// As many findings as GitHub takes, in their order: those that weigh most.
 fn kept(report: &Report) -> Vec<&Diagnostic> {
@@ -85,7 +82,7 @@ fn descriptor(rule: &Rule) -> Value {
         "defaultConfiguration": {"level": level(rule.severity)},
         "properties": {"tags": tags, "problem.severity": problem_severity(rule.severity)},
     });
-    if let Some(url) = rule.url {
+    if let Some(url) = rule.page_url().or_else(|| rule.url.map(str::to_owned)) {
         descriptor["helpUri"] = url.into();
     }
     descriptor
@@ -302,7 +299,7 @@ mod tests {
         let run = &log["runs"][0];
         let expected = json!({
             "id": "metadata-series-late", "shortDescription": {"text": "a series is late"}, "fullDescription": {"text": "Late."},
-            "help": {"text": "Late.\n\n## Bad", "markdown": "Late.\n\n## Bad"}, "helpUri": "https://example.com/m",
+            "help": {"text": "Late.\n\n## Bad", "markdown": "Late.\n\n## Bad"}, "helpUri": "https://github.com/windlass-dev/windlass/blob/main/docs/rules/metadata-series-late.md",
             "defaultConfiguration": {"level": "warning"}, "properties": {"tags": ["metadata", "M09"], "problem.severity": "warning"},
         });
         assert_eq!(run["tool"]["driver"]["rules"][1], expected);

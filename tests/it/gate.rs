@@ -10,16 +10,21 @@ use std::collections::BTreeSet;
 use examples::{Example, documents, example, examples_of, overlaid, release};
 use semver::Version;
 use windlass::diag::Rule;
+use windlass::ops::lint;
 use windlass::ops::release_check::{self, Files, Request};
 use windlass::text::budget::Budget;
+use windlass::text::source::Source;
 
 use crate::support::{root, windlass};
 
 /// The version that the base is released as.
 const VERSION: Version = Version::new(0, 2, 0);
 
-/// The rules that an example raises.
+/// The rules that an example raises: a release is checked, sources of one are linted.
 fn raised(files: &Example) -> BTreeSet<&'static str> {
+    if files.keys().any(|path| path.ends_with("kustomization.yaml")) {
+        return raised_by_sources(files);
+    }
     let tree = release(root(), files, "");
     let previous = files.keys().any(|path| path.starts_with("previous/")).then(|| release(root(), files, "previous/"));
     let request = Request {
@@ -30,6 +35,13 @@ fn raised(files: &Example) -> BTreeSet<&'static str> {
         budget: &Budget::default(),
     };
     release_check::run(&request).report.findings().iter().map(|finding| finding.rule.id).collect()
+}
+
+fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
+    let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(path.as_str(), text.as_str())).collect();
+    let budget = Budget::default();
+    let request = lint::Request { sources: &sources, form: None, contract: None, roles: &Default::default(), budget: &budget };
+    lint::run(&request).report.findings().iter().map(|finding| finding.rule.id).collect()
 }
 
 fn with_page() -> impl Iterator<Item = &'static Rule> {
@@ -220,7 +232,7 @@ fn files_say_what_they_were_taken_for() {
     let said: Vec<String> =
         files.map(|file| format!("{} {} {}", file["file"].as_str().unwrap(), file["form"].as_str().unwrap(), file["judged"])).collect();
     let expected = [
-        "config/kustomization.yaml kustomization false",
+        "config/kustomization.yaml kustomization true",
         "config/p.yaml patch false",
         "config/role.yaml objects true",
         "out/infrastructure-components.yaml components true",

@@ -17,6 +17,8 @@ pub(crate) mod webhooks;
 pub(crate) mod workloads;
 
 use super::{Asked, Audience, containers, conversion, definitions, descriptions, duplicates, gate, namespaces, pods, scalars};
+use std::collections::BTreeSet;
+
 use variables::Prefixes;
 
 use crate::contract::book;
@@ -137,19 +139,21 @@ impl Components {
         }
         report.extend(substituted.restore(judged));
         let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
+        let suspects: BTreeSet<usize> =
+            objects.iter().filter(|object| scalars::is_suspect(object.value())).filter_map(Object::document).collect();
         drop((pool, substituted));
-        report.extend(check_text(&source, prefixes.as_ref(), budget));
+        report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
         report
     }
 }
 
-/// Judges the text as it is written, variables included. They can break the YAML of a file that is sound once they are replaced: then
-/// nothing is judged here.
-fn check_text(source: &Source, prefixes: Option<&Prefixes>, budget: &Budget) -> Report {
-    let written = yaml::parse(source, budget);
-    let mut report = scalars::check(source, &written.documents);
+/// Judges the text as it is written, variables included: of it, the documents that have some, and `suspects`. Variables can break the YAML
+/// of a file that is sound once they are replaced: then nothing is judged here.
+fn check_text(source: &Source, suspects: &BTreeSet<usize>, prefixes: Option<&Prefixes>, budget: &Budget) -> Report {
+    let written = yaml::parse_some(source, budget, &|number, text| text.contains('$') || suspects.contains(&number));
+    let mut report = scalars::check(source, &written);
     if let Ok(template) = envsubst::parse(source.text()) {
-        let described = descriptions::check(source, &template, &written.documents);
+        let described = descriptions::check(source, &template, &written);
         // What stands in a description is no variable that anybody sets.
         let prefixes = prefixes.filter(|_| described.is_empty());
         report.extend(described);

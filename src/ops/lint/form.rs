@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::contract::{METADATA_FILE, ProviderType, labels};
 use crate::lint::templates::is_template;
 use crate::objects;
+use crate::provider::KUSTOMIZATION_FILES;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -50,7 +51,7 @@ impl Form {
 
     /// Whether rules speak of such files.
     pub(super) fn is_judged(self) -> bool {
-        matches!(self, Form::Components | Form::Metadata | Form::Template | Form::Objects)
+        matches!(self, Form::Components | Form::Metadata | Form::Template | Form::Objects | Form::Kustomization)
     }
 
     /// What a file is.
@@ -58,7 +59,7 @@ impl Form {
         let file = source.file_name();
         match file {
             METADATA_FILE => return Form::Metadata,
-            "kustomization.yaml" | "kustomization.yml" => return Form::Kustomization,
+            _ if KUSTOMIZATION_FILES.contains(&file) => return Form::Kustomization,
             _ if provider_type_of(file).is_some() => return Form::Components,
             _ if is_template(file) => return Form::Template,
             _ => {}

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::folder_of;
+use crate::diag::Report;
+use crate::lint::kustomization;
 use crate::provider::Kustomization;
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
@@ -14,15 +16,19 @@ pub(super) struct Kustomized {
     folders: BTreeSet<String>,
     /// The files that are named as patches.
     patches: BTreeSet<String>,
+    /// What is wrong with the kustomizations.
+    pub(super) report: Report,
 }
 
 impl Kustomized {
     /// Reads the kustomizations.
     pub(super) fn of<'a>(kustomizations: impl Iterator<Item = &'a Source>, budget: &Budget) -> Self {
-        let mut all = Kustomized { folders: BTreeSet::new(), patches: BTreeSet::new() };
+        let mut all = Kustomized { folders: BTreeSet::new(), patches: BTreeSet::new(), report: Report::new() };
         for source in kustomizations {
             let folder = folder_of(source.name());
-            all.patches.extend(Kustomization::read(source, budget).patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
+            let read = Kustomization::read(source, budget);
+            all.patches.extend(read.patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
+            all.report.extend(kustomization::check(&read));
             all.folders.insert(plain(folder));
         }
         all

@@ -79,8 +79,8 @@ struct Folder<'a> {
 pub fn run(request: &Request<'_>) -> Linted {
     let Request { sources, budget, .. } = *request;
     let wishes = Wishes { roles: &request.roles.0, contract: request.contract.and_then(ContractVersion::parse) };
-    let (forms, kustomized) = forms(request);
-    let mut linted = Linted::default();
+    let (forms, mut kustomized) = forms(request);
+    let mut linted = Linted { report: std::mem::take(&mut kustomized.report), ..Linted::default() };
     let mut folders: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
     let (mut parts, mut fragments) = (Vec::new(), Vec::new());
     for (source, form) in sources.iter().zip(&forms) {

@@ -33,7 +33,7 @@ fn visit(node: &Node, resource: bool, path: &FieldPath, meter: Option<&Arc<Meter
     // What the root says about its own type and metadata may have no defaults at all, which is told elsewhere.
     let own = |name: &&String| !(resource && META_FIELDS.contains(&name.as_str()));
     for (name, property) in node.properties.iter().filter(|(name, _)| own(name)) {
-        visit(property, false, &path.field("properties").key(name.as_str()), meter, out);
+        visit(property, false, &path.property(name.as_str()), meter, out);
     }
 }
 

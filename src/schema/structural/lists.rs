@@ -98,7 +98,7 @@ fn map_list(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, out: &mut Vec
             // Upstream prints the type of the item, not that of the key.
             Some("array" | "object") => {
                 let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-                out.push(Violation::invalid(items_at.field("properties").key(*key).field("type"), &Value::from(item_type), detail));
+                out.push(Violation::invalid(items_at.property(*key).field("type"), &Value::from(item_type), detail));
             }
             Some(_) => {}
             None => out.push(invalid_piece(keys_at.clone(), listed, "entries must all be names of item properties")),
@@ -124,7 +124,7 @@ fn keys_are_always_there(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, 
     let required = items.strings("required");
     for key in keys {
         let Some(property) = items.property(key) else { continue };
-        let at = items_at.field("properties").key(*key);
+        let at = items_at.property(*key);
         if !required.contains(key) && property.get("default").is_none() {
             let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
             out.push(Violation::required(at.field("default"), detail));

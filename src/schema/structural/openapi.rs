@@ -29,7 +29,16 @@ struct Place {
 
 impl Place {
     fn below(&self, path: FieldPath) -> Self {
-        Place { path, root: false, ..self.clone() }
+        let Place { path: _, root: _, inside_meta, no_defaults, uncorrelatable, rules, cardinality } = self;
+        Place {
+            path,
+            root: false,
+            inside_meta: *inside_meta,
+            no_defaults: no_defaults.clone(),
+            uncorrelatable: uncorrelatable.clone(),
+            rules: *rules,
+            cardinality: *cardinality,
+        }
     }
 
     /// Below a list or map with at most so many entries.
@@ -174,7 +183,7 @@ fn properties(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Fou
     let resource = place.root || keywords.flag("x-kubernetes-embedded-resource");
     let correlatable = matches!(keywords.text("x-kubernetes-map-type"), "" | "granular" | "atomic");
     for (name, property) in keywords.properties() {
-        let mut below = place.below(place.path.field("properties").key(name));
+        let mut below = place.below(place.path.property(name));
         if !correlatable {
             below = below.uncorrelatable_below(&place.path);
         }
@@ -203,7 +212,7 @@ fn junctors(keywords: Keywords<'_>, place: &Place, found: &mut Found) {
 /// Old and new items can be matched in map lists only.
 fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     let mut found = Found::default();
-    let path = place.path.field("items");
+    let path = || place.path.field("items");
     let below = |path: FieldPath| match keywords.text("x-kubernetes-list-type") {
         "map" => place.below(path),
         _ => place.below(path).uncorrelatable_below(&place.path),
@@ -212,11 +221,11 @@ fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         found.add(schema(
             items,
             node.and_then(|node| node.items.as_deref()),
-            &below(path.clone()).repeated(node.and_then(|node| node.max_items)),
+            &below(path()).repeated(node.and_then(|node| node.max_items)),
         ));
     }
     for (index, items) in keywords.branches("items") {
-        found.add(schema(items, None, &below(path.index(index))));
+        found.add(schema(items, None, &below(path().index(index))));
     }
     found
 }

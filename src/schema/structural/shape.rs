@@ -1,6 +1,6 @@
 //! Whether a schema is structural: every value that it can judge has a known type, and junctors only judge, never define.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
@@ -65,7 +65,7 @@ fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Ve
         invariants(items, Level::Item, &path.field("items"), out);
     }
     for (name, property) in schema.properties() {
-        invariants(property, Level::Field, &path.field("properties").key(name), out);
+        invariants(property, Level::Field, &path.property(name), out);
     }
     if schema.get("additionalProperties").is_some() {
         let at = path.field("additionalProperties");
@@ -107,25 +107,27 @@ fn extensions(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) 
 
 /// `anyOf` of an integer and a string: the one junctor that may name types.
 fn is_int_or_string(schema: Keywords<'_>) -> bool {
-    schema.list("anyOf") == [json!({"type": "integer"}), json!({"type": "string"})]
+    let is = |branch: &Value, kind: &str| branch.as_object().is_some_and(|branch| branch.len() == 1) && branch["type"] == kind;
+    matches!(schema.list("anyOf"), [first, second] if is(first, "integer") && is(second, "string"))
 }
 
 fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<Violation>) {
-    let (kind, at) = (schema.text("type"), path.field("type"));
+    let kind = schema.text("type");
+    let at = || path.field("type");
     let free = schema.flag("x-kubernetes-int-or-string") || schema.flag("x-kubernetes-preserve-unknown-fields");
     if schema.flag("x-kubernetes-embedded-resource") && kind != "object" {
         let detail = "must be object if x-kubernetes-embedded-resource is true";
-        out.push(if kind.is_empty() { Violation::required(at, detail) } else { Violation::invalid(at, &Value::from(kind), detail) });
+        out.push(if kind.is_empty() { Violation::required(at(), detail) } else { Violation::invalid(at(), &Value::from(kind), detail) });
     } else if kind.is_empty() && !free {
         let place = match level {
             Level::Root => "at the root",
             Level::Item => "for specified array items",
             Level::Field => "for specified object fields",
         };
-        out.push(Violation::required(at, &format!("must not be empty {place}")));
+        out.push(Violation::required(at(), &format!("must not be empty {place}")));
     }
     if level == Level::Root && !kind.is_empty() && kind != "object" {
-        out.push(Violation::invalid(path.field("type"), &Value::from(kind), "must be object at the root"));
+        out.push(Violation::invalid(at(), &Value::from(kind), "must be object at the root"));
     }
 }
 
@@ -135,11 +137,11 @@ fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<
     for name in ["kind", "apiVersion"] {
         let other = schema.property(name).map(|property| property.text("type")).filter(|kind| resource && *kind != "string");
         if let Some(kind) = other {
-            out.push(Violation::invalid(path.field("properties").key(name).field("type"), &Value::from(kind), "must be string"));
+            out.push(Violation::invalid(path.property(name).field("type"), &Value::from(kind), "must be string"));
         }
     }
     let Some(metadata) = schema.property("metadata") else { return };
-    let at = path.field("properties").key("metadata");
+    let at = path.property("metadata");
     if resource && metadata.text("type") != "object" {
         out.push(Violation::invalid(at.field("type"), &Value::from(metadata.text("type")), "must be object"));
     }
@@ -202,7 +204,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut V
         nested(items, false, &path.field("items"), out);
     }
     for (name, property) in schema.properties() {
-        nested(property, false, &path.field("properties").key(name), out);
+        nested(property, false, &path.property(name), out);
     }
     let forbidden = |(keyword, _): &&(&str, &str)| match *keyword {
         "x-kubernetes-list-map-keys" | "x-kubernetes-validations" => schema.is_filled(keyword),
@@ -213,7 +215,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut V
         out.push(Violation::forbidden(path.field(*keyword), *detail));
     }
     if schema.property("metadata").is_some() {
-        out.push(Violation::forbidden(path.field("properties").key("metadata"), "must not be specified in a nested context"));
+        out.push(Violation::forbidden(path.property("metadata"), "must not be specified in a nested context"));
     }
 }
 
@@ -245,7 +247,7 @@ fn nested_completeness(
         nested_completeness(items, schema.schema("items"), &schema_path.field("items"), &path.field("items"), out);
     }
     for (name, property) in validation.properties() {
-        let at = |path: &FieldPath| path.field("properties").key(name);
+        let at = |path: &FieldPath| path.property(name);
         nested_completeness(property, schema.property(name), &at(schema_path), &at(path), out);
     }
 }

@@ -58,6 +58,12 @@ pub fn parse_within(source: &Source, limits: &Limits, budget: &Budget) -> Parsed
     read_all(source, limits, budget)
 }
 
+/// Reads the documents of a source for which `is_asked` says so, of each number from 1 and each text; more of them where documents cannot be
+/// told apart without reading. What is wrong with them is not said.
+pub(crate) fn parse_some(source: &Source, budget: &Budget, is_asked: &dyn Fn(usize, &str) -> bool) -> Vec<Document> {
+    parallel::parse_some(source, budget, is_asked)
+}
+
 /// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
 pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
     let Parsed { documents, report } = read_all::<serde_json::Value>(source, &Limits::default(), budget);

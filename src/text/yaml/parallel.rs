@@ -5,9 +5,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::tree::Tree;
-use super::{Limits, Parsed, next_document, read};
+use super::{Document, Limits, Node, Parsed, next_document, read};
 use crate::diag::Report;
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, Resource};
 use crate::text::source::Source;
 
 /// Below this many bytes threads cost more than they save.
@@ -29,6 +29,31 @@ pub(super) fn parse<T: Tree + Send>(source: &Source, limits: &Limits, budget: &B
 fn is_separable(text: &str) -> bool {
     let directive = text.starts_with('%') || text.contains("\n%");
     !directive && !has_anchors(text.as_bytes())
+}
+
+/// Reads the documents of a stream that are asked for, by their numbers and texts; all of them where one may touch the next.
+pub(super) fn parse_some(source: &Source, budget: &Budget, is_asked: &dyn Fn(usize, &str) -> bool) -> Vec<Document> {
+    let text = source.text();
+    // Behind `...` a document may begin without `---`.
+    if !is_separable(text) || text.contains("\n...") {
+        return super::parse(source, budget).documents;
+    }
+    let mut documents = Vec::new();
+    let mut before = 0;
+    for piece in cut(text, 1) {
+        let written = &text[piece.clone()];
+        // What stands before the first `---` may be comments alone.
+        let holds_one = written.starts_with("---") || written.lines().any(|line| !line.trim_start().is_empty() && !line.starts_with('#'));
+        if holds_one && is_asked(before + 1, written) {
+            if budget.take(Resource::Bytes, written.len()).is_err() {
+                break;
+            }
+            let read = read::<Node>(source, piece, &Limits::default(), budget).documents;
+            documents.extend(read.into_iter().map(|document| Document { index: document.index + before, ..document }));
+        }
+        before += usize::from(holds_one);
+    }
+    documents
 }
 
 /// Whether a text may hold anchors. `&&`, which stands in the rules of CRDs, begins none.
@@ -98,6 +123,27 @@ mod tests {
         check("a: 1\r\n---\r\nb: 2\r\n--- # x\r\nc: 3\r\n", true);
         check("a: |\n  x\n---\nb: |\n  y", true);
         check("a: 1\n---b\n: 2\n", false);
+    }
+
+    #[test]
+    fn documents_that_are_asked_for_are_those_of_the_whole() {
+        for text in [
+            "a: 1\n---\nb: 2\n---\nc:\n  d: é\n",
+            "# first\n\n---\na: 1\n---\n---\n# empty\n--- x\n",
+            "x: &x 1\n---\ny: 2\n",
+            "é: 1\n...\ny: 2\n---\nz: 3\n",
+        ] {
+            let (source, budget) = (Source::new("x.yaml", text), Budget::default());
+            let whole = super::super::parse(&source, &budget).documents;
+            assert_eq!(parse_some(&source, &budget, &|_, _| true), whole, "{text}");
+            let last = whole.last().unwrap();
+            assert_eq!(parse_some(&source, &budget, &|number, _| number == last.index).last().unwrap(), last, "{text}");
+        }
+        let source = Source::new("x.yaml", "a: 1\n---\nb: $\n---\nc: 3\n");
+        let budget = Budget::default().with(Resource::Bytes, 9);
+        let some = parse_some(&source, &budget, &|_, text| text.contains('$'));
+        assert_eq!(some.iter().map(|document| document.index).collect::<Vec<_>>(), [2]);
+        assert_eq!(parse_some(&source, &budget, &|_, _| true), []);
     }
 
     #[test]

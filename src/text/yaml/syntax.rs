@@ -11,7 +11,35 @@ use crate::text::source::{Source, TextRange};
 
 rules! {
     /// the text is not valid YAML
-    SYNTAX = error("yaml-syntax");
+    SYNTAX = error("yaml-syntax"), catalogue("C01 T10"), page(r#"
+clusterctl reads components and templates as YAML once their variables are replaced, and refuses the whole file where it cannot.
+
+A variable whose value has several lines, or characters such as `: `, breaks a text that is sound without it: quote it, or give it a block of its own.
+
+## Bad
+
+```yaml cluster-template-broken.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  greeting: "hello
+ world: 1
+```
+
+## Good
+
+```yaml cluster-template-broken.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${CLUSTER_NAME}
+data:
+  greeting: "hello"
+  world: "1"
+```
+"#);
     /// an anchor name contains other characters than letters, digits, `-` and `_`
     ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// a character is not allowed in YAML

@@ -63,6 +63,8 @@ const REFUSED: &[(&str, By, &str)] = &[
         "failed to get the cluster class template for \"default/foo-quick-start\"",
     ),
     ("template-substitution-broken", By::Cluster, "missing closing brace"),
+    ("yaml-syntax", By::Cluster, "found unexpected end of stream"),
+    ("object-incomplete", By::Init, "resource name may not be empty"),
     ("components-object-version-removed", By::Init, "no matches for policy/v1beta1"),
     (
         "components-webhook-refused",
