@@ -7,11 +7,6 @@ use windlass::shell::cores;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::Stdio;
 
-/// A third of the work on a large file was the system's allocator (ARCHITECTURE.md, "Measured"); that of musl, with which binaries are
-/// shipped, is slower still.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
 fn main() -> ExitCode {
     cores::this_thread_lasts();

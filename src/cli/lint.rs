@@ -128,7 +128,7 @@ impl Arguments {
         let counts = format!("{} in {}", plural(fixed.mended, "finding"), plural(fixed.changed.len(), "file"));
         if !self.check {
             for changed in &fixed.changed {
-                files::change_file(changed.after.name(), changed.after.text().as_bytes())?;
+                files::change_read_file(changed.before.name(), changed.before.text().as_bytes(), changed.after.text().as_bytes())?;
             }
             return Ok(format!("{counts} mended"));
         }

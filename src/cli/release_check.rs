@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Args;
 use schemars::JsonSchema;
-use semver::Version;
 use serde::Serialize;
 
 use super::context::To;
@@ -15,8 +14,8 @@ use super::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::release_build;
 use crate::ops::release_check::{self, Files, Request};
+use crate::ops::repository::Assets;
 use crate::ops::rules::{self, Knows};
-use crate::ops::settings::ProjectRoles;
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::files;
@@ -76,16 +75,25 @@ impl Run for Check {
         }
         let mut body =
             CheckReport { version: self.release.clone(), providers: Vec::new(), contract: None, previous: self.previous.clone() };
-        let (mut report, mut sources) = (Report::new(), Sources::new());
+        let (mut report, mut sources, mut is_unjudged) = (Report::new(), Sources::new(), false);
         let previous = self.previous.as_deref().map(read).transpose()?;
         match release_build::version(&self.release) {
-            Err(finding) => report.push(*finding),
+            Err(finding) => {
+                is_unjudged = true;
+                report.push(*finding);
+            }
             Ok(version) => {
                 for folder in &self.folders {
                     let tree = read(folder)?;
                     sources.extend(texts(folder, &tree));
                     let previous = self.previous.as_deref().zip(previous.as_ref()).map(|(shown, tree)| Files { tree, shown });
-                    Self::check(context, &judge.roles(), Files { tree: &tree, shown: folder }, &version, previous, &mut body, &mut report);
+                    let release = Files { tree: &tree, shown: folder };
+                    let roles = &judge.roles();
+                    let request = Request { release, version: &version, previous, roles, budget: &context.budget };
+                    let checked = release_check::run(&request);
+                    is_unjudged |= checked.judged.is_empty();
+                    body.add(checked.judged, &checked.providers);
+                    report.extend(checked.report);
                 }
                 let previous = self.previous.as_deref().zip(previous.as_ref());
                 previous.into_iter().for_each(|(shown, tree)| sources.extend(texts(shown, tree)));
@@ -94,7 +102,11 @@ impl Run for Check {
         report.sort(&sources.names().collect::<Vec<_>>());
         let asked = rules::asked(if self.previous.is_some() { Knows::Previous } else { Knows::Version });
         let is_before = |file: &str| self.previous.as_deref().is_some_and(|previous| Path::new(file).starts_with(previous));
-        let verdict = judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file));
+        let verdict = match is_unjudged {
+            // Of what nobody has judged nothing can be allowed.
+            true => judge.verdict_of_unfinished(context, report, &mut sources),
+            false => judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file)),
+        };
         let done = format!("{} {}", plural(body.providers.len(), "provider"), self.release);
         let is_text = self.output.format == Format::Text;
         context.report(self.output.format, "ReleaseCheck", body, &verdict.report, &sources, To::Stdout);
@@ -111,19 +123,9 @@ fn read(folder: &str) -> Result<Tree, Failure> {
     Ok(files::read_tree(folder, Limits::default())?)
 }
 
-impl Check {
-    fn check(
-        context: &Context<'_>,
-        roles: &ProjectRoles,
-        release: Files<'_>,
-        version: &Version,
-        previous: Option<Files<'_>>,
-        body: &mut CheckReport,
-        report: &mut Report,
-    ) {
-        let checked = release_check::run(&Request { release, version, previous, roles, budget: &context.budget });
-        report.extend(checked.report);
-        body.contract = body.contract.take().or_else(|| checked.providers.first().map(|provider| provider.contract.clone()));
-        body.providers.extend(checked.providers.into_iter().map(|provider| provider.label));
+impl CheckReport {
+    fn add(&mut self, judged: Vec<String>, installable: &[Assets]) {
+        self.contract = self.contract.take().or_else(|| installable.first().map(|provider| provider.contract.clone()));
+        self.providers.extend(judged);
     }
 }

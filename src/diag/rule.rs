@@ -90,7 +90,7 @@ impl Rule {
     }
 
     /// Where its page can be read by people who have no `windlass` at hand.
-    pub fn page_url(&self) -> Option<String> {
+    pub(crate) fn page_url(&self) -> Option<String> {
         (!self.page.is_empty()).then(|| format!("{PROJECT}/blob/main/docs/rules/{}.md", self.id))
     }
 

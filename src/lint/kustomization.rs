@@ -1,7 +1,6 @@
 //! Kustomizations from which a release is made.
 
-use crate::diag::{Diagnostic, Report, rules};
-use crate::provider::Kustomization;
+use crate::diag::{Diagnostic, Place, Report, rules};
 
 rules! {
     /// kustomize fetches a resource while it builds the release
@@ -12,14 +11,14 @@ Commit the file, and name it by its path.
 
 ## Bad
 
-```yaml config/kustomization.yaml
+```yaml kustomization.yaml
 resources:
 - https://github.com/kubernetes-sigs/metrics-server/releases/download/v0.6.3/components.yaml
 ```
 
 ## Good
 
-```yaml config/kustomization.yaml
+```yaml kustomization.yaml
 resources:
 - metrics-server.yaml
 ```
@@ -29,9 +28,9 @@ resources:
 /// What kustomize tells URLs by, beside `//` behind a scheme: the ways in which git writes a repository, and hosts that need no scheme.
 const BEGINNINGS: [&str; 4] = ["git::", "git@", "github.com/", "github.com:"];
 
-/// Judges a kustomization.
-pub(crate) fn check(kustomization: &Kustomization) -> Report {
-    let remote = kustomization.resources().into_iter().filter(|(resource, _)| is_remote(resource));
+/// Judges what a kustomization is made of, each with its place.
+pub(crate) fn check<'r>(resources: impl IntoIterator<Item = (&'r str, Place)>) -> Report {
+    let remote = resources.into_iter().filter(|(resource, _)| is_remote(resource));
     let found = remote.map(|(resource, place)| {
         Diagnostic::of(&REMOTE, format!("kustomize fetches {resource} each time it builds"))
             .at(place)
@@ -48,14 +47,20 @@ fn is_remote(resource: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::budget::Budget;
-    use crate::text::source::Source;
 
     #[test]
-    fn what_is_fetched_is_told_at_its_place() {
-        let text = "resources:\n- a.yaml\n- ../b\n- file:///c\n- https://d/e.yaml\ncomponents:\n- git@f:g/h\nbases:\n- github.com/i/j\n- k/l?ref=m\n- [n]\n";
-        let report = check(&Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default()));
-        let lines: Vec<_> = report.findings().iter().map(|finding| finding.place.span.map(|span| span.start.line)).collect();
-        assert_eq!(lines, [5, 7, 9, 10].map(Some));
+    fn what_is_fetched_is_told() {
+        for (resource, is_fetched) in [
+            ("a.yaml", false),
+            ("../b", false),
+            ("file:///c", false),
+            ("https://d/e.yaml", true),
+            ("git@f:g/h", true),
+            ("git::ssh://f/g", true),
+            ("github.com/i/j", true),
+            ("k/l?ref=m", true),
+        ] {
+            assert_eq!(!check([(resource, Place::file("k"))]).is_empty(), is_fetched, "{resource}");
+        }
     }
 }

@@ -140,11 +140,15 @@ impl Walk<'_> {
         }
         let message = format!("{} is a variable without quotes: the value `true` or `1` would be no text", self.path);
         let finding = Diagnostic::of(&VARIABLE_UNQUOTED, message).at(self.place(node.span));
-        let mut finding = finding.help(format!("write `\"{text}\"`")).note("clusterctl ends with an error on such a value");
-        let quote = ['"', '\''].into_iter().find(|quote| !text.contains(*quote) && (*quote == '\'' || !text.contains('\\')));
-        let quote = quote.filter(|_| self.written(node.span) == text);
-        finding.fix = quote.map(|quote| self.replaced(node.span, format!("{quote}{text}{quote}")));
-        self.report.push(finding);
+        let finding = finding.note("clusterctl ends with an error on such a value");
+        self.report.push(match quoted(text) {
+            Some(quoted) => {
+                let fix = self.replaced(node.span, quoted.clone());
+                let finding = finding.help(format!("write `{quoted}`"));
+                if self.written(node.span) == text { finding.fix(fix) } else { finding }
+            }
+            None => finding.help("write it in quotes that its default does not have"),
+        });
     }
 
     /// Arguments, values of the environment, labels and annotations.
@@ -172,6 +176,23 @@ impl Walk<'_> {
     }
 }
 
+/// A variable in quotes, with the same value by its default. A default that is in quotes already, as in `${NAME:=""}`, loses them: within
+/// quotes they would be a part of the value.
+fn quoted(variable: &str) -> Option<String> {
+    let mut text = variable.to_owned();
+    for quote in ['"', '\''] {
+        let Some((name, default)) = variable.strip_suffix(format!("{quote}}}").as_str()).and_then(|text| text.split_once(quote)) else {
+            continue;
+        };
+        if !name.ends_with(['=', '-']) || default.contains(['"', '\'', '\\']) {
+            return None;
+        }
+        text = format!("{name}{default}}}");
+    }
+    let quote = ['"', '\''].into_iter().find(|quote| !text.contains(*quote) && (*quote == '\'' || !text.contains('\\')))?;
+    Some(format!("{quote}{text}{quote}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,5 +218,23 @@ mod tests {
         let text = "kind: Deployment\nspec:\n  replicas: ${N:=1}\n  env:\n  - value: ${A:=true}\n  - value: \"${A:=true}\"\n  args:\n  - ${B}\n  - --x=${B}\n";
         check_text(text, &[("components-variable-unquoted", 5), ("components-variable-unquoted", 8)]);
         check_text("kind: ConfigMap\nargs:\n- ${B}\n", &[]);
+    }
+
+    /// With the default, the value is the same before and after.
+    #[test]
+    fn defaults_in_quotes_lose_them_within_quotes() {
+        for (variable, expected) in [
+            ("${A}", Some("\"${A}\"")),
+            ("${A:=x}", Some("\"${A:=x}\"")),
+            ("${A:=\"\"}", Some("\"${A:=}\"")),
+            ("${A:='x y'}", Some("\"${A:=x y}\"")),
+            ("${A:=a\\b}", Some("'${A:=a\\b}'")),
+            ("${A:=\"x\\ty\"}", None),
+            ("${A:=\"'x'\"}", None),
+            ("${A:=x\"y\"}", None),
+            ("${A:=x'}", Some("\"${A:=x'}\"")),
+        ] {
+            assert_eq!(quoted(variable).as_deref(), expected, "{variable}");
+        }
     }
 }

@@ -291,6 +291,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn resources_have_their_places() {
+        let text = "resources:\n- a.yaml\n- [n]\ncomponents:\n- b\nbases:\n- c\n";
+        let kustomization = Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
+        let found = kustomization.resources().into_iter().map(|(name, place)| (name, place.span.unwrap().start.line));
+        assert_eq!(found.collect::<Vec<_>>(), [("a.yaml", 2), ("b", 5), ("c", 7)]);
+    }
+
+    #[test]
     fn all_lists_of_patches_are_known() {
         let text = "resources: [bases/a.yaml]\ncommonLabels: {a: b}\nlabels: [{pairs: {c: d}}]\npatchesStrategicMerge: [p.yaml]\n\
              patches:\n- patch: |-\n    - {op: add, path: /x, value: 1}\n  target: {kind: CustomResourceDefinition, name: foos.dev}\n- path: q.yaml\n";

@@ -102,6 +102,9 @@ struct Comments {
 /// What a waiver begins with, behind `#` and blanks.
 const MARK: &str = "windlass: ignore";
 
+/// How many unknown rules of one comment are told one by one; each finding shows the whole line.
+const MOST_UNKNOWN: usize = 8;
+
 impl Comments {
     /// Reads the waivers of a document. JSON has no comments.
     fn read(&mut self, source: &Source, waivers: &Waivers<'_>) {
@@ -140,15 +143,23 @@ impl Comments {
             self.found.push(finding.help(format!("write `# windlass: ignore[{rules}] because REASON`")));
             return;
         }
+        let mut unknown = 0;
         for rule in rules.split(',').map(str::trim) {
             if !waivers.known.contains(rule) {
-                self.found.push(unknown_rule(rule, place.clone(), waivers.known, waivers.budget));
+                unknown += 1;
+                if unknown <= MOST_UNKNOWN {
+                    self.found.push(unknown_rule(rule, place.clone(), waivers.known, waivers.budget));
+                }
                 continue;
             }
             let comment = Comment { reason: reason.to_owned(), place: place.clone(), is_used: false };
             if let Some(earlier) = self.waivers.insert((source.name().clone(), line, rule.to_owned()), comment) {
                 self.found.push(unused_waiver(rule, earlier.place, "remove the comment: another one speaks of the same line"));
             }
+        }
+        if unknown > MOST_UNKNOWN {
+            let more = Diagnostic::of(&RULE_UNKNOWN, format!("the comment names {} more rules that do not exist", unknown - MOST_UNKNOWN));
+            self.found.push(more.at(place).help("`windlass rules` lists all rules"));
         }
     }
 

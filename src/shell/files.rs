@@ -288,6 +288,23 @@ pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     change().map_err(|error| WorldError::writing(path, &error))
 }
 
+/// Gives a file that was read a new content, as [`change_file`] does.
+///
+/// # Errors
+/// A file that nobody may write to, or that somebody has changed since it was read; what the operating system refuses. The file is then as
+/// it was.
+pub fn change_read_file(path: &str, read: &[u8], bytes: &[u8]) -> Result<(), WorldError> {
+    let refused = |reason: &str| Err(WorldError::Unwritable { path: path.to_owned(), reason: reason.to_owned() });
+    match fs::metadata(path) {
+        Ok(found) if found.permissions().readonly() => return refused("it is read-only"),
+        _ => {}
+    }
+    if fs::read(path).is_ok_and(|now| now != read) {
+        return refused("it changed while it was judged; nothing of that is lost: run the command again");
+    }
+    change_file(path, bytes)
+}
+
 /// `permissions` come last, so that nobody reads a file that is not finished.
 fn replace(target: &Path, bytes: &[u8], privacy: Privacy, permissions: Option<fs::Permissions>) -> io::Result<()> {
     let staging = Staging::new(&parent(target))?;
@@ -366,6 +383,23 @@ mod tests {
         let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.yaml");
+        let shown = path.to_str().unwrap();
+        fs::write(&path, "old\nmine\n").unwrap();
+        let refusal = change_read_file(shown, b"old\n", b"new\n").unwrap_err().to_string();
+        assert!(refusal.contains("changed while it was judged"), "{refusal}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old\nmine\n");
+        change_read_file(shown, b"old\nmine\n", b"new\n").unwrap();
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).unwrap();
+        let refusal = change_read_file(shown, b"new\n", b"newer\n").unwrap_err().to_string();
+        assert!(refusal.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n", "{refusal}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ const CASES: &[Case] = &[
         file: "infrastructure-components.yaml",
         rule: "components-variable-unquoted",
         before: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - ${FLAG:=--x}   # one\n        - ${OTHER:=\"1\"}\n",
-        after: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - \"${FLAG:=--x}\"   # one\n        - '${OTHER:=\"1\"}'\n",
+        after: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - \"${FLAG:=--x}\"   # one\n        - \"${OTHER:=1}\"\n",
         mended: 2,
     },
     Case {

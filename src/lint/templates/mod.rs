@@ -129,7 +129,8 @@ fn check_text(source: &Source, budget: &Budget) -> Report {
     report
 }
 
-fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
+/// A file that looks like a template, under a name that clusterctl does not look for.
+pub(crate) fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
     let looks_like = ["cluster-class", "cluster_template", "clustertemplate", "cluster-template", "clusterclass"];
     let stem = file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))?;
     looks_like.iter().any(|prefix| stem.starts_with(prefix)).then(|| {

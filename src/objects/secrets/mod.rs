@@ -41,7 +41,16 @@ const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTI
 const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
 static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"([\w.-]+)(\\?["'])?[ \t]*:"#));
-static KIND: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?m)(^)?["'\\{, \t]*\bkind\\?["']?[ \t]*:[ \t]*\\?["']?Secret\b"#));
+/// `kind: Secret`, also with a tag, an anchor, a variable or a line end between the two, and in the long form `? kind`.
+static KIND: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r#"(?m)(^)?["'\\{?, \t]*\bkind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{\w+:?[=-])?Secret\b"#)
+});
+/// A key or a kind that nobody recognises without reading YAML: with an escape, or in the long form.
+static OBSCURE: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU]|^\?\s|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]"#));
+/// A variable with a default.
+static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*(\w+)[ \t]*:?[=-]([^}]*)\}"));
+/// The name of an environment variable, and where its value begins.
+static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| compiled(r#"\bname:[ \t]*["']?(\w+)["']?[ \t]*(?:,|\r?\n)\s*(value):[ \t]*\S"#));
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
 fn compiled(pattern: &str) -> Regex {
@@ -53,12 +62,27 @@ pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     while start < text.len() {
-        let end = text[start..].match_indices("\n---").map(|(at, _)| start + at + 1).find(|at| *at > start).unwrap_or(text.len());
+        let is_mark = |at: usize| text[at + 3..].chars().next().is_none_or(char::is_whitespace);
+        let mut marks = text[start..].match_indices("\n---").map(|(at, _)| start + at + 1);
+        let end = marks.find(|at| *at > start && is_mark(*at)).unwrap_or(text.len());
         Document::new(text, start..end).spans(&mut found);
         start = end;
     }
     found.retain(|span| !text[span.clone()].trim().is_empty());
-    found
+    joined(found)
+}
+
+/// Stretches in their order, those that overlap as one.
+fn joined(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_unstable_by_key(|span| (span.start, span.end));
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(found.len());
+    for span in found {
+        match joined.last_mut().filter(|last| span.start < last.end) {
+            Some(last) => last.end = last.end.max(span.end),
+            None => joined.push(span),
+        }
+    }
+    joined
 }
 
 /// The text without its secrets.
@@ -121,6 +145,13 @@ impl<'t> Document<'t> {
         if self.is_schema {
             return;
         }
+        let part = &self.text[self.range.clone()];
+        if part.contains("Secret") && OBSCURE.is_match(part) || part.contains("\\x53ecret") || part.contains("\\u0053ecret") {
+            // Which of it is secret only a reader of YAML could tell.
+            found.push(self.trimmed(self.range.clone()));
+            return;
+        }
+        self.variables(found);
         let mut at = self.range.start;
         let mut key = PRIVATE_KEY.find_at(&self.text[..self.range.end], at);
         while let Some(field) = self.field_from(at) {
@@ -134,6 +165,28 @@ impl<'t> Document<'t> {
         while let Some(private) = key {
             let end = self.private_key(private.start(), found);
             key = PRIVATE_KEY.find_at(&self.text[..self.range.end], end);
+        }
+    }
+
+    /// Defaults of variables that hold secrets, and values of such environment variables.
+    fn variables(&self, found: &mut Vec<Range<usize>>) {
+        let part = &self.text[self.range.clone()];
+        let absolute = |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
+        if part.contains("${") {
+            let defaults = DEFAULT.captures_iter(part).filter(|default| is_secret_variable(&default[1]));
+            found.extend(defaults.filter_map(|default| default.get(2)).map(|default| absolute(default.range())));
+        }
+        for variable in ENVIRONMENT.captures_iter(part).filter(|variable| is_secret_variable(&variable[1])) {
+            if let (Some(key), Some(all)) = (variable.get(2), variable.get(0)) {
+                let (key, all) = (absolute(key.range()), absolute(all.range()));
+                let field = Field { name: "value", start: key.start, value: key.end + 1 };
+                let end = self.value_end(&field);
+                // A reference to a variable says nothing.
+                let value = self.trimmed(field.value..end.max(all.end));
+                if !self.text[value.clone()].trim_matches(['"', '\'']).starts_with('$') {
+                    push(found, value);
+                }
+            }
         }
     }
 
@@ -189,9 +242,8 @@ impl<'t> Document<'t> {
         let mut at = field.value;
         while let Some(field) = inner.field_from(at) {
             at = field.value;
-            let end = inner.value_end(&field);
-            if takes(field.name) || (REFERENCES.contains(&field.name) && !inner.is_mapping(&field, end)) {
-                at = end;
+            if takes(field.name) || (REFERENCES.contains(&field.name) && !inner.is_mapping(&field, inner.range.end)) {
+                at = inner.value_end(&field);
                 push(found, self.trimmed(field.value..at));
             }
         }
@@ -258,15 +310,28 @@ impl<'t> Document<'t> {
             let line = &self.text[next..after];
             let depth = line.len() - line.trim_start().len();
             let is_item = depth == column && line[depth..].starts_with("- ");
-            if !line.trim().is_empty() {
+            let is_comment = line[depth..].starts_with('#');
+            if !line.trim().is_empty() && !is_comment {
                 if depth <= column && !is_item {
                     break;
                 }
                 end = after;
             }
-            next = after;
+            next = self.quote_end(next, after).map_or(after, line_end);
+            end = end.max(if next > after { next } else { end });
         }
         end
+    }
+
+    /// Where a quoted text ends that begins in a line and does not end there: what it has at the margin ends no block.
+    fn quote_end(&self, line: usize, after: usize) -> Option<usize> {
+        let written = &self.text[line..after];
+        let item = written.trim_start().trim_start_matches("- ");
+        let value = KEY.find(item).map_or(item, |key| &item[key.end()..]).trim_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let start = line + (written.len() - value.len());
+        let end = quoted(&self.text[start..self.range.end], quote).map_or(self.range.end, |end| start + end);
+        (end > after).then_some(end)
     }
 
     /// Bytes before a place in its line; a quote before it does not count.
@@ -376,6 +441,55 @@ mod tests {
     }
 
     #[test]
+    fn blocks_end_neither_at_comments_nor_within_quotes() {
+        check("kind: Secret\ndata:\n  a: x\n# c\n  b: y\ntype: t\n", "kind: Secret\ndata:\n  a: <>\n<>\n  b: <>\ntype: t\n");
+        check("kind: Secret\ndata:\n# c\n  b: y\n", "kind: Secret\ndata:\n<>\n  <>\n");
+        check(
+            "kind: Secret\ndata:\n  a: '\n\nx y:\n\n'\n  b: z\ntype: t\n",
+            "kind: Secret\ndata:\n  a: <>\n\n<>\n\n<>\n  b: <>\ntype: t\n",
+        );
+    }
+
+    #[test]
+    fn secrets_are_known_in_all_the_ways_in_which_yaml_writes_them() {
+        for kind in
+            ["kind: &k Secret", "kind: !!str Secret", "kind: ${K:=Secret}", "kind:\n  Secret", "kind: >-\n  Secret", "\"kind\" : 'Secret'"]
+        {
+            check(&format!("{kind}\ndata:\n  a: x\n"), &format!("{kind}\ndata:\n  a: <>\n"));
+        }
+        for text in [
+            "kind: \"\\x53ecret\"\ndata:\n  a: x\n",
+            "\"k\\x69nd\": Secret\ndata:\n  a: x\n",
+            "? kind\n: Secret\ndata:\n  a: x\n",
+            "kind: Secret\n\"d\\x61ta\":\n  a: x\n",
+            "kind: Secret\n? data\n: a: x\n",
+        ] {
+            check(text, "<>\n");
+        }
+        check("kind: Secret\ndata: {}\n---b: x\n", "kind: Secret\ndata: <>\n---b: <>\n");
+    }
+
+    #[test]
+    fn variables_that_hold_secrets_are_known_by_their_names() {
+        check(
+            "a: ${API_TOKEN:=x}\nb: \"${API_TOKEN:-y}\" ${FOO:=z}\n",
+            "a: ${API_TOKEN:=<>}\nb: \"${API_TOKEN:-<>}\" ${FOO:=z}\n",
+        );
+        check(
+            "env:\n- name: API_TOKEN\n  value: x\n- name: OTHER\n  value: y\n",
+            "env:\n- name: API_TOKEN\n  value: <>\n- name: OTHER\n  value: y\n",
+        );
+        check("env: [{name: API_TOKEN, value: \"x, y\"}]\n", "env: [{name: API_TOKEN, value: <>}]\n");
+        check("- name: API_TOKEN\n  value: ${API_TOKEN}\n", "- name: API_TOKEN\n  value: ${API_TOKEN}\n");
+    }
+
+    #[test]
+    fn nested_references_are_read_once() {
+        let text = format!("data:\n{}", "secret: {".repeat(50_000));
+        assert_eq!(spans(&text).len(), 0);
+    }
+
+    #[test]
     fn in_a_broken_text_more_is_taken_rather_than_less() {
         check("a: 1\npasswd: \"x\nb: 2\n", "a: 1\npasswd: <>\n");
         check("a: 1\ntoken: [x, {y\nb: 2\n", "a: 1\ntoken: <>\n");
@@ -395,6 +509,8 @@ mod tests {
         assert_eq!(clean("\"a\\tb\"", "it is a\tb"), "it is <>");
         assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
         assert_eq!(clean("- [x1, {k: x2}]", "x1 x2 k"), "<> <> k");
+        let tail = format!("{}a", "x".repeat(64));
+        assert_eq!(clean(&tail, &format!("a word {tail}")), "a word <><>");
         let long = "é".repeat(200);
         assert_eq!(clean(&long, &format!("a {long} b")).replace("<>", ""), "a  b");
     }

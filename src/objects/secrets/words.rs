@@ -81,7 +81,8 @@ fn words_of(secret: &str) -> BTreeSet<String> {
             words.extend(decoded(bare));
         }
     }
-    words.retain(|word| !word.is_empty() && word != REDACTED);
+    // A sign alone stands in every text.
+    words.retain(|word| word != REDACTED && (word.chars().any(char::is_alphanumeric) || word.chars().count() > 3));
     words
 }
 
@@ -93,15 +94,18 @@ fn decoded(word: &str) -> Option<String> {
         .filter(|text| text.chars().count() >= SHORTEST_DECODED)
 }
 
+/// A long word in parts of one size: what would be left at its end could be a word of every language.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let count = word.len().div_ceil(PART).max(1);
+    let size = word.len().div_ceil(count);
     let mut rest = word;
-    std::iter::from_fn(move || {
-        let mut end = rest.len().min(PART);
+    (1..=count).map(move |number| {
+        let mut end = if number == count { rest.len() } else { rest.len().min(size) };
         while !rest.is_char_boundary(end) {
             end -= 1;
         }
         let (part, after) = rest.split_at(end);
         rest = after;
-        (!part.is_empty()).then_some(part)
+        part
     })
 }

@@ -64,6 +64,10 @@ impl Form {
             _ if is_template(file) => return Form::Template,
             _ => {}
         }
+        // A template of Helm: what it makes is not known here.
+        if source.text().lines().any(|line| line.starts_with("{{")) {
+            return Form::Other;
+        }
         Form::of_kinds(&Kinds::of(source, budget), source.text().contains(labels::PROVIDER))
     }
 

@@ -28,7 +28,7 @@ impl Kustomized {
             let folder = folder_of(source.name());
             let read = Kustomization::read(source, budget);
             all.patches.extend(read.patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
-            all.report.extend(kustomization::check(&read));
+            all.report.extend(kustomization::check(read.resources()));
             all.folders.insert(plain(folder));
         }
         all

@@ -20,6 +20,7 @@ use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
 use crate::objects::Object;
+use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::settings::ProjectRoles;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -122,17 +123,25 @@ fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
         if *form == Form::Objects && asked.is_none() && kustomized.is_patch(source.name()) {
             *form = Form::Patch;
         }
+        if *form == Form::Objects && asked.is_none() && !kustomized.takes(source.name()) && meant(source).is_some() {
+            *form = Form::Components;
+        }
         if *form != Form::Components || asked.is_some() || is_named(source) {
             continue;
         }
         if kustomized.takes(source.name()) {
             // What kustomize makes the components of is a part of them.
             *form = Form::Objects;
-        } else if releases.contains(folder_of(source.name())) {
+        } else if releases.contains(folder_of(source.name())) && meant(source).is_none() {
             *form = Form::Copy;
         }
     }
     (forms, kustomized)
+}
+
+/// The name of a components file by which clusterctl would find it, when it is misspelt.
+fn meant(source: &Source) -> Option<String> {
+    meant_components(source.file_name(), |_| false)
 }
 
 fn asked<'a>(wishes: Wishes<'a>, extent: Extent, known: &'a [&'a Known]) -> templates::Asked<'a> {
@@ -193,6 +202,8 @@ impl<'a> Folder<'a> {
             .extend(version.as_ref().and_then(|version| metadata::series_of(metadata.as_ref()?, version).err()).map(|missing| *missing));
         let (mut claims, mut own) = (Vec::new(), Known::default());
         for source in &self.components {
+            let meant = meant_components(source.file_name(), |meant| self.components.iter().any(|other| other.file_name() == meant));
+            linted.report.extend(meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)));
             let components = Components::read((*source).clone(), budget);
             linted.objects += components.objects().len();
             claims.push(Claims::of(&components));

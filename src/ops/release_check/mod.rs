@@ -45,6 +45,8 @@ pub struct Checked {
     pub providers: Vec<Assets>,
     /// Everything that was found.
     pub report: Report,
+    /// The labels of those that were judged; those without a series can be installed by nobody.
+    pub judged: Vec<String>,
 }
 
 /// A release as the step to the next one is judged, and what of it cannot be compared.
@@ -70,8 +72,9 @@ fn side(files: Files<'_>, budget: &Budget) -> (Side, Report) {
 pub fn run(request: &Request<'_>) -> Checked {
     let Request { release, version, budget, .. } = *request;
     let wishes = Wishes { roles: &request.roles.0, contract: None };
-    let JudgedRelease { providers, report, .. } = judged(release.tree, release.shown, Some(version), Audience::Author(wishes), budget);
-    let mut checked = Checked { providers, report };
+    let judged = judged(release.tree, release.shown, Some(version), Audience::Author(wishes), budget);
+    let JudgedRelease { providers, report, judged, .. } = judged;
+    let mut checked = Checked { providers, report, judged };
     checked.report.extend(checksums::check(release));
     if let Some(previous) = request.previous {
         // What cannot be compared must not look as if nothing had changed. Of the release itself it is told already.

@@ -16,6 +16,7 @@ use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
 use crate::text::budget::Budget;
 use crate::text::go;
+use crate::text::nearest::misspelt;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -40,6 +41,25 @@ kind: Namespace
 metadata:
   name: foo-system
   labels: {team: foo}
+```
+");
+    /// a components file has a name that clusterctl does not look for
+    COMPONENTS_MISNAMED = error("release-components-misnamed"), url(book::COMPONENTS_YAML), page(r"
+clusterctl looks for a file whose name says the type of the provider, and for no other. A provider whose file is misspelt is not released, although all its
+files are there; in a release of several providers nobody sees it before somebody installs it.
+
+## Bad
+
+```yaml controlplane-components.yaml
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: foo-control-plane-system
+```
+
+## Good
+
+```yaml notes.txt
 ```
 ");
     /// the release has no metadata.yaml
@@ -93,8 +113,29 @@ pub struct Assets {
 
 /// A provider of a release, with its components as they were read.
 struct Found {
-    assets: Assets,
+    label: String,
+    provider_type: ProviderType,
+    file: String,
+    version: Version,
+    /// The contract of its series; `None` where metadata.yaml does not list it, or no object has the label. Then nobody can install it.
+    contract: Option<String>,
     components: Components,
+}
+
+impl Found {
+    /// What a repository needs of it.
+    fn assets(&self) -> Option<Assets> {
+        let Found { label, provider_type, file, version, contract, .. } = self;
+        let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(label).to_owned();
+        Some(Assets {
+            label: label.clone(),
+            name,
+            provider_type: *provider_type,
+            components: file.clone(),
+            version: version.clone(),
+            contract: contract.clone()?,
+        })
+    }
 }
 
 /// A release that was judged.
@@ -106,14 +147,16 @@ pub struct JudgedRelease {
     pub report: Report,
     /// Whether it is no release, or clusterctl itself refuses it. All else that the report tells becomes a fault only in a cluster.
     pub is_refused: bool,
+    /// The labels of the providers whose components were judged: more than can be installed, or none.
+    pub judged: Vec<String>,
 }
 
 /// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
 /// that the user named.
 pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Assets>, Report) {
-    let (found, _, mut report) = read(files, shown, given, budget);
+    let (found, _, mut report) = read(files, shown, given, Audience::User, budget);
     found.iter().for_each(|found| report.extend(found.components.unreadable().clone()));
-    (found.into_iter().map(|found| found.assets).collect(), report)
+    (found.iter().filter_map(Found::assets).collect(), report)
 }
 
 /// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor` does, for those who install it.
@@ -123,20 +166,27 @@ pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, bud
 
 /// Finds out what a set of files is, as [`release_of`] does, and judges it for somebody.
 pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>, audience: Audience<'_>, budget: &Budget) -> JudgedRelease {
-    let (found, metadata, mut report) = read(files, shown, given, budget);
+    let (mut found, metadata, mut report) = read(files, shown, given, audience, budget);
     let names = files.paths().filter(|path| lint::templates::is_template(path));
     let templates: Vec<Source> = names.filter_map(|file| text_of(files, shown, file, &mut report)).collect();
-    let mut judged = JudgedRelease { is_refused: report.has_errors(), report, providers: Vec::new() };
+    let is_refused = report.has_errors();
     if matches!(audience, Audience::Author(_)) {
+        report.extend(misnamed(files, shown));
         let claims: Vec<Claims> = found.iter().map(|found| Claims::of(&found.components)).collect();
-        judged.report.extend(claims::check(&claims));
+        report.extend(claims::check(&claims));
+    } else {
+        // Who installs a release cannot mend it: that it cannot be installed is all there is to say.
+        found.retain(|found| found.contract.is_some());
     }
+    let mut judged = JudgedRelease { is_refused, report, providers: Vec::new(), judged: Vec::new() };
     let mut known = Known::default();
-    for Found { assets, components } in found {
+    for found in found {
+        judged.providers.extend(found.assets());
+        let Found { label, provider_type, file, version, components, .. } = found;
         known.add(components.objects(), &templates);
         let release = Release {
-            provider: &provider_of(&assets.label, assets.provider_type, &assets.components),
-            version: &assets.version,
+            provider: &provider_of(&label, provider_type, &file),
+            version: &version,
             is_version_guessed: false,
             components,
             metadata: metadata.as_ref(),
@@ -146,9 +196,9 @@ pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>,
         let verdict = release.check_by_itself(budget);
         judged.is_refused |= verdict.is_refused;
         judged.report.extend(verdict.report);
-        judged.providers.push(assets);
+        judged.judged.push(label);
     }
-    if !judged.providers.is_empty() {
+    if !judged.judged.is_empty() {
         let asked = templates::Asked { extent: Extent::Whole, audience, known: &[&known] };
         judged.report.extend(templates::check(&templates, &asked, budget));
     }
@@ -156,7 +206,13 @@ pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>,
 }
 
 /// The providers of a release, its metadata, and why they cannot be read.
-fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Found>, Option<MetadataFile>, Report) {
+fn read(
+    files: &Tree,
+    shown: &str,
+    given: Option<&Version>,
+    audience: Audience<'_>,
+    budget: &Budget,
+) -> (Vec<Found>, Option<MetadataFile>, Report) {
     let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
     report.extend(wrong_sums(files, shown));
     let components = components_files(files);
@@ -165,29 +221,72 @@ fn read(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> 
         report.extend(given.and_then(|version| unlisted(files, shown, version, budget)));
         return (Vec::new(), None, report);
     }
-    let Some(metadata) = read_metadata(files, shown, budget, &mut report) else { return (Vec::new(), None, report) };
+    let metadata = read_metadata(files, shown, budget, &mut report);
     let mut found = Vec::new();
     for (provider_type, file) in components {
         let Some(components) = text_of(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
-        let Some(label) = label_of(&components, shown, &file, provider_type, &mut report) else { continue };
+        let label = match label_of(&components, provider_type) {
+            Some(label) => label,
+            // Its author is told by the rule about labels, at their places: clusterctl writes its own.
+            None if matches!(audience, Audience::Author(_)) => stand_in_label(&components, provider_type),
+            None => {
+                report.extend(label_missing(&components, shown, &file, provider_type));
+                continue;
+            }
+        };
         let Some(version) = given.cloned().or_else(|| version_of(files, components.objects())) else {
             let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
-            report.push(finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{}", example_version(&metadata)))));
+            let example = metadata.as_ref().map_or_else(|| "0.1.0".to_owned(), example_version);
+            report.push(finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{example}"))));
             continue;
         };
-        match metadata::series_of(&metadata, &version) {
-            // That no series is listed at all has a finding of its own.
-            Err(_) if metadata.metadata.release_series.is_empty() => {}
-            Err(finding) => report.push(*finding),
-            Ok(series) => {
-                let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(&label).to_owned();
-                let contract = series.contract.clone();
-                let assets = Assets { label, name, provider_type, components: file, version, contract };
-                found.push(Found { assets, components });
-            }
-        }
+        let contract = metadata.as_ref().and_then(|metadata| contract_of(metadata, &version, &mut report));
+        found.push(Found { label, provider_type, file, version, contract, components });
     }
-    (found, Some(metadata), report)
+    (found, metadata, report)
+}
+
+/// The contract of the series of a version; that it is not listed is in the report.
+fn contract_of(metadata: &MetadataFile, version: &Version, report: &mut Report) -> Option<String> {
+    match metadata::series_of(metadata, version) {
+        // That no series is listed at all has a finding of its own.
+        Err(_) if metadata.metadata.release_series.is_empty() => None,
+        Err(finding) => {
+            report.push(*finding);
+            None
+        }
+        Ok(series) => Some(series.contract.clone()),
+    }
+}
+
+/// The name of a components file that somebody meant by another name, when the release has no file of that name.
+pub(in crate::ops) fn meant_components(file: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let names: Vec<String> = ProviderType::ALL.into_iter().map(ProviderType::components_file).collect();
+    let development = |name: &String| *name == file.replace("-development", "");
+    if names.iter().any(|name| name == file || development(name)) {
+        return None;
+    }
+    let near = misspelt(file, names.iter().map(String::as_str))?;
+    (!is_there(near)).then(|| near.to_owned())
+}
+
+/// That a components file is not found under its name.
+pub(in crate::ops) fn misnamed_components(place: Place, file: &str, meant: &str) -> Diagnostic {
+    Diagnostic::of(&COMPONENTS_MISNAMED, format!("clusterctl looks for {meant}, and not for {file}"))
+        .at(place)
+        .help(format!("rename it: `mv {file} {meant}`"))
+}
+
+/// What nobody finds under its name: components, and templates.
+fn misnamed(files: &Tree, shown: &str) -> Report {
+    let mut report = Report::new();
+    for path in files.paths().filter(|path| !templates::is_template(path)) {
+        let name = format!("{}/{path}", shown.trim_end_matches('/'));
+        let meant = meant_components(path, |meant| files.get(meant).is_some());
+        report.extend(meant.map(|meant| misnamed_components(Place::file(name.as_str()), path, &meant)));
+        report.extend(templates::unknown_name(&Source::new(name, ""), path));
+    }
+    report
 }
 
 /// The finding that a folder is no release.
@@ -278,21 +377,27 @@ pub(in crate::ops) fn read_metadata(files: &Tree, shown: &str, budget: &Budget, 
 }
 
 /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
-fn label_of(components: &Components, shown: &str, file: &str, provider_type: ProviderType, report: &mut Report) -> Option<String> {
+fn label_of(components: &Components, provider_type: ProviderType) -> Option<String> {
     let prefix = provider_type.label("");
     let mut found = components.objects().iter().filter_map(|object| object.label(labels::PROVIDER));
-    let label = found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned);
-    if label.is_none() {
-        // What cannot be read has no label either, and is told as such.
-        if components.unreadable().has_errors() {
-            report.extend(components.unreadable().clone());
-            return None;
-        }
-        let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
-        let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
-        report.push(Diagnostic::of(&LABEL_MISSING, message).help(help));
+    found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned)
+}
+
+/// What to call a provider whose objects do not have its label.
+fn stand_in_label(components: &Components, provider_type: ProviderType) -> String {
+    let mut labels = components.objects().iter().filter_map(|object| object.label(labels::PROVIDER));
+    provider_type.label(labels.find(|label| !label.is_empty()).unwrap_or("unnamed"))
+}
+
+/// Why there is no label.
+fn label_missing(components: &Components, shown: &str, file: &str, provider_type: ProviderType) -> Report {
+    // What cannot be read has no label either, and is told as such.
+    if components.unreadable().has_errors() {
+        return components.unreadable().clone();
     }
-    label
+    let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
+    let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
+    [Diagnostic::of(&LABEL_MISSING, message).at(Place::file(format!("{shown}/{file}"))).help(help)].into_iter().collect()
 }
 
 /// The version that a release names: in its bill of materials, else in the tag of the manager's image.

@@ -27,13 +27,13 @@ fn pictures(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(text.char_indices().map(shown).collect())
 }
 
-/// What stands for the first character of `rest`, if it makes a line a command: GitHub takes `::command::` at the start of a line and
-/// `##[command]` anywhere, Azure Pipelines `##vso[command]`.
+/// What stands for the first character of `rest`, if it makes a line a command: GitHub takes `::command::` at the start of a line, behind
+/// blanks of all scripts, and `##[command]` anywhere, Azure Pipelines `##vso[command]`.
 fn defused(before: &str, rest: &str) -> Option<char> {
     if rest.starts_with("##[") || rest.starts_with("##vso[") {
         return Some('♯');
     }
-    let starts_line = || before.trim_end_matches([' ', '\t', '\r']).chars().next_back().is_none_or(|c| c == '\n');
+    let starts_line = || before.trim_end_matches(|c: char| c.is_whitespace() && c != '\n').chars().next_back().is_none_or(|c| c == '\n');
     (rest.starts_with("::") && !rest.starts_with(":::") && starts_line()).then_some('∶')
 }
 
@@ -64,6 +64,7 @@ mod tests {
         assert_eq!(visible("\u{202e}x\u{9b}"), "\u{fffd}x\u{fffd}");
         assert_eq!(visible("::x::y a::b ##[x] ##vso[y]z #[a] ##a"), "∶:x::y a::b ♯#[x] ♯#vso[y]z #[a] ##a");
         assert_eq!(visible_lines("a\n \t::x\n::: b\n"), "a\n \t∶:x\n::: b\n");
+        assert_eq!(visible_lines("a\n\u{3000}\u{a0}::x\nb\u{a0}c::d\n"), "a\n\u{3000}\u{a0}∶:x\nb\u{a0}c::d\n");
         assert_eq!(visible_lines("a\tb\x1b[2J\nc\r\u{9b}\n"), "a\tb␛[2J\nc␍\u{fffd}\n");
     }
 }
