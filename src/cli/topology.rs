@@ -11,7 +11,7 @@ use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::objects::Pool;
-use crate::ops::topology::{self, ClassVariables, Plan, PlannedObject};
+use crate::ops::topology::{self, ChangeReport, ClassVariables, Plan, PlannedObject};
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::input::{self, Limits};
@@ -58,6 +58,9 @@ struct PlanArguments {
     /// Print as
     #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "yaml")]
     format: PlanFormat,
+    /// Show what differs from the plan of these files: which templates get a successor, which machines are replaced, what changes in place
+    #[arg(long, value_name = "OLD")]
+    against: Vec<String>,
     #[command(flatten)]
     levels: LevelFlags,
 }
@@ -70,6 +73,8 @@ pub(super) struct PlanReport {
     objects: Vec<PlannedObject>,
     /// The names that end with a stand-in for what Cluster API draws.
     stand_ins: Vec<String>,
+    /// With --against: what differs from the plan of those files.
+    changes: Vec<ChangeReport>,
 }
 
 impl Run for PlanArguments {
@@ -79,15 +84,27 @@ impl Run for PlanArguments {
         let budget = Arc::clone(&context.budget);
         let (pool, unreadable) = Pool::read(&inputs.sources, &budget);
         let allows_external = levels.allow.contains("topology-patch-external");
-        let mut plan = topology::plan(&pool, allows_external, &budget);
         let mut report = inputs.report;
         report.extend(unreadable);
+        let mut sources = inputs.sources;
+        let earlier = match self.against.is_empty() {
+            true => None,
+            false => {
+                let earlier = input::read(&self.against, Limits::default(), &mut context.stdio.stdin)?;
+                let (pool, unreadable) = Pool::read(&earlier.sources, &budget);
+                report.extend(earlier.report);
+                report.extend(unreadable);
+                sources.extend(earlier.sources);
+                Some(pool)
+            }
+        };
+        let mut plan = topology::plan(&pool, earlier.as_ref(), allows_external, &budget);
         report.extend(std::mem::take(&mut plan.report));
-        report.sort(&inputs.sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
-        let sources: Sources = inputs.sources.iter().cloned().collect();
+        report.sort(&sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let sources: Sources = sources.iter().cloned().collect();
         let verdict = levels.judge(report);
         if self.format == PlanFormat::Json {
-            let body = PlanReport { objects: plan.objects, stand_ins: plan.stand_ins };
+            let body = PlanReport { objects: plan.objects, stand_ins: plan.stand_ins, changes: plan.changes };
             context.json("TopologyPlan", body, &verdict.report, &sources);
             return Ok(Exit::failing(verdict.fails));
         }
@@ -95,6 +112,11 @@ impl Run for PlanArguments {
         if verdict.fails {
             context.summary("", &verdict.report, "no objects written", To::Stderr);
             return Ok(Exit::Findings);
+        }
+        if !self.against.is_empty() {
+            context.tell(&topology::changes_text(&plan.changes));
+            context.summary(&plural(plan.changes.len(), "difference"), &verdict.report, "", To::Stderr);
+            return Ok(Exit::Clean);
         }
         context.out(&plan.yaml);
         tell(context, &plan);

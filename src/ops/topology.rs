@@ -11,7 +11,7 @@ use crate::objects::{Pool, fields};
 use crate::report::text::{plural, table};
 use crate::text::budget::Budget;
 use crate::text::{go, goyaml};
-use crate::topology::{self, Desired, Options, RANDOM, Usage, Variable};
+use crate::topology::{self, Changed, Desired, Options, RANDOM, Usage, Variable};
 
 /// An object that the topology controller would create.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -72,17 +72,69 @@ pub struct Plan {
     pub stand_ins: Vec<String>,
     /// What is wrong.
     pub report: Report,
+    /// What differs from the plan of other files.
+    pub changes: Vec<ChangeReport>,
 }
 
-/// Plans all Clusters with a topology.
-pub fn plan(pool: &Pool, allows_external: bool, budget: &Budget) -> Plan {
-    let planned = topology::plan(pool, &Options { allows_external, ..Options::default() }, budget);
+/// An object that differs from that of an earlier plan.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeReport {
+    /// The name of the Cluster.
+    pub cluster: String,
+    /// What it belongs to: `cluster`, `controlPlane`, `md/NAME` or `mp/NAME`.
+    pub part_of: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are replaced), `in place`, `provider decides`.
+    pub effect: String,
+    /// The fields that differ.
+    pub paths: Vec<String>,
+}
+
+/// Plans all Clusters with a topology; with earlier files also what differs from their plan.
+pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: &Budget) -> Plan {
+    let options = Options { allows_external, ..Options::default() };
+    let planned = topology::plan(pool, &options, budget);
+    let mut report = planned.report;
     let objects: Vec<PlannedObject> = planned.objects.iter().map(reported).collect();
     let mut stand_ins: Vec<String> =
         objects.iter().filter(|object| object.name.ends_with(RANDOM)).map(|object| object.name.clone()).collect();
     stand_ins.dedup();
+    let changes = earlier.map(|pool| {
+        let earlier = topology::plan(pool, &options, budget);
+        report.extend(earlier.report);
+        topology::against(&earlier.objects, &planned.objects).into_iter().map(change).collect()
+    });
     let documents = planned.objects.into_iter().map(|desired| desired.object).collect();
-    Plan { objects, yaml: goyaml::documents_to_string(documents).unwrap_or_default(), stand_ins, report: planned.report }
+    Plan {
+        objects,
+        yaml: goyaml::documents_to_string(documents).unwrap_or_default(),
+        stand_ins,
+        report,
+        changes: changes.unwrap_or_default(),
+    }
+}
+
+fn change(changed: Changed) -> ChangeReport {
+    let Changed { cluster, part_of, kind, name, effect, paths } = changed;
+    ChangeReport { cluster, part_of, kind, name, effect: effect.as_str().to_owned(), paths }
+}
+
+/// The changes as people read them: a line for each object, and below it one for each field.
+pub fn changes_text(changes: &[ChangeReport]) -> String {
+    let row = |change: &ChangeReport| {
+        [change.effect.to_uppercase(), format!("{}/{}", change.kind, change.name), format!("{} of {}", change.part_of, change.cluster)]
+    };
+    let lines = table(&changes.iter().map(row).collect::<Vec<_>>());
+    let mut out = String::new();
+    for (line, change) in lines.lines().zip(changes) {
+        out.push_str(&format!("{line}\n"));
+        change.paths.iter().for_each(|path| out.push_str(&format!("  {path}\n")));
+    }
+    out
 }
 
 /// A desired object, for reports.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::class::Class;
 use super::items::{Item, Write, keep};
 use super::json_patch::{self, Operation};
+use super::made::{pay, weight};
 use super::part::Part;
 use super::scope::Scope;
 use super::values::{Failure, is_enabled, value};
@@ -100,7 +101,10 @@ fn generate<'o>(
     let definitions: Vec<Part<'o>> = definitions(patch).collect();
     for (at, item) in items.iter().enumerate() {
         if let Err(spent) = budget.charge(definitions.len()) {
-            return Err(vec![Failure::of_budget(patch, spent)]);
+            if failures.is_empty() {
+                failures.push(Failure::of_budget(patch, spent));
+            }
+            break;
         }
         let matching: Vec<&Part<'o>> = definitions.iter().filter(|definition| item.matches(&definition.field("selector"))).collect();
         if matching.is_empty() {
@@ -127,7 +131,11 @@ fn generate<'o>(
 
 fn operations<'o>(definition: &Part<'o>, scope: &Scope, budget: &Budget) -> Result<Vec<Ready<'o>>, Failure> {
     let one = |operation: Part<'o>| match operation.field("op").text() {
-        "add" | "replace" => Ok((operation.clone(), value(&operation, scope, budget)?)),
+        "add" | "replace" => {
+            let value = value(&operation, scope, budget)?;
+            pay(budget, weight(&value)).map_err(|_| Failure::too_large(&operation))?;
+            Ok((operation, value))
+        }
         _ => Ok((operation, Value::Null)),
     };
     definition.field("jsonPatches").items().map(one).collect()
@@ -177,7 +185,7 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
     budget.charge(weight(&item.template)).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
-        budget.charge(weight(&value) + path.len()).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+        budget.charge(path.len()).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
         json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
@@ -191,14 +199,4 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
     }
     keep(original, &mut item.template);
     Ok(())
-}
-
-/// About how many steps it takes to copy a value.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => 8 + text.len(),
-        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
-        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
-        _ => 8,
-    }
 }

@@ -1,15 +1,18 @@
 //! The templates that patches change, each with what it sees: the items of Cluster API's patch request.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::cluster::Values;
 use super::input::{Input, Machines, TIMEOUTS};
-use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy};
+use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, weight};
 use super::part::Part;
-use super::scope::{self, Scope};
+use super::scope::{self, Layer, Scope};
 use super::state::{Spelling, State};
 use crate::contract::labels::CLUSTER_NAME;
 use crate::objects::Object;
+use crate::text::budget::Exceeded;
 
 /// A template while it is patched.
 pub(super) struct Item<'t> {
@@ -65,12 +68,17 @@ const IN_METADATA: [(&[&str], &[&str]); 2] =
     [(&["metadata", "labels"], &["metadata", "labels"]), (&["metadata", "annotations"], &["metadata", "annotations"])];
 
 /// All items in the order in which Cluster API has them, and their scopes.
-pub(super) fn items<'t>(input: &Input<'t>, state: &State<'t>, variables: &Variables) -> (Vec<Item<'t>>, Vec<Scope>) {
+///
+/// # Errors
+/// When there are too many to be held.
+pub(super) fn items<'t>(input: &Input<'t>, state: &State<'t>, variables: &Variables) -> Result<(Vec<Item<'t>>, Vec<Scope>), Exceeded> {
     let cluster = scope::of_cluster(input.cluster, &state.cluster);
     let own = scope::of_control_plane(input.cluster, &state.control_plane, state.machine.as_ref());
+    let shared = Arc::new(Layer::of(&variables.global));
+    let cost = weight(&cluster);
     let mut scopes = vec![
-        Scope::new(&variables.global, &Values::new(), &cluster, None),
-        Scope::new(&variables.global, &variables.control_plane, &cluster, Some(("controlPlane", own))),
+        Scope::new(&shared, &Values::new(), &cluster, None),
+        Scope::new(&shared, &variables.control_plane, &cluster, Some(("controlPlane", own))),
     ];
     let blueprint = input.blueprint;
     let mut items = vec![
@@ -86,14 +94,15 @@ pub(super) fn items<'t>(input: &Input<'t>, state: &State<'t>, variables: &Variab
             let own =
                 scope::of_worker(input.cluster, worker.class, worker.name, &machines.object, &machines.bootstrap, &machines.infrastructure);
             let key = if is_pool { "machinePool" } else { "machineDeployment" };
-            scopes.push(Scope::new(&variables.global, overrides, &cluster, Some((key, own))));
+            pay(input.budget, 2 * cost)?;
+            scopes.push(Scope::new(&shared, overrides, &cluster, Some((key, own))));
             let role = Role::Worker { is_pool, class: worker.class };
             let pairs = if is_pool { &IN_TEMPLATE } else { &IN_METADATA };
             items.push(item(machines.templates.0, &machines.bootstrap, pairs, role, scopes.len() - 1));
             items.push(item(machines.templates.1, &machines.infrastructure, pairs, role, scopes.len() - 1));
         }
     }
-    (items, scopes)
+    Ok((items, scopes))
 }
 
 /// `md/NAME` or `mp/NAME`

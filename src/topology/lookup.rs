@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::cluster::Values;
 use crate::text::go::quote;
 
 /// One step of a path: a key, and the index of a list behind it.
@@ -11,15 +10,15 @@ struct Segment<'p> {
     index: Option<usize>,
 }
 
-/// The value at a path: `name`, `name.path`, `name[0].path`. Keys with dots cannot be reached.
+/// The value at a path, of the variables that `get` gives: `name`, `name.path`, `name[0].path`. Keys with dots cannot be reached.
 ///
 /// # Errors
 /// In Cluster API's words.
-pub(super) fn find<'v>(values: &'v Values, path: &str) -> Result<&'v Value, String> {
+pub(super) fn find<'v>(get: impl Fn(&str) -> Option<&'v Value>, path: &str) -> Result<&'v Value, String> {
     let mut parts = path.split('.');
     let name = parts.next().unwrap_or_default();
     let first = segment(name).map_err(|reason| format!("variable {} is invalid: {reason}", quote(path)))?;
-    let value = values.get(first.key).ok_or_else(|| format!("variable {} does not exist", quote(name)))?;
+    let value = get(first.key).ok_or_else(|| format!("variable {} does not exist", quote(name)))?;
     let mut value = indexed(value, &first, path)?;
     for part in parts {
         let segment = segment(part).map_err(|reason| format!("variable {} has invalid syntax: {reason}", quote(path)))?;
@@ -86,9 +85,10 @@ mod tests {
 
     #[test]
     fn paths_are_followed_as_cluster_api_does() {
-        let values: Values = [("l".to_owned(), json!([{"a": 1}, [2]])), ("o".to_owned(), json!({"x": {"y": [3]}}))].into();
+        let values: std::collections::BTreeMap<String, Value> =
+            [("l".to_owned(), json!([{"a": 1}, [2]])), ("o".to_owned(), json!({"x": {"y": [3]}}))].into();
         let check = |path: &str, expected: Result<Value, &str>| {
-            assert_eq!(find(&values, path).cloned(), expected.map_err(str::to_owned), "{path}");
+            assert_eq!(find(|name| values.get(name), path).cloned(), expected.map_err(str::to_owned), "{path}");
         };
         check("o.x.y[0]", Ok(json!(3)));
         check("l[0].a", Ok(json!(1)));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::class::WorkerClass;
 use super::cluster::Worker;
 use super::input::{Input, Machines, TIMEOUTS, name_label};
-use super::made::{merged, object, own_labels, template, texts};
+use super::made::{merged, object, own_labels, pay, template, texts, too_large, weight};
 use super::part::Part;
 use super::{NAME_FAILS, names};
 use crate::contract::labels::CLUSTER_NAME;
@@ -37,6 +37,9 @@ pub(super) fn machines<'t>(
     templates: (&'t Object, &'t Object),
     is_pool: bool,
 ) -> Result<Machines<'t>, Box<Diagnostic>> {
+    // The item that is patched, and the object.
+    let copies = 2 * (weight(templates.0.value()) + weight(templates.1.value()) + weight(worker.part.value));
+    pay(input.budget, copies).map_err(|_| too_large(&worker.part.place()))?;
     let cluster = input.cluster;
     let label = (name_label(is_pool), worker.name);
     let made_name = names::simple(&format!("{}-{}-", cluster.name(), worker.name));

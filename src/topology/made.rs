@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::SIZE_EXCEEDED;
 use super::cluster::Cluster;
 use crate::contract::labels::CLUSTER_NAME;
+use crate::diag::{Diagnostic, Place};
 use crate::objects::{Object, fields};
+use crate::text::budget::{Budget, Exceeded, Resource};
 
 /// Marks what a topology owns.
 pub(super) const OWNED: &str = "topology.cluster.x-k8s.io/owned";
@@ -101,4 +104,32 @@ pub(super) fn copy(from: &Value, to: &mut Value, pairs: &[(&[&str], &[&str])], p
         fits &= set(to, path, value);
     }
     fits
+}
+
+/// Takes what it costs to hold so much more.
+///
+/// # Errors
+/// When a run has not so much left.
+pub(super) fn pay(budget: &Budget, weight: usize) -> Result<(), Exceeded> {
+    budget.take(Resource::Copies, weight)
+}
+
+/// What is said of a topology that is larger than a run may hold.
+pub(super) const TOO_LARGE: &str = "the objects of the topology are larger than what one run holds";
+/// What helps then.
+pub(super) const PLAN_LESS: &str = "plan fewer clusters, or fewer MachineDeployments, at once";
+
+/// The topology is larger than a run may hold; the place is what was to be copied then.
+pub(super) fn too_large(place: &Place) -> Diagnostic {
+    Diagnostic::of(&SIZE_EXCEEDED, TOO_LARGE).at(place.clone()).help(PLAN_LESS)
+}
+
+/// About how many bytes a copy of a value takes.
+pub(super) fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 8 + text.len(),
+        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
+        _ => 8,
+    }
 }

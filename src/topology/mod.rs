@@ -5,6 +5,7 @@
 //! converted nor defaulted, as the engine itself takes them.
 
 mod admission;
+mod against;
 mod blueprint;
 mod class;
 mod cluster;
@@ -29,6 +30,8 @@ mod variables;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use against::against;
+pub use against::{Changed, Effect};
 pub use items::Write;
 pub use names::RANDOM;
 pub use plan::{Desired, Options, Planned, plan};
@@ -65,6 +68,8 @@ rules! {
     pub(crate) PATCH_EXTERNAL = error("topology-patch-external");
     /// a patch of a ClusterClass is for no template of a topology
     pub(crate) PATCH_UNUSED = info("topology-patch-unused");
+    /// the objects of a topology are larger than what one run holds
+    pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
     /// a template of a patch uses what gives another value each time, or what is not followed offline
     pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
 }

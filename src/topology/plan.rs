@@ -10,6 +10,7 @@ use super::cluster::{Cluster, Values};
 use super::engine::{self, external_finding};
 use super::input::Input;
 use super::items::{Item, Variables, Write, items, take_over, topology_name};
+use super::made::too_large;
 use super::part::Part;
 use super::refused::Refused;
 use super::state::{State, misshapen, state};
@@ -205,7 +206,9 @@ fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned:
         Ok(state) => state,
         Err(finding) => return planned.report.push(*finding),
     };
-    let (mut items, scopes) = items(input, &state, variables);
+    let Ok((mut items, scopes)) = items(input, &state, variables) else {
+        return planned.report.push(too_large(&input.cluster.topology.place()));
+    };
     if !engine::apply(input.class, &mut items, &scopes, options, input.budget, &mut planned.report) {
         return;
     }

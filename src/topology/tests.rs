@@ -191,7 +191,7 @@ fn work_is_bounded() {
     let operation = "      - op: add\n        path: /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/imageRepository\n";
     let many = operation.to_owned() + "        value: x\n" + &(operation.to_owned() + "        value: y\n").repeat(80);
     let text = changed(&format!("{operation}        valueFrom: {{variable: registry}}\n"), &many);
-    let planned = planned_of(&text, &Options::default(), &Budget::of(6_000));
+    let planned = planned_of(&text, &Options::default(), &Budget::of(4_000));
     assert!(planned.report.has_errors() && planned.objects.is_empty(), "{:?}", planned.report);
 }
 
@@ -206,4 +206,62 @@ fn variables_are_listed_with_their_uses() {
     assert_eq!(variables[1].uses[0].line, line_of(EXAMPLE, "valueFrom: {variable: registry}"));
     let (_, report) = variables_of(&Pool::default());
     assert_eq!(report.findings()[0].rule.id, "topology-class-none");
+}
+
+/// A long template in many MachineDeployments is as much as the product of both.
+#[test]
+fn what_a_run_holds_is_bounded() {
+    let worker = "      - {class: worker, name: NAME}\n";
+    let many: String = (0..200).map(|at| worker.replace("NAME", &format!("md-{at}"))).collect();
+    let begin = "      - class: worker\n        name: gpu\n";
+    let text =
+        changed(begin, &format!("{many}{begin}")).replace("content: \"harbour\\n\"", &format!("content: \"{}\"", "x".repeat(10_000)));
+    let small = Budget::default().with(crate::text::budget::Resource::Copies, 1 << 20);
+    let planned = planned_of(&text, &Options::default(), &small);
+    assert_eq!((only(&planned).rule.id, planned.objects.len()), ("topology-size-exceeded", 0));
+    assert_eq!(planned_of(&text, &Options::default(), &Budget::default()).objects.len(), 4 + 201 * 3);
+}
+
+/// What differs between the example and itself with one thing changed: effect, kind, the first field.
+fn changes_of(from: &str, to: &str) -> Vec<(Effect, String, String)> {
+    let (old, new) = (planned(EXAMPLE), planned(&changed(from, to)));
+    assert!(new.report.is_empty(), "{:?}", new.report);
+    let row = |change: Changed| (change.effect, change.kind, change.paths.into_iter().next().unwrap_or_default());
+    against(&old.objects, &new.objects).into_iter().map(row).collect()
+}
+
+#[test]
+fn what_a_change_does_is_told() {
+    let check = |from: &str, to: &str, expected: &[(Effect, &str, &str)]| {
+        let expected: Vec<_> = expected.iter().map(|(effect, kind, path)| (*effect, (*kind).to_owned(), (*path).to_owned())).collect();
+        assert_eq!(changes_of(from, to), expected, "{to}");
+    };
+    check("replicas: 2", "replicas: 2", &[]);
+    let topology = "spec.topology.workers.machineDeployments[0]";
+    check(
+        "replicas: 2",
+        "replicas: 5",
+        &[(Effect::InPlace, "Cluster", &format!("{topology}.replicas")), (Effect::InPlace, "MachineDeployment", "spec.replicas")],
+    );
+    // The variable changes a template, which gets a successor, so machines are replaced.
+    check(
+        "value: 1024",
+        "value: 2048",
+        &[
+            (Effect::InPlace, "Cluster", &format!("{topology}.variables.overrides[0].value")),
+            (Effect::RollsOut, "MachineDeployment", ""),
+            (Effect::Rotated, "WindlassConfigTemplate", "spec.template.spec.files[1].content"),
+        ],
+    );
+    check(
+        "value: registry.example/k8s",
+        "value: mirror.example/k8s",
+        &[
+            (Effect::InPlace, "Cluster", "spec.topology.variables[0].value"),
+            (Effect::RollsOut, "KubeadmControlPlane", "spec.kubeadmConfigSpec.clusterConfiguration.imageRepository"),
+        ],
+    );
+    let renamed: Vec<Effect> = changes_of("        name: gpu", "        name: cpu").into_iter().map(|(effect, ..)| effect).collect();
+    let (created, removed) = (Effect::Created, Effect::Removed);
+    assert_eq!(renamed, [Effect::InPlace, created, created, created, removed, removed, removed]);
 }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::lookup;
+use super::made::{PLAN_LESS, TOO_LARGE};
 use super::part::Part;
 use super::scope::Scope;
-use super::{PATCH_FAILS, TEMPLATE_UNSUPPORTED};
+use super::{PATCH_FAILS, SIZE_EXCEEDED, TEMPLATE_UNSUPPORTED};
 use crate::diag::{Diagnostic, Place, Rule};
 use crate::text::budget::{Budget, Exceeded};
 use crate::text::go::quote;
@@ -30,6 +31,11 @@ impl Failure {
     /// The run has no steps left.
     pub(super) fn of_budget(part: &Part<'_>, spent: Exceeded) -> Self {
         Failure::new(part, String::new(), spent.to_string(), "plan fewer clusters at once")
+    }
+
+    /// The values of all patches are more than what a run holds.
+    pub(super) fn too_large(part: &Part<'_>) -> Self {
+        Failure { rule: &SIZE_EXCEEDED, ..Failure::new(part, String::new(), TOO_LARGE, PLAN_LESS) }
     }
 
     pub(super) fn within(self, step: &str) -> Self {
@@ -90,7 +96,7 @@ pub(super) fn value(operation: &Part<'_>, scope: &Scope, budget: &Budget) -> Res
             ".valueFrom is set, but both .valueFrom.variable and .valueFrom.template are set",
             "remove one of `variable` and `template`",
         ),
-        (_, _, true, false) => lookup::find(&scope.values, variable.text()).cloned().map_err(|reason| {
+        (_, _, true, false) => lookup::find(|name| scope.get(name), variable.text()).cloned().map_err(|reason| {
             let upstream = format!("failed to calculate value: {reason}");
             let help = format!(
                 "give it a value or a default, or turn the patch off with `enabledIf: \"{{{{ hasKey . `…` }}}}\"`; {}",
@@ -106,14 +112,18 @@ pub(super) fn value(operation: &Part<'_>, scope: &Scope, budget: &Budget) -> Res
 
 /// The variables that have a value.
 fn known(scope: &Scope) -> String {
-    let names: Vec<&str> = scope.values.keys().map(String::as_str).take(12).collect();
+    let names: Vec<&str> = scope.names().take(12).collect();
     format!("here are {}", names.join(", "))
 }
+
+/// What it costs to show a variable to a template.
+const STEPS: usize = 16;
 
 /// What a template gives, read as YAML.
 fn rendered(template: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<Value, Failure> {
     let text = template.text();
-    let output = render_in(Dialect::SPRIG, "tpl", text, &scope.data, budget).map_err(|fault| broken(template, &fault))?;
+    budget.charge(STEPS * scope.len()).map_err(|spent| Failure::of_budget(template, spent))?;
+    let output = render_in(Dialect::SPRIG, "tpl", text, &scope.data(), budget).map_err(|fault| broken(template, &fault))?;
     yaml::first(&output, budget).map_err(|reason| {
         let shown = crate::text::go::quote::quote_bytes(&output, false);
         let upstream = format!("failed to unmarshal rendered template: {shown}: error converting YAML to JSON: {reason}");

@@ -17,6 +17,7 @@ use crate::support::{files_below, root, windlass};
 const WITHOUT_INPUT: &[(&str, &str)] = &[
     ("lint-work-exceeded", "lint::definitions::versions::tests::what_is_not_judged_is_told"),
     // Every rule of the embedded schemas can be judged within their bounds.
+    ("topology-size-exceeded", "topology::tests::what_a_run_holds_is_bounded"),
     // The webhook refuses it first, in other words.
     (
         "topology-machine-class-unknown",

@@ -70,7 +70,7 @@ fn topologies_are_what_cluster_api_makes_of_them() {
         let source = Source::new("input.yaml", std::fs::read_to_string(folder.join("input.yaml")).unwrap());
         let (pool, report) = Pool::read(&[source], &Budget::default());
         assert!(!report.has_errors(), "{name}: {report:?}");
-        let planned = topology::plan(&pool, false, &Budget::default());
+        let planned = topology::plan(&pool, None, false, &Budget::default());
         let admitted = differs(&folder, "expected", &planned.objects, planned.report.findings());
         let bare = plan(&pool, &Options { skips_admission: true, ..Options::default() }, &Budget::default());
         let objects: Vec<PlannedObject> = bare.objects.iter().map(topology::reported).collect();
@@ -94,7 +94,7 @@ fn findings_have_their_place() {
         let name = case["name"].as_str().unwrap();
         let source = Source::new("input.yaml", std::fs::read_to_string(folder.join(name).join("input.yaml")).unwrap());
         let (pool, _) = Pool::read(&[source], &Budget::default());
-        for finding in topology::plan(&pool, false, &Budget::default()).report.findings() {
+        for finding in topology::plan(&pool, None, false, &Budget::default()).report.findings() {
             let place = &finding.place;
             assert!(place.file.as_deref() == Some("input.yaml") && place.span.is_some(), "{name}: {finding:?}");
         }
@@ -118,4 +118,16 @@ fn the_command_line_plans() {
     let output = windlass(root()).args(["topology", "variables", "examples/topology.yaml"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("hugePages   integer") && text.contains("registry    string    required"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let old = std::fs::read_to_string(root().join("examples/topology.yaml")).unwrap().replace("value: 1024", "value: 2048");
+    let old_path = folder.path().join("old.yaml");
+    std::fs::write(&old_path, old).unwrap();
+    let arguments = ["topology", "plan", "examples/topology.yaml", "--against", old_path.to_str().unwrap()];
+    let output = windlass(root()).args(arguments).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("ROLLS OUT   MachineDeployment/pier-gpu-xxxxx"), "{text}");
+    assert!(
+        text.contains("ROTATED     WindlassConfigTemplate/pier-gpu-xxxxx") && text.contains("  spec.template.spec.files[1].content\n"),
+        "{text}"
+    );
 }
