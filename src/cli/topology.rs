@@ -23,7 +23,7 @@ pub(super) const PLAN: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["topology plan examples/topology.yaml", "topology plan examples/topology.yaml -o json"],
+    examples: &["topology plan examples/topology/harbour.yaml", "topology plan examples/topology/harbour.yaml -o json"],
     action: Action::of::<PlanArguments>(),
 };
 
@@ -34,7 +34,7 @@ pub(super) const VARIABLES: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["topology variables examples/topology.yaml"],
+    examples: &["topology variables examples/topology/harbour.yaml"],
     action: Action::of::<VariablesArguments>(),
 };
 

@@ -1,6 +1,6 @@
 //! `topology plan` and `topology variables`: what a ClusterClass makes of a Cluster, and what it can be told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -102,7 +102,8 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
     let objects: Vec<PlannedObject> = planned.objects.iter().map(reported).collect();
     let mut stand_ins: Vec<String> =
         objects.iter().filter(|object| object.name.ends_with(RANDOM)).map(|object| object.name.clone()).collect();
-    stand_ins.dedup();
+    let mut seen = BTreeSet::new();
+    stand_ins.retain(|name| seen.insert(name.clone()));
     let changes = earlier.map(|pool| {
         let earlier = topology::plan(pool, &options, budget);
         report.extend(earlier.report);
@@ -270,6 +271,6 @@ fn row(variable: &VariableReport) -> [String; 5] {
 
 /// What was planned, in a line.
 pub fn done(plan: &Plan) -> String {
-    let clusters: std::collections::BTreeSet<&str> = plan.objects.iter().map(|object| object.cluster.as_str()).collect();
+    let clusters: BTreeSet<&str> = plan.objects.iter().map(|object| object.cluster.as_str()).collect();
     format!("{}, {}", plural(clusters.len(), "cluster"), plural(plan.objects.len(), "object"))
 }

@@ -96,7 +96,9 @@ fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, j
         let refused = faults.into_iter().map(|Fault { part, text }| Refused { part, text }).collect::<Vec<_>>();
         let mut findings = Vec::new();
         if !refused.is_empty() {
-            findings = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, refused);
+            let help = "`windlass topology variables FILE` shows what the class takes";
+            let refused = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, refused);
+            findings = refused.into_iter().map(|finding| finding.help(help)).collect();
         }
         if findings.is_empty() {
             findings = admission::of_cluster(cluster, found.as_ref());

@@ -6,7 +6,7 @@ use crate::objects::Pool;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-const EXAMPLE: &str = include_str!("../../examples/topology.yaml");
+const EXAMPLE: &str = include_str!("../../examples/topology/harbour.yaml");
 
 fn planned_of(text: &str, options: &Options, budget: &Budget) -> Planned {
     let (pool, report) = Pool::read(&[Source::new("t.yaml", text)], budget);

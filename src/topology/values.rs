@@ -98,8 +98,9 @@ pub(super) fn value(operation: &Part<'_>, scope: &Scope, budget: &Budget) -> Res
         ),
         (_, _, true, false) => lookup::find(|name| scope.get(name), variable.text()).cloned().map_err(|reason| {
             let upstream = format!("failed to calculate value: {reason}");
+            let name = variable.text().split(['[', '.']).next().unwrap_or_default();
             let help = format!(
-                "give it a value or a default, or turn the patch off with `enabledIf: \"{{{{ hasKey . `…` }}}}\"`; {}",
+                "give it a value or a default, or turn the patch off with `enabledIf: '{{{{ hasKey . \"{name}\" }}}}'`; {}",
                 known(scope)
             );
             Failure::new(&variable, upstream, format!("the patch takes a value that there is not: {reason}"), help)

@@ -104,25 +104,25 @@ fn findings_have_their_place() {
 /// Neither the file of our example nor what `generate cluster` prints is anything else than a topology that is planned.
 #[test]
 fn the_command_line_plans() {
-    let output = windlass(root()).args(["topology", "plan", "examples/topology.yaml", "-o", "json"]).output().unwrap();
+    let output = windlass(root()).args(["topology", "plan", "examples/topology/harbour.yaml", "-o", "json"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let worker = report["objects"].as_array().unwrap().iter().find(|object| object["topology"] == "md/gpu").unwrap();
     assert_eq!(worker["spec"]["files"][1]["content"], "vm.nr_hugepages = 1024\n");
     assert_eq!(worker["writes"][0]["patch"], "huge-pages");
-    let output = windlass(root()).args(["topology", "plan", "examples/topology.yaml"]).output().unwrap();
+    let output = windlass(root()).args(["topology", "plan", "examples/topology/harbour.yaml"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("imageRepository: registry.example/k8s") && text.contains("kind: MachineDeployment"), "{text}");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("stand-in: the end of the name pier-xxxxx"), "{stderr}");
-    let output = windlass(root()).args(["topology", "variables", "examples/topology.yaml"]).output().unwrap();
+    let output = windlass(root()).args(["topology", "variables", "examples/topology/harbour.yaml"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("hugePages   integer") && text.contains("registry    string    required"), "{text}");
     let folder = tempfile::tempdir().unwrap();
-    let old = std::fs::read_to_string(root().join("examples/topology.yaml")).unwrap().replace("value: 1024", "value: 2048");
+    let old = std::fs::read_to_string(root().join("examples/topology/harbour.yaml")).unwrap().replace("value: 1024", "value: 2048");
     let old_path = folder.path().join("old.yaml");
     std::fs::write(&old_path, old).unwrap();
-    let arguments = ["topology", "plan", "examples/topology.yaml", "--against", old_path.to_str().unwrap()];
+    let arguments = ["topology", "plan", "examples/topology/harbour.yaml", "--against", old_path.to_str().unwrap()];
     let output = windlass(root()).args(arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("ROLLS OUT   MachineDeployment/pier-gpu-xxxxx"), "{text}");
