@@ -25,6 +25,7 @@ pub mod emit;
 pub(crate) mod lint;
 pub mod render;
 pub mod report;
+pub mod topology;
 
 // Layer 2½, the controller's decisions: pure.
 pub mod reconcile;

@@ -31,6 +31,7 @@ mod rules;
 pub mod schema;
 mod settings;
 mod surroundings;
+mod topology;
 mod usage;
 mod vars;
 pub mod verbs;

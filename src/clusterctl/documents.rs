@@ -4,22 +4,17 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::Refusal;
-use crate::diag::{Diagnostic, Severity};
 use crate::objects::{fields, secrets};
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::goyaml;
-use crate::text::source::Source;
 use crate::text::yaml;
 
 /// Pieces up to this size altogether are read on one core.
 const SMALL: usize = 64 << 10;
-
-/// Integers beyond this are not exact as doubles.
-const EXACT: i64 = 1 << 53;
 
 /// The objects of the file `shown`, whose text this is. Empty documents are left out.
 ///
@@ -99,58 +94,7 @@ pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Refusal> {
 /// # Errors
 /// When it is no YAML.
 pub(super) fn first(text: &[u8], budget: &Budget) -> Result<Value, Refusal> {
-    let text = std::str::from_utf8(text).map_err(|error| Refusal::new(invalid_utf8(text, error.valid_up_to())))?;
-    let read = yaml::values(&Source::new("", text), budget);
-    let is_fault =
-        |finding: &&Diagnostic| finding.rule.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
-    if let Some(fault) = read.report.findings().iter().filter(is_fault).min_by_key(|fault| phase(fault)) {
-        return Err(Refusal::new(go_words(fault)));
-    }
-    let first = read.documents.into_iter().next().filter(|document| document.origin.document() == 1);
-    let mut value = first.map_or(Value::Null, |document| document.value);
-    as_doubles(&mut value);
-    Ok(value)
-}
-
-/// What Go says of a fault, where it is known; else our reader's words, behind the line.
-fn go_words(fault: &Diagnostic) -> String {
-    let line = fault.place.span.map_or(1, |span| span.start.line);
-    fault.upstream.clone().unwrap_or_else(|| format!("yaml: line {line}: {}", fault.message))
-}
-
-/// When Go comes upon a fault: it reads the whole document before it looks at its values, and writes JSON at last.
-fn phase(fault: &Diagnostic) -> u8 {
-    match fault.rule.id {
-        "yaml-number-infinite" | "yaml-key-invalid" => 2,
-        "yaml-tag-mismatched" | "yaml-merge-invalid" | "yaml-alias-recursive" | "yaml-nodes-exceeded" => 1,
-        _ => 0,
-    }
-}
-
-/// go-yaml's words about the first byte that is not UTF-8.
-fn invalid_utf8(text: &[u8], at: usize) -> String {
-    let width = match text[at] {
-        0xc0..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0..0xf8 => 4,
-        _ => return "yaml: invalid leading UTF-8 octet".to_owned(),
-    };
-    let reason = if text.len() - at < width { "incomplete UTF-8 octet sequence" } else { "invalid trailing UTF-8 octet" };
-    format!("yaml: {reason}")
-}
-
-/// Rounds integers that a double cannot hold.
-fn as_doubles(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.as_i64().is_none_or(|integer| !(-EXACT..=EXACT).contains(&integer)) => {
-            if let Some(rounded) = number.as_f64().and_then(Number::from_f64) {
-                *number = rounded;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(as_doubles),
-        Value::Object(entries) => entries.values_mut().for_each(as_doubles),
-        _ => {}
-    }
+    yaml::first(text, budget).map_err(Refusal::new)
 }
 
 /// A text whose lines, the last one too, all end with a bare `\n`: itself where they do.

@@ -91,6 +91,8 @@ settings! {
     ProviderName = "name",
     /// What a provider provides.
     ProviderType = "type",
+    /// A rule whose findings are left out.
+    Allow = "allow",
 }
 
 /// A piece of a [`Remedy`].

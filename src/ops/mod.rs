@@ -17,4 +17,5 @@ pub mod render;
 pub mod repository;
 pub mod rules;
 pub mod settings;
+pub mod topology;
 pub mod vars;

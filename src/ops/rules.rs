@@ -96,6 +96,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::text::yaml::builder::RULES,
     crate::text::yaml::limits::RULES,
     crate::text::yaml::syntax::RULES,
+    crate::topology::RULES,
 ];
 
 /// Of rules about releases, those for which the version must be known.

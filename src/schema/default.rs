@@ -11,6 +11,11 @@ impl Schema {
         drop_nulls(Some(&self.root), object);
         fill(&self.root, object);
     }
+
+    /// Fills in the defaults alone.
+    pub(crate) fn fill_defaults(&self, object: &mut Value) {
+        fill(&self.root, object);
+    }
 }
 
 /// Removes `null` entries of maps whose schema neither allows nor defaults them. Items of lists stay.

@@ -51,6 +51,7 @@ mod settings;
 mod shell;
 mod support;
 mod tidy;
+mod topology;
 mod untrusted;
 mod vars;
 mod yaml;

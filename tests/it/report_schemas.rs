@@ -26,6 +26,11 @@ const REPORTS: &[(&str, &[&str])] = &[
     ("repository-images", &["repository images releases -o json"]),
     ("repository-doctor", &["repository doctor releases -o json", "repository doctor broken -o json"]),
     ("rules", &["rules -o json"]),
+    ("topology-plan", &["topology plan examples/topology/harbour.yaml -o json", "topology plan a.yaml -o json"]),
+    (
+        "topology-variables",
+        &["topology variables examples/topology/harbour.yaml -o json", "topology variables a.yaml -o json"],
+    ),
     ("vars", &["vars templates -o json", "vars t.yaml -o json"]),
 ];
 

@@ -132,6 +132,8 @@ const RUNS: &[(&str, &[&str])] = &[
             "DOC",
         ],
     ),
+    ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
+    ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),
     ("explain", &["upgrade-series-lost"]),
     ("schema", &["finding"]),

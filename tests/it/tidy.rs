@@ -23,12 +23,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text", "objects"]),
+    ("topology", &["diag", "text", "objects", "schema", "contract"]),
     // 2½ what the controller does next
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
         "ops",
-        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report"],
+        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report", "topology"],
     ),
     // 4 shell
     ("shell", &["diag", "text", "provider", "clusterctl"]),

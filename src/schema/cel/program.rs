@@ -1,6 +1,6 @@
 //! A parsed CEL expression, and what comes of evaluating it.
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, operators};
+use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use kube_cel::cel::parser::Parser;
 use kube_cel::cel::{Context, ExecutionError, Value};
 
@@ -80,7 +80,7 @@ impl Program {
         }
         let parsed = guarded(|| Parser::new().enable_optional_syntax(true).parse(source));
         let parsed = parsed.ok_or_else(|| Uncompiled::TooMuch("our CEL library fails on it".to_owned()))?;
-        let expression = parsed.map_err(|errors| errors.to_string().lines().next().unwrap_or("no valid expression").to_owned());
+        let expression = parsed.map_err(|errors| go_syntax_error(&errors.to_string()));
         let expression = expression.map_err(Uncompiled::Syntax)?;
         let survey = Survey::of(&expression).map_err(Uncompiled::TooMuch)?;
         let Survey { uses_old_self, uses_optional_steps } = survey;
@@ -91,6 +91,19 @@ impl Program {
     /// Whether the expression names `oldSelf`: such rules speak of a transition.
     pub(in crate::schema) fn uses_old_self(&self) -> bool {
         self.uses_old_self
+    }
+
+    /// Whether it certainly gives something else than a boolean: by its outermost operator or literal. More types are not checked.
+    pub(in crate::schema) fn gives_no_bool(&self) -> bool {
+        match &self.expression.expr {
+            Expr::Call(call) => matches!(
+                call.func_name.as_str(),
+                operators::ADD | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO | operators::NEGATE
+            ),
+            Expr::Literal(literal) => !matches!(literal, LiteralValue::Boolean(_)),
+            Expr::List(_) | Expr::Map(_) => true,
+            _ => false,
+        }
     }
 
     /// What the API server estimates that it costs; nothing, when we cannot tell.
@@ -130,6 +143,12 @@ impl Program {
         }
         false
     }
+}
+
+/// The first error of the parser, with the line and the mark below it as Go prints them.
+fn go_syntax_error(text: &str) -> String {
+    let first = text.find("\nERROR: ").map_or(text, |end| &text[..end]);
+    if first.is_empty() { "no valid expression".to_owned() } else { first.replace("\n| ", "\n | ") }
 }
 
 /// What is wrong with the fields that an expression takes from `self` or `oldSelf`: the schema has none of that name, or no fields at all.

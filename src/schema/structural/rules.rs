@@ -93,6 +93,8 @@ pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &Field
         };
         if let Some(error) = type_error(program, node, context.resource) {
             out.push(uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}")));
+        } else if program.gives_no_bool() {
+            out.push(uncompiled(rule, path.field("rule"), "cel expression must evaluate to a bool"));
         } else {
             charge(program, often, path.field("rule"), "estimated rule cost", out);
         }

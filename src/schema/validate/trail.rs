@@ -45,13 +45,13 @@ impl<'a> Trail<'a> {
         self.0.iter().map(segment).collect()
     }
 
-    /// The place as the schema check spells it: map keys are `.key` too; the root is empty.
+    /// The place as the schema check spells it: map keys are `.key` too, also where they come first; the root is empty.
     pub(in crate::schema) fn text(&self) -> String {
         let mut text = String::new();
         for (position, step) in self.0.iter().enumerate() {
             match step {
                 Step::Field(name) | Step::Key(name) => {
-                    text.push_str(if position == 0 { "" } else { "." });
+                    text.push_str(if position == 0 && matches!(step, Step::Field(_)) { "" } else { "." });
                     text.push_str(name);
                 }
                 Step::Index(index) => text.push_str(&format!("[{index}]")),
@@ -62,7 +62,11 @@ impl<'a> Trail<'a> {
 
     /// The place as the head of a message.
     pub(in crate::schema) fn field(&self) -> String {
-        if self.0.is_empty() { "<nil>".to_owned() } else { self.text() }
+        match self.text().strip_prefix('.') {
+            _ if self.0.is_empty() => "<nil>".to_owned(),
+            Some(key) => key.to_owned(),
+            None => self.text(),
+        }
     }
 
     /// A rule of the schema that a value here breaks.

@@ -347,6 +347,8 @@ impl Printer {
                 }
                 self.out.push(close);
             }
+            Value::Struct(object) if matches!(verb, 'v' | 's') => self.text(object.text.as_bytes()),
+            Value::Struct(object) if verb == 'q' => self.quoted(object.text.as_bytes()),
             _ => return self.bad_verb(verb, value),
         }
         Ok(())

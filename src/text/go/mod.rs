@@ -9,6 +9,7 @@ pub(crate) mod json;
 mod letters;
 pub(crate) mod number;
 pub(crate) mod quote;
+pub(crate) mod regexp;
 pub(crate) mod rune;
 pub(crate) mod tabwriter;
 pub mod template;

@@ -24,6 +24,21 @@ pub enum Value {
     List(Arc<[Value]>),
     /// `map[string]interface {}`
     Map(Arc<BTreeMap<String, Value>>),
+    /// A pointer to a struct that prints as a text.
+    Struct(Arc<Struct>),
+}
+
+/// A struct of a library that templates see.
+#[derive(Debug, PartialEq)]
+pub struct Struct {
+    /// The name of its type.
+    pub(crate) type_name: &'static str,
+    /// What its method `String` gives.
+    pub(crate) text: String,
+    /// What is got of it by name: fields, and methods without arguments.
+    pub(crate) fields: BTreeMap<&'static str, Value>,
+    /// Methods that are not computed.
+    pub(crate) methods: &'static [&'static str],
 }
 
 impl Value {
@@ -61,6 +76,7 @@ impl Value {
             Value::Text(_) => "string",
             Value::List(_) => "[]interface {}",
             Value::Map(_) => "map[string]interface {}",
+            Value::Struct(object) => object.type_name,
         }
     }
 }

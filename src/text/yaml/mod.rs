@@ -8,6 +8,7 @@ mod anchors;
 pub(crate) mod builder;
 mod characters;
 mod entries;
+mod first;
 mod indentation;
 pub(crate) mod limits;
 mod node;
@@ -21,6 +22,7 @@ mod tree;
 
 use std::ops::Range;
 
+pub(crate) use first::first;
 pub use limits::Limits;
 pub use node::{Document, Entry, Mapping, Node, Value};
 pub(crate) use origin::{DocumentValue, Origin, Values};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::dialect::Dialect;
 use super::functions::{CallFault, Function, Parameter};
 use super::held::Held;
 use super::node::{Branch, BranchKind, Call, Command, Node, Operand, OperandKind, Pipeline};
@@ -105,6 +106,7 @@ struct Run<'t> {
     text: &'t str,
     templates: &'t Templates,
     budget: &'t Budget,
+    dialect: Dialect,
     /// The name of the template that is being executed.
     executing: &'t str,
     calls: usize,
@@ -114,10 +116,10 @@ struct Run<'t> {
 }
 
 /// The text of the template called as the whole.
-pub(super) fn run(name: &str, text: &str, templates: &Templates, data: &Value, budget: &Budget) -> Evaluated<Vec<u8>> {
+pub(super) fn run(dialect: Dialect, name: &str, text: &str, templates: &Templates, data: &Value, budget: &Budget) -> Evaluated<Vec<u8>> {
     let dot = Held::plain(data.clone());
     let variables = Variables::of_dot(dot.clone());
-    let mut run = Run { name, text, templates, budget, executing: name, calls: 0, variables, at: At::Nothing, out: Vec::new() };
+    let mut run = Run { name, text, templates, budget, dialect, executing: name, calls: 0, variables, at: At::Nothing, out: Vec::new() };
     match run.list(templates.get(name).map_or(&[][..], Vec::as_slice), &dot) {
         Ok(()) | Err(Leave::Break | Leave::Continue) => Ok(run.out),
         Err(Leave::Fault(fault)) => Err(fault),
@@ -299,7 +301,7 @@ impl<'t> Run<'t> {
         let mut value = None;
         for command in &pipeline.commands {
             self.charge(STEP)?;
-            value = Some(Held::plain(self.command(command, dot, value)?.value));
+            value = Some(self.command(command, dot, value)?.unboxed());
         }
         let value = value.unwrap_or_else(Held::nothing);
         for name in &pipeline.variables {
@@ -410,7 +412,14 @@ impl<'t> Run<'t> {
                 Value::Map(_) if has_arguments && at + 1 == fields.len() => {
                     return self.fault(format!("{field} is not a method but has arguments"));
                 }
-                Value::Map(entries) => entries.get(field).map_or_else(Held::nothing, |entry| Held::boxed(entry.clone())),
+                Value::Map(entries) => match entries.get(field) {
+                    None if self.dialect.missing_key_fails => return self.fault(format!("map has no entry for key {}", quote(field))),
+                    entry => entry.map_or_else(Held::nothing, |entry| Held::boxed(entry.clone())),
+                },
+                Value::Struct(object) if object.fields.contains_key(field.as_str()) => Held::plain(object.fields[field.as_str()].clone()),
+                Value::Struct(object) if object.methods.contains(&field.as_str()) => {
+                    return Err(Fault::Unsupported(format!("the method {field} of {type_name}")));
+                }
                 _ => return self.fault(format!("can't evaluate field {field} in type {type_name}")),
             };
         }
@@ -418,7 +427,7 @@ impl<'t> Run<'t> {
     }
 
     fn function(&mut self, name: &str, node: At<'t>, operands: &'t [Operand], dot: &Held, last: Option<Held>) -> Evaluated<Held> {
-        let Some(function) = Function::find(name) else { return self.fault(format!("{} is not a defined function", quote(name))) };
+        let Some(function) = self.dialect.find(name) else { return self.fault(format!("{} is not a defined function", quote(name))) };
         let (least, more) = function.arity();
         let count = operands.len() + usize::from(last.is_some());
         if more && count < least {
@@ -427,8 +436,8 @@ impl<'t> Run<'t> {
         if !more && count != least {
             return self.fault(format!("wrong number of args for {name}: want {least} got {count}"));
         }
-        if matches!(function, Function::And | Function::Or) {
-            return self.decide(function == Function::Or, operands, dot, last);
+        if function.is(Function::And) || function.is(Function::Or) {
+            return self.decide(function.is(Function::Or), operands, dot, last);
         }
         let mut arguments = Vec::with_capacity(count);
         for (index, operand) in operands.iter().enumerate() {
@@ -437,8 +446,9 @@ impl<'t> Run<'t> {
         if let Some(last) = last {
             arguments.push(self.typed(last, function.parameter(count - 1))?);
         }
-        let result = match (function, &arguments[..]) {
-            (Function::Call, [Held { value, .. }, ..]) if *value != Value::Nil => {
+        self.charge(function.cost(&arguments))?;
+        let result = match &arguments[..] {
+            [Held { value, .. }, ..] if function.is(Function::Call) && *value != Value::Nil => {
                 let callee = match (operands.first(), value) {
                     (Some(operand), _) => operand.to_string(),
                     (None, Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
@@ -450,11 +460,17 @@ impl<'t> Run<'t> {
         };
         match result {
             Ok(value) => {
-                if let Value::Text(text) = &value.value {
+                self.charge(match &value.value {
                     // Twice: a text is written, and held.
-                    self.charge(2 * text.len())?;
-                }
+                    Value::Text(text) => 2 * text.len(),
+                    Value::List(items) => STEP * items.len(),
+                    Value::Map(entries) => STEP * entries.len(),
+                    _ => 0,
+                })?;
                 Ok(value)
+            }
+            Err(CallFault::Unsupported(reason)) => {
+                Err(Fault::Unsupported(format!("the function `{name}` on line {} of a template, {reason}", self.line())))
             }
             Err(CallFault::TooLarge) => {
                 self.at = node;
@@ -484,12 +500,8 @@ impl<'t> Run<'t> {
         self.charge(STEP)?;
         self.at = At::Operand(operand);
         let value = match &operand.kind {
-            OperandKind::Nil if parameter == Parameter::Any => return Ok(Held::nothing()),
-            OperandKind::Nil => return self.fault("cannot assign nil to string"),
-            OperandKind::Bool(_) | OperandKind::Number(_) if parameter == Parameter::Text => {
-                return self.fault(format!("expected string; found {operand}"));
-            }
-            OperandKind::Bool(_) | OperandKind::Number(_) | OperandKind::String(..) => return self.literal(operand, dot),
+            OperandKind::Nil => return self.nil(parameter),
+            OperandKind::Bool(_) | OperandKind::Number(_) | OperandKind::String(..) => return self.constant_for(operand, dot, parameter),
             OperandKind::Dot => dot.clone(),
             OperandKind::Field(_) | OperandKind::Chain(..) => self.fields_of(operand, dot, false)?,
             OperandKind::Variable(names) => {
@@ -502,13 +514,45 @@ impl<'t> Run<'t> {
         self.typed(value, parameter)
     }
 
+    /// `nil` as an argument.
+    fn nil(&self, parameter: Parameter) -> Evaluated<Held> {
+        match parameter {
+            Parameter::Any => Ok(Held::nothing()),
+            Parameter::Map => Ok(Held::plain(Value::map([]))),
+            other => self.fault(format!("cannot assign nil to {}", other.type_name())),
+        }
+    }
+
+    /// A literal as an argument: what the parameter wants decides what it is.
+    fn constant_for(&self, operand: &Operand, dot: &Held, parameter: Parameter) -> Evaluated<Held> {
+        let wanted = match (parameter, &operand.kind) {
+            (Parameter::Any, _) | (Parameter::Text, OperandKind::String(..)) | (Parameter::Bool, OperandKind::Bool(_)) => {
+                return self.literal(operand, dot);
+            }
+            (Parameter::Int, OperandKind::Number(Number { int: Some(int), .. })) => return Ok(Held::plain(Value::Int(*int))),
+            (Parameter::Float, OperandKind::Number(Number { float: Some(float), .. })) => return Ok(Held::plain(Value::Float(*float))),
+            (Parameter::Map, _) => {
+                return self.fault(format!("can't handle {operand} for arg of type {}", parameter.type_name()));
+            }
+            (Parameter::Text, _) => "string",
+            (Parameter::Bool, _) => "bool",
+            (Parameter::Int, _) => "integer",
+            (Parameter::Float, _) => "float",
+        };
+        self.fault(format!("expected {wanted}; found {operand}"))
+    }
+
     /// The value if a parameter takes it.
     fn typed(&self, value: Held, parameter: Parameter) -> Evaluated<Held> {
-        match (parameter, &value.value) {
-            (Parameter::Any, _) | (Parameter::Text, Value::Text(_)) => Ok(value),
-            (Parameter::Text, Value::Nil) if !value.boxed => self.fault("invalid value; expected string"),
-            (Parameter::Text, Value::Nil) => self.fault("wrong type for value; expected string; got interface {}"),
-            (Parameter::Text, other) => self.fault(format!("wrong type for value; expected string; got {}", other.type_name())),
+        if parameter.takes(&value) {
+            return Ok(value);
+        }
+        let wanted = parameter.type_name();
+        match &value.value {
+            Value::Nil if !value.boxed && parameter == Parameter::Map => Ok(Held::plain(Value::map([]))),
+            Value::Nil if !value.boxed => self.fault(format!("invalid value; expected {wanted}")),
+            Value::Nil => self.fault(format!("wrong type for value; expected {wanted}; got interface {{}}")),
+            _ => self.fault(format!("wrong type for value; expected {wanted}; got {}", value.inner_type_name())),
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) enum CallFault {
     Go(String),
     /// A value is larger than it may be.
     TooLarge,
+    /// What it gives is not computed here, and why.
+    Unsupported(&'static str),
 }
 
 impl From<TooLarge> for CallFault {
@@ -46,9 +48,9 @@ impl From<TooLarge> for CallFault {
     }
 }
 
-type Called<T> = Result<T, CallFault>;
+pub(super) type Called<T> = Result<T, CallFault>;
 
-fn refused<T>(message: impl Into<String>) -> Called<T> {
+pub(super) fn refused<T>(message: impl Into<String>) -> Called<T> {
     Err(CallFault::Go(message.into()))
 }
 
@@ -59,6 +61,40 @@ pub(super) enum Parameter {
     Any,
     /// `string`
     Text,
+    /// `int`
+    Int,
+    /// `bool`
+    Bool,
+    /// `float64`
+    Float,
+    /// `map[string]interface {}`
+    Map,
+}
+
+impl Parameter {
+    /// The name of the type, as messages have it.
+    pub(super) fn type_name(self) -> &'static str {
+        match self {
+            Parameter::Any => "interface {}",
+            Parameter::Text => "string",
+            Parameter::Int => "int",
+            Parameter::Bool => "bool",
+            Parameter::Float => "float64",
+            Parameter::Map => "map[string]interface {}",
+        }
+    }
+
+    /// Whether Go's assignment takes the value; `nil` apart.
+    pub(super) fn takes(self, held: &Held) -> bool {
+        match self {
+            Parameter::Any => true,
+            Parameter::Text => matches!(held.value, Value::Text(_)),
+            Parameter::Int => matches!(held.value, Value::Int(_)) && held.named.is_none(),
+            Parameter::Bool => matches!(held.value, Value::Bool(_)),
+            Parameter::Float => matches!(held.value, Value::Float(_)),
+            Parameter::Map => matches!(held.value, Value::Map(_)) && held.named.is_none(),
+        }
+    }
 }
 
 impl Function {
@@ -252,7 +288,7 @@ fn basic(value: &Value) -> Basic {
         Value::Byte(_) => Basic::Uint,
         Value::Float(_) => Basic::Float,
         Value::Text(_) => Basic::Text,
-        Value::Nil | Value::List(_) | Value::Map(_) => Basic::None,
+        Value::Nil | Value::List(_) | Value::Map(_) | Value::Struct(_) => Basic::None,
     }
 }
 

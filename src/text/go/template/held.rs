@@ -3,20 +3,31 @@
 use crate::text::go::value::Value;
 
 /// A value as Go's `reflect` holds it: `boxed` says that its type is `interface {}`, which some messages show.
-/// `nil` without a box is no value at all.
+/// `nil` without a box is no value at all. `named` is the name of its type where that is not what the value says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Held {
     pub(super) value: Value,
     pub(super) boxed: bool,
+    pub(super) named: Option<&'static str>,
 }
 
 impl Held {
     pub(super) fn plain(value: Value) -> Self {
-        Held { value, boxed: false }
+        Held { value, boxed: false, named: None }
     }
 
     pub(super) fn boxed(value: Value) -> Self {
-        Held { value, boxed: true }
+        Held { value, boxed: true, named: None }
+    }
+
+    /// A value of a type that [`Value`] does not tell from another.
+    pub(super) fn named(value: Value, type_name: &'static str) -> Self {
+        Held { value, boxed: false, named: Some(type_name) }
+    }
+
+    /// The value out of its box.
+    pub(super) fn unboxed(self) -> Self {
+        Held { boxed: false, ..self }
     }
 
     pub(super) fn nothing() -> Self {
@@ -27,8 +38,13 @@ impl Held {
         !self.boxed && self.value == Value::Nil
     }
 
+    /// The name of the type of what may be in a box.
+    pub(super) fn inner_type_name(&self) -> &'static str {
+        self.named.unwrap_or_else(|| self.value.type_name())
+    }
+
     pub(super) fn type_name(&self) -> &'static str {
-        if self.boxed { "interface {}" } else { self.value.type_name() }
+        if self.boxed { "interface {}" } else { self.inner_type_name() }
     }
 }
 
@@ -45,6 +61,7 @@ impl Value {
             Value::Text(text) => !text.is_empty(),
             Value::List(items) => !items.is_empty(),
             Value::Map(entries) => !entries.is_empty(),
+            Value::Struct(_) => true,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! bounded that the reference does not bound: how deep actions, parentheses and templates lie in one another, how large a value becomes, and
 //! what a run spends.
 
+mod dialect;
 mod escape;
 mod evaluate;
 mod functions;
@@ -12,8 +13,11 @@ mod lexer;
 mod node;
 mod number;
 mod parser;
+mod sprig;
 
 use std::fmt;
+
+pub(crate) use dialect::Dialect;
 
 use super::value::Value;
 use crate::text::budget::Budget;
@@ -81,9 +85,27 @@ impl fmt::Display for Fault {
 ///
 /// See [`Fault`].
 pub fn render(name: &str, text: &str, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
+    render_in(Dialect::STANDARD, name, text, data, budget)
+}
+
+/// The same with other functions.
+///
+/// # Errors
+///
+/// See [`Fault`].
+pub(crate) fn render_in(dialect: Dialect, name: &str, text: &str, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
     budget.charge(text.len()).map_err(|_| Fault::TooLong)?;
-    let templates = parser::parse(name, text)?;
-    evaluate::run(name, text, &templates, data, budget)
+    let templates = parser::parse(dialect, name, text)?;
+    evaluate::run(dialect, name, text, &templates, data, budget)
+}
+
+/// Whether Go reads the template.
+///
+/// # Errors
+///
+/// See [`Fault`].
+pub(crate) fn parses(dialect: Dialect, name: &str, text: &str) -> Result<(), Fault> {
+    parser::parse(dialect, name, text).map(|_| ())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::functions::Function;
+use super::dialect::Dialect;
 use super::lexer::{Keyword, Kind, Lexer, Token};
 use super::node::{Branch, BranchKind, Call, Command, Node, Operand, OperandKind, Pipeline};
 use super::number::Number;
@@ -13,8 +13,8 @@ use crate::text::go::quote::{quote, unquote};
 pub(super) type Templates = BTreeMap<String, Vec<Node>>;
 
 /// Parses a template called `name`, and those that it defines.
-pub(super) fn parse(name: &str, text: &str) -> Result<Templates, Fault> {
-    let mut parser = Parser { name, text, lexer: Lexer::new(text), templates: Templates::new(), tree: Tree::new(name), depth: 0 };
+pub(super) fn parse(dialect: Dialect, name: &str, text: &str) -> Result<Templates, Fault> {
+    let mut parser = Parser { dialect, name, text, lexer: Lexer::new(text), templates: Templates::new(), tree: Tree::new(name), depth: 0 };
     parser.file()?;
     Ok(parser.templates)
 }
@@ -61,6 +61,7 @@ impl Tree {
 }
 
 struct Parser<'a> {
+    dialect: Dialect,
     /// The name of the whole text, for messages.
     name: &'a str,
     text: &'a str,
@@ -530,7 +531,7 @@ impl Parser<'_> {
     fn term(&mut self) -> Parsed<Option<Operand>> {
         let token = self.next_not_space();
         let kind = match token.kind {
-            Kind::Identifier if Function::find(&token.text).is_none() => {
+            Kind::Identifier if self.dialect.find(&token.text).is_none() => {
                 return self.fault(format!("function {} not defined", quote(&token.text)));
             }
             Kind::Identifier => OperandKind::Identifier(token.text),

@@ -1,0 +1,217 @@
+//! What the API server and Cluster API's webhooks refuse of a ClusterClass or a Cluster before any controller sees it.
+//!
+//! Source: the CRDs of core v1beta2 as far as topologies use them, and `core/webhooks/admission` of Cluster API.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::class::Class;
+use super::cluster::Cluster;
+use super::part::Part;
+use super::patch_admission;
+use super::refused::{Refused, invalid};
+use super::{CLASS_REFUSED, CLUSTER_REFUSED, names};
+use crate::contract::CORE_GROUP;
+use crate::diag::{Diagnostic, FieldPath, Rule};
+use crate::objects::Object;
+use crate::schema::Schema;
+use crate::schema::name::subdomain_errors;
+use crate::schema::structural;
+use crate::text::budget::Budget;
+use crate::text::go::quote;
+
+/// The findings of what a webhook refuses: one each, with the whole message.
+pub(super) fn by_webhook(object: &Object, rule: &'static Rule, refused: Vec<Refused<'_>>) -> Vec<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let refused: Vec<Refused<'_>> = refused.into_iter().filter(|refused| seen.insert(refused.text.clone())).collect();
+    let texts: Vec<&str> = refused.iter().map(|refused| refused.text.as_str()).collect();
+    let all = if let [only] = texts[..] { only.to_owned() } else { format!("[{}]", texts.join(", ")) };
+    let upstream = format!("{}.{CORE_GROUP} {} is invalid: {all}", object.kind(), quote(object.name()));
+    refused.iter().map(|refused| finding(rule, refused, &upstream)).collect()
+}
+
+fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
+    Diagnostic::of(rule, refused.text.lines().next().unwrap_or_default()).at(refused.part.place()).upstream(upstream)
+}
+
+/// What the API server refuses by the CRD.
+fn by_schema(object: &Object, rule: &'static Rule, schema: &Value) -> Vec<Diagnostic> {
+    let schema = Schema::from_json(schema).expect("internal error: the schema is one");
+    let mut violations = schema.validate(object.value());
+    violations.sort_by_key(ToString::to_string);
+    let upstream = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let finding = |violation: &crate::schema::Violation| {
+        Diagnostic::of(rule, violation.to_string()).at(object.place(&violation.path)).upstream(upstream.clone())
+    };
+    violations.iter().map(finding).collect()
+}
+
+fn text(least: u32, most: u32) -> Value {
+    json!({"type": "string", "minLength": least, "maxLength": most})
+}
+
+/// The part of the CRD of ClusterClasses that bounds what patches and variables may be.
+fn class_schema() -> Value {
+    let names = json!({"type": "object", "properties": {"names": {"type": "array", "maxItems": 100, "items": text(1, 256)}}});
+    let match_resources = json!({"type": "object", "minProperties": 1, "properties": {
+        "controlPlane": {"type": "boolean"}, "infrastructureCluster": {"type": "boolean"},
+        "machineDeploymentClass": names, "machinePoolClass": names,
+    }});
+    let operation = json!({"type": "object", "required": ["op", "path"], "properties": {
+        "op": {"type": "string", "enum": ["add", "replace", "remove"]},
+        "path": text(1, 512),
+        "valueFrom": {"type": "object", "properties": {"template": text(1, 10240), "variable": text(1, 256)}},
+    }});
+    let definition = json!({"type": "object", "required": ["jsonPatches", "selector"], "properties": {
+        "jsonPatches": {"type": "array", "minItems": 1, "maxItems": 100, "items": operation},
+        "selector": {"type": "object", "required": ["apiVersion", "kind", "matchResources"], "properties": {"matchResources": match_resources}},
+    }});
+    let patch = json!({"type": "object", "required": ["name"], "properties": {
+        "name": text(1, 256), "enabledIf": text(1, 256), "definitions": {"type": "array", "maxItems": 100, "items": definition},
+    }});
+    let variable = json!({"type": "object", "required": ["name", "required", "schema"], "properties": {
+        "name": text(1, 256), "required": {"type": "boolean"},
+    }});
+    let workers = json!({"type": "array", "maxItems": 100, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["class"],
+        "items": {"type": "object", "required": ["class"], "properties": {"class": text(1, 256)}}});
+    json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "patches": {"type": "array", "maxItems": 1000, "items": patch},
+        "variables": {"type": "array", "maxItems": 1000, "items": variable},
+        "workers": {"type": "object", "properties": {"machineDeployments": workers, "machinePools": workers}},
+    }}}})
+}
+
+/// The part of the CRD of Clusters that a topology breaks.
+fn cluster_schema() -> Value {
+    let workers = json!({"type": "array", "maxItems": 2000, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object", "required": ["class", "name"], "properties": {"class": text(1, 256), "name": text(1, 63)}}});
+    json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"topology": {"type": "object", "properties": {
+        "workers": {"type": "object", "properties": {"machineDeployments": workers, "machinePools": workers}},
+    }}}}}})
+}
+
+/// What is refused of a class: first by the API server, else by the webhook.
+pub(super) fn of_class(class: &Class<'_>, budget: &Budget) -> Vec<Diagnostic> {
+    let by_schema = by_schema(class.object, &CLASS_REFUSED, &class_schema());
+    if !by_schema.is_empty() {
+        return by_schema;
+    }
+    let mut refused = naming(class, budget);
+    refused.extend(variables(class, budget));
+    refused.extend(patch_admission::patches(class));
+    if refused.is_empty() { Vec::new() } else { by_webhook(class.object, &CLASS_REFUSED, refused) }
+}
+
+/// Templates of names must give names.
+fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    let mut judge = |naming: &Part<'o>, what: &str, field: &str, own: Option<(&str, &str)>| {
+        let template = naming.text();
+        if template.is_empty() {
+            return;
+        }
+        let details = match names::of_template(template, &names::data("cluster", own), budget) {
+            Ok(name) => subdomain_errors(&name),
+            Err(reason) => vec![format!("invalid {what} name template: {reason}")],
+        };
+        refused.extend(details.iter().map(|detail| invalid(naming, field, &quote(template), detail)));
+    };
+    judge(&class.infrastructure.naming, "InfraCluster", "spec.infrastructure.naming.template", None);
+    judge(&class.control_plane.naming, "ControlPlane", "spec.controlPlane.naming.template", None);
+    for (list, kind, key, short) in [
+        (&class.deployments, "MachineDeployment", "machineDeployment", "mdtopology"),
+        (&class.pools, "MachinePool", "machinePool", "mptopology"),
+    ] {
+        for worker in list {
+            let field = format!("spec.workers.{key}s[{}].naming.template", worker.class);
+            judge(&worker.naming, kind, &field, Some((key, short)));
+        }
+    }
+    refused
+}
+
+/// Variables must have names of their own and sound schemas.
+fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    let mut seen = BTreeSet::new();
+    for definition in &class.variables {
+        let (name, part) = (definition.name, definition.part.field("name"));
+        if !seen.insert(name) {
+            let detail = format!("variable name must be unique. Variable with name {} is defined more than once", quote(name));
+            refused.push(invalid(&part, &format!("spec.variables[{name}].name"), &quote(name), &detail));
+        }
+    }
+    for definition in &class.variables {
+        let (name, part) = (definition.name, definition.part.field("name"));
+        let field = format!("spec.variables[{name}]");
+        if name == "builtin" {
+            refused.push(invalid(&part, &format!("{field}.name"), &quote(name), "\"builtin\" is a reserved variable name"));
+        }
+        if name.contains('.') {
+            refused.push(invalid(&part, &format!("{field}.name"), &quote(name), "variable name cannot contain \".\""));
+        }
+        let schema = definition.part.at("schema.openAPIV3Schema");
+        for (path, text) in schema_faults(&definition.schema, &format!("{field}.schema.openAPIV3Schema"), budget) {
+            let path = schema.path.join(&path);
+            refused.push(Refused { part: Part { path, ..schema.clone() }, text });
+        }
+    }
+    refused
+}
+
+/// What the API server says of a schema that is wrapped in an object, as the webhook has it.
+fn schema_faults(schema: &Value, field: &str, budget: &Budget) -> Vec<(FieldPath, String)> {
+    const INNER: &str = "properties[variableSchema]";
+    let wrapped = json!({"type": "object", "properties": {"variableSchema": schema}});
+    let crd = json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": wrapped}}]}});
+    let violations = structural::check(&crd, budget);
+    let one = |violation: crate::schema::Violation| {
+        let text = violation.to_string().replace(&format!("spec.validation.openAPIV3Schema.{INNER}"), field);
+        // Behind `spec.versions[0].schema.openAPIV3Schema.properties[variableSchema]`.
+        let inner: FieldPath = violation.path.segments().iter().skip(7).cloned().collect();
+        (inner, text)
+    };
+    violations.into_iter().map(one).collect()
+}
+
+/// What is refused of a Cluster beside its variables: by the API server, else by the webhook.
+pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Vec<Diagnostic> {
+    let by_schema = by_schema(cluster.object, &CLUSTER_REFUSED, &cluster_schema());
+    if !by_schema.is_empty() {
+        return by_schema;
+    }
+    let mut refused = Vec::new();
+    let (version, part) = (&cluster.version, cluster.topology.field("version"));
+    if semver::Version::parse(&version[1..]).is_err() {
+        refused.push(invalid(&part, "spec.topology.version", &quote(version), "version must be a valid semantic version"));
+    }
+    if let Some(class) = class {
+        let versions = class.spec().field("kubernetesVersions");
+        if versions.items().next().is_some() && !versions.items().any(|known| known.text() == version) {
+            let detail = "version must match one of the versions defined in the ClusterClass";
+            refused.push(invalid(&part, "spec.topology.version", &quote(version), detail));
+        }
+        refused.extend(worker_classes(cluster, class));
+    }
+    if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
+}
+
+/// Each MachineDeployment and MachinePool must have a class.
+fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    let lists = [
+        (&cluster.deployments, &class.deployments, "MachineDeployment", "machineDeployments"),
+        (&cluster.pools, &class.pools, "MachinePool", "machinePools"),
+    ];
+    for (workers, classes, kind, list) in lists {
+        let known: BTreeSet<&str> = classes.iter().map(|class| class.class).collect();
+        for (index, worker) in workers.iter().enumerate().filter(|(_, worker)| !known.contains(worker.class)) {
+            let name = quote(worker.class);
+            let detail = format!("{kind}Class with name {name} does not exist in ClusterClass {}", quote(class.object.name()));
+            let field = format!("spec.topology.workers.{list}[{index}].class");
+            refused.push(invalid(&worker.part.field("class"), &field, &name, &detail));
+        }
+    }
+    refused
+}

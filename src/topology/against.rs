@@ -1,0 +1,176 @@
+//! What becomes of a running cluster when its topology changes: which templates get a successor of another name, which machines are replaced, what
+//! changes in place. Source: `reconcileReferencedTemplate` of Cluster API's topology controller, `MachineTemplateUpToDate` of its
+//! MachineDeployments, and `UpToDate` of the kubeadm control plane.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::plan::Desired;
+use crate::objects::fields;
+
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// The object is new.
+    Created,
+    /// The object is no longer wanted.
+    Removed,
+    /// The template cannot change: it gets a successor with a new name.
+    Rotated,
+    /// Machines are replaced.
+    RollsOut,
+    /// The object is changed where it is.
+    InPlace,
+    /// What comes of it its provider decides.
+    OfProvider,
+}
+
+impl Effect {
+    /// The words that users see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Effect::Created => "created",
+            Effect::Removed => "removed",
+            Effect::Rotated => "rotated",
+            Effect::RollsOut => "rolls out",
+            Effect::InPlace => "in place",
+            Effect::OfProvider => "provider decides",
+        }
+    }
+}
+
+/// An object that is different.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// The name of the Cluster.
+    pub cluster: String,
+    /// What it belongs to: `cluster`, `controlPlane`, `md/NAME`, `mp/NAME`.
+    pub part_of: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// What the change does.
+    pub effect: Effect,
+    /// The fields that differ.
+    pub paths: Vec<String>,
+}
+
+/// The most fields that are listed of an object.
+const MOST: usize = 50;
+
+type Key<'d> = (&'d str, &'d str, usize);
+
+/// Each object by its Cluster, what it belongs to, and which of those it is.
+fn keyed(objects: &[Desired]) -> BTreeMap<Key<'_>, &Desired> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut keyed = BTreeMap::new();
+    for desired in objects {
+        let count = counts.entry((&desired.cluster, &desired.part_of)).or_default();
+        keyed.insert((&*desired.cluster, &*desired.part_of, *count), desired);
+        *count += 1;
+    }
+    keyed
+}
+
+/// What differs between two plans, in the order of the new one; what is gone comes last.
+pub(crate) fn against(old: &[Desired], new: &[Desired]) -> Vec<Changed> {
+    let (before, after) = (keyed(old), keyed(new));
+    let rotated = rotated(&before, &after);
+    let mut places: Vec<(&Key<'_>, &&Desired)> = after.iter().collect();
+    let order: BTreeMap<*const Desired, usize> = new.iter().enumerate().map(|(at, desired)| (std::ptr::from_ref(desired), at)).collect();
+    places.sort_by_key(|(_, desired)| order.get(&std::ptr::from_ref(**desired)).copied());
+    let mut changes = Vec::new();
+    for (key, desired) in places {
+        let Some(earlier) = before.get(key) else {
+            changes.push(changed(desired, Effect::Created, Vec::new()));
+            continue;
+        };
+        let paths = differences(&earlier.object, &desired.object);
+        let is_holder = key.2 == 0 && rotated.contains(&(key.0, key.1));
+        if !paths.is_empty() || is_holder {
+            changes.push(changed(desired, effect(desired, &paths, is_holder), paths));
+        }
+    }
+    let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
+    changes.extend(gone.map(|(_, desired)| changed(desired, Effect::Removed, Vec::new())));
+    changes
+}
+
+fn changed(desired: &Desired, effect: Effect, paths: Vec<String>) -> Changed {
+    Changed {
+        cluster: desired.cluster.clone(),
+        part_of: desired.part_of.clone(),
+        kind: fields::kind(&desired.object).to_owned(),
+        name: fields::name(&desired.object).to_owned(),
+        effect,
+        paths,
+    }
+}
+
+/// Where a template gets a successor.
+fn rotated<'d>(before: &BTreeMap<Key<'d>, &Desired>, after: &BTreeMap<Key<'d>, &Desired>) -> BTreeSet<(&'d str, &'d str)> {
+    let is_rotated = |key: &Key<'d>, desired: &Desired| {
+        let earlier = before.get(key).map(|earlier| earlier.object.get("spec"));
+        is_template(desired) && earlier.is_some_and(|earlier| earlier != desired.object.get("spec"))
+    };
+    after.iter().filter(|(key, desired)| is_rotated(key, desired)).map(|(key, _)| (key.0, key.1)).collect()
+}
+
+fn is_template(desired: &Desired) -> bool {
+    fields::kind(&desired.object).ends_with("Template")
+}
+
+fn effect(desired: &Desired, paths: &[String], refers_to_rotated: bool) -> Effect {
+    let any = |prefixes: &[&str]| paths.iter().any(|path| prefixes.iter().any(|prefix| path.starts_with(prefix)));
+    match fields::kind(&desired.object) {
+        _ if is_template(desired) && any(&["spec"]) => Effect::Rotated,
+        _ if is_template(desired) => Effect::InPlace,
+        "MachineDeployment" => {
+            let replaces = any(&["spec.template.spec.version", "spec.template.spec.failureDomain", "spec.template.spec.bootstrap"]);
+            if replaces || refers_to_rotated || any(&["spec.template.spec.infrastructureRef"]) { Effect::RollsOut } else { Effect::InPlace }
+        }
+        "KubeadmControlPlane" => {
+            let replaces = any(&["spec.version", "spec.kubeadmConfigSpec", "spec.machineTemplate.spec.infrastructureRef"]);
+            if replaces || refers_to_rotated || any(&["spec.machineTemplate.infrastructureRef"]) {
+                Effect::RollsOut
+            } else {
+                Effect::InPlace
+            }
+        }
+        "Cluster" => Effect::InPlace,
+        _ if any(&["spec"]) || refers_to_rotated => Effect::OfProvider,
+        _ => Effect::InPlace,
+    }
+}
+
+/// The fields that differ, as far down as both have maps or lists of one length.
+fn differences(old: &Value, new: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(old, new, String::new(), &mut found);
+    found.truncate(MOST);
+    found
+}
+
+fn collect(old: &Value, new: &Value, path: String, found: &mut Vec<String>) {
+    if old == new || found.len() > MOST {
+        return;
+    }
+    match (old, new) {
+        (Value::Object(before), Value::Object(after)) => {
+            let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+            for key in keys {
+                let nothing = Value::Null;
+                let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                collect(before.get(key).unwrap_or(&nothing), after.get(key).unwrap_or(&nothing), inner, found);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (at, (before, after)) in before.iter().zip(after).enumerate() {
+                collect(before, after, format!("{path}[{at}]"), found);
+            }
+        }
+        _ => found.push(path),
+    }
+}

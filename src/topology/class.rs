@@ -1,0 +1,210 @@
+//! ClusterClasses, of core v1beta1 and v1beta2: `ClusterClass` of Cluster API's `api/core`.
+
+use serde_json::{Map, Value};
+
+use super::part::Part;
+use crate::contract::CORE_GROUP;
+use crate::objects::Object;
+
+/// A ClusterClass.
+#[derive(Debug)]
+pub(super) struct Class<'o> {
+    pub(super) object: &'o Object,
+    pub(super) infrastructure: Slot<'o>,
+    pub(super) control_plane: Slot<'o>,
+    /// The template of the control plane's machines.
+    pub(super) machine: Option<Reference<'o>>,
+    pub(super) deployments: Vec<WorkerClass<'o>>,
+    pub(super) pools: Vec<WorkerClass<'o>>,
+    pub(super) variables: Vec<Definition<'o>>,
+    pub(super) patches: Vec<Part<'o>>,
+}
+
+/// A part of the class with one template: the control plane, the infrastructure.
+#[derive(Debug)]
+pub(super) struct Slot<'o> {
+    pub(super) part: Part<'o>,
+    pub(super) template: Reference<'o>,
+    pub(super) naming: Part<'o>,
+}
+
+/// A class of MachineDeployments or MachinePools.
+#[derive(Debug)]
+pub(super) struct WorkerClass<'o> {
+    pub(super) part: Part<'o>,
+    /// Its name.
+    pub(super) class: &'o str,
+    pub(super) metadata: &'o Value,
+    pub(super) bootstrap: Reference<'o>,
+    pub(super) infrastructure: Reference<'o>,
+    pub(super) naming: Part<'o>,
+}
+
+/// A reference to a template.
+#[derive(Debug, Clone)]
+pub(super) struct Reference<'o> {
+    pub(super) part: Part<'o>,
+}
+
+/// A variable that the class defines.
+#[derive(Debug)]
+pub(super) struct Definition<'o> {
+    pub(super) part: Part<'o>,
+    pub(super) name: &'o str,
+    pub(super) is_required: bool,
+    /// Its schema, with the keywords that Cluster API knows.
+    pub(super) schema: Value,
+}
+
+impl<'o> Class<'o> {
+    /// Whether the object is one.
+    pub(super) fn is_one(object: &Object) -> bool {
+        object.is(CORE_GROUP, "ClusterClass")
+    }
+
+    pub(super) fn of(object: &'o Object) -> Self {
+        let spec = Part::whole(object).field("spec");
+        let (infrastructure, control_plane) = (spec.field("infrastructure"), spec.field("controlPlane"));
+        let machine = Reference::of(&control_plane.field("machineInfrastructure"));
+        let workers = |list: &str| spec.at("workers").field(list).items().map(WorkerClass::of).collect();
+        Class {
+            object,
+            infrastructure: Slot::of(infrastructure),
+            control_plane: Slot::of(control_plane),
+            machine: machine.part.is_there().then_some(machine),
+            deployments: workers("machineDeployments"),
+            pools: workers("machinePools"),
+            variables: spec.field("variables").items().map(Definition::of).collect(),
+            patches: spec.field("patches").items().collect(),
+        }
+    }
+
+    /// `namespace/name`, as `klog.KObj` shows it.
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.object.namespace_or_default(), self.object.name())
+    }
+
+    pub(super) fn spec(&self) -> Part<'o> {
+        Part::whole(self.object).field("spec")
+    }
+}
+
+impl<'o> Slot<'o> {
+    fn of(part: Part<'o>) -> Self {
+        Slot { template: Reference::of(&part), naming: part.either(&["naming.template", "namingStrategy.template"]), part }
+    }
+}
+
+impl<'o> WorkerClass<'o> {
+    fn of(part: Part<'o>) -> Self {
+        WorkerClass {
+            class: part.field("class").text(),
+            metadata: part.either(&["metadata", "template.metadata"]).value,
+            bootstrap: Reference::of(&part.either(&["bootstrap", "template.bootstrap"])),
+            infrastructure: Reference::of(&part.either(&["infrastructure", "template.infrastructure"])),
+            naming: part.either(&["naming.template", "namingStrategy.template"]),
+            part,
+        }
+    }
+}
+
+impl<'o> Reference<'o> {
+    fn of(part: &Part<'o>) -> Self {
+        Reference { part: part.either(&["templateRef", "ref"]) }
+    }
+
+    pub(super) fn api_version(&self) -> &'o str {
+        self.part.field("apiVersion").text()
+    }
+
+    pub(super) fn kind(&self) -> &'o str {
+        self.part.field("kind").text()
+    }
+
+    pub(super) fn name(&self) -> &'o str {
+        self.part.field("name").text()
+    }
+
+    /// The API group.
+    pub(super) fn group(&self) -> &'o str {
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+impl<'o> Definition<'o> {
+    fn of(part: Part<'o>) -> Self {
+        let schema = part.at("schema.openAPIV3Schema").value;
+        Definition {
+            name: part.field("name").text(),
+            is_required: part.field("required").value == &Value::Bool(true),
+            schema: known_keywords(schema, 0),
+            part,
+        }
+    }
+}
+
+/// The keywords of `JSONSchemaProps` of core v1beta2; all others are pruned.
+const KEYWORDS: [&str; 24] = [
+    "default",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "pattern",
+    "required",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+    "x-metadata",
+    "nullable",
+];
+
+/// How deep a schema is looked at.
+const DEEPEST: usize = 96;
+
+/// A schema without keywords that Cluster API does not know, and without those that mean nothing to the API server.
+fn known_keywords(schema: &Value, depth: usize) -> Value {
+    let Value::Object(keywords) = schema else { return schema.clone() };
+    if depth == DEEPEST {
+        return Value::Object(Map::new());
+    }
+    let mut kept = Map::new();
+    for (keyword, value) in keywords {
+        let value = match (keyword.as_str(), value) {
+            ("items" | "additionalProperties" | "not", value) => known_keywords(value, depth + 1),
+            ("properties", Value::Object(properties)) => {
+                properties.iter().map(|(name, schema)| (name.clone(), known_keywords(schema, depth + 1))).collect()
+            }
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                schemas.iter().map(|schema| known_keywords(schema, depth + 1)).collect()
+            }
+            ("x-metadata" | "nullable", _) => continue,
+            ("x-kubernetes-validations", Value::Array(rules)) => rules.iter().map(with_reason).collect(),
+            (known, value) if KEYWORDS.contains(&known) => value.clone(),
+            _ => continue,
+        };
+        kept.insert(keyword.clone(), value);
+    }
+    Value::Object(kept)
+}
+
+/// A rule with the reason that the CRD of ClusterClasses defaults.
+fn with_reason(rule: &Value) -> Value {
+    let mut rule = rule.clone();
+    if let Value::Object(entries) = &mut rule {
+        entries.entry("reason").or_insert_with(|| "FieldValueInvalid".into());
+    }
+    rule
+}

@@ -1,0 +1,202 @@
+//! The patches of a class, one after the other: `Apply` of Cluster API's patch engine.
+
+use serde_json::Value;
+
+use super::class::Class;
+use super::items::{Item, Write, keep};
+use super::json_patch::{self, Operation};
+use super::made::{pay, weight};
+use super::part::Part;
+use super::scope::Scope;
+use super::values::{Failure, is_enabled, value};
+use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED};
+use crate::diag::{Diagnostic, Remedy, Report, Setting};
+use crate::text::budget::Budget;
+
+/// What stands before each message of the engine.
+const STEP: &str = "error computing the desired state of the Cluster topology: failed to apply patches: ";
+
+/// Applies all patches. Says whether the templates may be used: not when Cluster API would have stopped.
+pub(super) fn apply(
+    class: &Class<'_>,
+    items: &mut [Item<'_>],
+    scopes: &[Scope],
+    options: &Options,
+    budget: &Budget,
+    report: &mut Report,
+) -> bool {
+    for patch in &class.patches {
+        if patch.field("definitions").items().next().is_none() {
+            if !without_definitions(patch, options, report) {
+                return false;
+            }
+            continue;
+        }
+        let generated = match generate(patch, items, scopes, budget) {
+            Ok(generated) => generated,
+            Err(failures) => {
+                tell(patch, failures, report);
+                return false;
+            }
+        };
+        if generated.is_empty()
+            && !items.iter().any(|item| definitions(patch).any(|definition| item.matches(&definition.field("selector"))))
+        {
+            let message = format!("the patch `{}` is for no template of this topology", name(patch));
+            report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()));
+        }
+        for (at, operations) in generated {
+            if let Err(finding) = change(patch, &mut items[at], operations, budget) {
+                report.push(*finding);
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn name<'o>(patch: &Part<'o>) -> &'o str {
+    patch.field("name").text()
+}
+
+fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
+    patch.field("definitions").items()
+}
+
+/// A patch that something else computes, or nothing. Says whether the others may go on.
+fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report) -> bool {
+    let external = patch.field("external");
+    let is_generator = ["generatePatchesExtension", "generateExtension"].iter().any(|key| !external.field(key).text().is_empty());
+    if !is_generator {
+        let upstream = format!("{STEP}failed to create patch generator for patch \"{}\"", name(patch));
+        let message = format!("the patch `{}` changes nothing", name(patch));
+        report.push(
+            Diagnostic::of(&PATCH_FAILS, message).at(patch.place()).upstream(upstream).help("write `definitions`, or remove the patch"),
+        );
+        return false;
+    }
+    let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", name(patch));
+    report.push(external_finding(patch, upstream));
+    options.allows_external
+}
+
+/// An external patch, which is never applied here.
+pub(super) fn external_finding(patch: &Part<'_>, upstream: String) -> Diagnostic {
+    let message = format!("the patch `{}` is made by a runtime extension, and not applied here", name(patch));
+    let finding = Diagnostic::of(&PATCH_EXTERNAL, message).at(patch.field("external").place()).upstream(upstream);
+    finding.help(Remedy::new("see the rest with ").set(Setting::Allow, PATCH_EXTERNAL.id))
+}
+
+/// An operation of a patch with its value, and the part of the class that it is.
+type Ready<'o> = (Part<'o>, Value);
+
+/// What each definition makes of each template that it is for: all before anything is applied.
+fn generate<'o>(
+    patch: &Part<'o>,
+    items: &[Item<'_>],
+    scopes: &[Scope],
+    budget: &Budget,
+) -> Result<Vec<(usize, Vec<Ready<'o>>)>, Vec<Failure>> {
+    let (mut ready, mut failures) = (Vec::new(), Vec::new());
+    let definitions: Vec<Part<'o>> = definitions(patch).collect();
+    for (at, item) in items.iter().enumerate() {
+        if let Err(spent) = budget.charge(definitions.len()) {
+            if failures.is_empty() {
+                failures.push(Failure::of_budget(patch, spent));
+            }
+            break;
+        }
+        let matching: Vec<&Part<'o>> = definitions.iter().filter(|definition| item.matches(&definition.field("selector"))).collect();
+        if matching.is_empty() {
+            continue;
+        }
+        let (scope, kind) = (&scopes[item.scope], item.source.kind());
+        match is_enabled(&patch.field("enabledIf"), scope, budget) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(failure) => {
+                failures.push(failure.within(&format!("failed to calculate if patch is enabled for \"{kind}\"")));
+                continue;
+            }
+        }
+        for definition in matching {
+            match operations(definition, scope, budget) {
+                Ok(operations) => ready.push((at, operations)),
+                Err(failure) => failures.push(failure.within(&format!("failed to generate JSON patches for \"{kind}\""))),
+            }
+        }
+    }
+    if failures.is_empty() { Ok(ready) } else { Err(failures) }
+}
+
+fn operations<'o>(definition: &Part<'o>, scope: &Scope, budget: &Budget) -> Result<Vec<Ready<'o>>, Failure> {
+    let one = |operation: Part<'o>| match operation.field("op").text() {
+        "add" | "replace" => {
+            let value = value(&operation, scope, budget)?;
+            pay(budget, weight(&value)).map_err(|_| Failure::too_large(&operation))?;
+            Ok((operation, value))
+        }
+        _ => Ok((operation, Value::Null)),
+    };
+    definition.field("jsonPatches").items().map(one).collect()
+}
+
+/// One finding for each different failure; all have Cluster API's whole message.
+fn tell(patch: &Part<'_>, failures: Vec<Failure>, report: &mut Report) {
+    let mut texts: Vec<String> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for failure in &failures {
+        if seen.insert(failure.upstream.clone()) {
+            texts.push(failure.upstream.clone());
+        }
+    }
+    let all = if texts.len() == 1 { texts.remove(0) } else { format!("[{}]", texts.join(", ")) };
+    let upstream = format!("{STEP}failed to generate patches for patch \"{}\": {all}", name(patch));
+    for failure in failures {
+        let is_ours = failure.upstream.is_empty();
+        let mut finding = failure.finding(&upstream);
+        if is_ours {
+            finding.upstream = None;
+        }
+        if !report.findings().contains(&finding) {
+            report.push(finding);
+        }
+    }
+}
+
+/// Applies the operations of a definition to a template: all or none.
+fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, budget: &Budget) -> Result<(), Box<Diagnostic>> {
+    let failed = |operation: &Part<'_>, what: &str, reason: &str, message: String| {
+        let upstream = format!(
+            "{STEP}failed to apply patches for patch \"{}\": failed to apply patch: error {what} json patch (RFC6902): {reason}",
+            name(patch)
+        );
+        let place = operation.field("path").place();
+        Diagnostic::of(&PATCH_FAILS, message).at(place).upstream(upstream)
+    };
+    for (operation, _) in &operations {
+        if let op @ ("copy" | "move") = operation.field("op").text() {
+            let shown = format!("{{\"op\":\"{op}\",\"path\":{}}}", crate::text::go::json(operation.field("path").value));
+            let reason = format!("invalid operation {shown}: failed to decode 'from': operation, missing from field: missing value");
+            return Err(failed(operation, "decoding", &reason, format!("the operation `{op}` is none of a ClusterClass")).into());
+        }
+    }
+    let Some(original) = item.template.as_object().cloned() else { return Ok(()) };
+    budget.charge(weight(&item.template)).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+    for (operation, value) in operations {
+        let (op, path) = (operation.field("op").text(), operation.field("path").text());
+        budget.charge(path.len()).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+        json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
+            let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
+            let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
+            let help = match op {
+                "add" => "add what lies above it first, or write it into the template",
+                _ => "use `add`, which also replaces, or write the field into the template",
+            };
+            failed(&operation, "applying", &reason, message).related(at, "the template").help(help)
+        })?;
+        item.writes.push(Write { patch: name(patch).to_owned(), op: op.to_owned(), path: path.to_owned() });
+    }
+    keep(original, &mut item.template);
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Objects made from templates: `templateToObject` and `templateToTemplate` of Cluster API's `exp/topology/desiredstate`.
+
+use serde_json::{Map, Value, json};
+
+use super::SIZE_EXCEEDED;
+use super::cluster::Cluster;
+use crate::contract::labels::CLUSTER_NAME;
+use crate::diag::{Diagnostic, Place};
+use crate::objects::{Object, fields};
+use crate::text::budget::{Budget, Exceeded, Resource};
+
+/// Marks what a topology owns.
+pub(super) const OWNED: &str = "topology.cluster.x-k8s.io/owned";
+/// The name of a MachineDeployment in its topology.
+pub(super) const DEPLOYMENT_NAME: &str = "topology.cluster.x-k8s.io/deployment-name";
+/// The name of a MachinePool in its topology.
+pub(super) const POOL_NAME: &str = "topology.cluster.x-k8s.io/pool-name";
+/// The template that something was made from.
+pub(super) const CLONED_FROM: [&str; 2] = ["cluster.x-k8s.io/cloned-from-name", "cluster.x-k8s.io/cloned-from-groupkind"];
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Labels or annotations.
+pub(super) type Texts = Map<String, Value>;
+
+/// The labels of all that belongs to the Cluster.
+pub(super) fn own_labels(cluster: &Cluster<'_>) -> Texts {
+    Texts::from_iter([(CLUSTER_NAME.to_owned(), cluster.name().into()), (OWNED.to_owned(), "".into())])
+}
+
+/// The texts of `metadata` of a value, a part of a class or topology.
+pub(super) fn texts(metadata: &Value, name: &str) -> Texts {
+    fields::metadata_texts(&json!({"metadata": metadata}), name).unwrap_or_default()
+}
+
+/// The first over the second.
+pub(super) fn merged(over: &Texts, under: &Texts) -> Texts {
+    let mut all = under.clone();
+    all.extend(over.clone());
+    all
+}
+
+fn cloned_from(template: &Object) -> Texts {
+    let group_kind =
+        if template.group().is_empty() { template.kind().to_owned() } else { format!("{}.{}", template.kind(), template.group()) };
+    Texts::from_iter([(CLONED_FROM[0].to_owned(), template.name().into()), (CLONED_FROM[1].to_owned(), group_kind.into())])
+}
+
+/// An object of what the template holds.
+pub(super) fn object(template: &Object, cluster: &Cluster<'_>, name: &str, labels: &Texts, annotations: &Texts) -> Value {
+    let inner = template.field(&["spec", "template"]).filter(|inner| inner.is_object()).cloned().unwrap_or_else(|| json!({}));
+    let own = |what: &str| fields::metadata_texts(&inner, what).unwrap_or_default();
+    let labels = merged(&own_labels(cluster), &merged(labels, &own("labels")));
+    let annotations = merged(&cloned_from(template), &merged(annotations, &own("annotations")));
+    let kind = template.kind();
+    let mut made = inner;
+    set(&mut made, &["apiVersion"], template.api_version().into());
+    set(&mut made, &["kind"], kind.strip_suffix("Template").unwrap_or(kind).into());
+    let metadata = json!({"name": name, "namespace": cluster.namespace(), "labels": labels, "annotations": annotations});
+    set(&mut made, &["metadata"], metadata);
+    made
+}
+
+/// A template of its own.
+pub(super) fn template(template: &Object, cluster: &Cluster<'_>, name: &str, label: Option<(&str, &str)>) -> Value {
+    let own = |what: &str| fields::metadata_texts(template.value(), what).unwrap_or_default();
+    let mut labels = merged(&own_labels(cluster), &own("labels"));
+    labels.extend(label.map(|(key, value)| (key.to_owned(), value.into())));
+    let mut annotations = merged(&cloned_from(template), &own("annotations"));
+    annotations.remove(LAST_APPLIED);
+    json!({
+        "apiVersion": template.api_version(), "kind": template.kind(),
+        "metadata": {"name": name, "namespace": cluster.namespace(), "labels": labels, "annotations": annotations},
+        "spec": template.value().get("spec").cloned().unwrap_or_default(),
+    })
+}
+
+/// Sets a field below maps, which are made where nothing is; says whether there was room for it.
+pub(super) fn set(object: &mut Value, path: &[&str], value: Value) -> bool {
+    let Some((last, before)) = path.split_last() else { return false };
+    let mut place = object;
+    for step in before {
+        let Value::Object(entries) = place else { return false };
+        place = entries.entry(*step).or_insert_with(|| json!({}));
+    }
+    match place {
+        Value::Object(entries) => {
+            entries.insert((*last).to_owned(), value);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Copies fields from one object to another, where they are, and puts back what must stay: `CopyFields` of Cluster API.
+pub(super) fn copy(from: &Value, to: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]) -> bool {
+    let kept: Vec<_> = preserved.iter().filter_map(|path| Some((*path, fields::field(to, path)?.clone()))).collect();
+    let mut fits = true;
+    for (source, target) in pairs {
+        if let Some(value) = fields::field(from, source) {
+            fits &= set(to, target, value.clone());
+        }
+    }
+    for (path, value) in kept {
+        fits &= set(to, path, value);
+    }
+    fits
+}
+
+/// Takes what it costs to hold so much more.
+///
+/// # Errors
+/// When a run has not so much left.
+pub(super) fn pay(budget: &Budget, weight: usize) -> Result<(), Exceeded> {
+    budget.take(Resource::Copies, weight)
+}
+
+/// What is said of a topology that is larger than a run may hold.
+pub(super) const TOO_LARGE: &str = "the objects of the topology are larger than what one run holds";
+/// What helps then.
+pub(super) const PLAN_LESS: &str = "plan fewer clusters, or fewer MachineDeployments, at once";
+
+/// The topology is larger than a run may hold; the place is what was to be copied then.
+pub(super) fn too_large(place: &Place) -> Diagnostic {
+    Diagnostic::of(&SIZE_EXCEEDED, TOO_LARGE).at(place.clone()).help(PLAN_LESS)
+}
+
+/// About how many bytes a copy of a value takes.
+pub(super) fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 8 + text.len(),
+        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
+        _ => 8,
+    }
+}

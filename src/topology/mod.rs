@@ -1,0 +1,75 @@
+//! What a ClusterClass makes of a Cluster: the objects that Cluster API's topology controller would create, with nothing but files.
+//!
+//! Facts, not code, come from Cluster API v1.14 (`core/reconcilers/topology/cluster`, `exp/topology/desiredstate`, `core/webhooks/admission`),
+//! whose order of steps and whose wording are kept. The Cluster is taken as new: nothing of it exists yet. Templates are taken as they are, neither
+//! converted nor defaulted, as the engine itself takes them.
+
+mod admission;
+mod against;
+mod blueprint;
+mod class;
+mod cluster;
+mod engine;
+mod input;
+mod items;
+mod json_patch;
+mod lookup;
+mod machines;
+mod made;
+mod names;
+mod part;
+mod patch_admission;
+mod plan;
+mod refused;
+mod scope;
+mod state;
+mod usage;
+mod values;
+mod variables;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use against::against;
+pub use against::{Changed, Effect};
+pub use items::Write;
+pub use names::RANDOM;
+pub use plan::{Desired, Options, Planned, plan};
+pub(crate) use usage::{Usage, Variable, variables_of};
+
+use crate::diag::rules;
+
+rules! {
+    /// no Cluster with `spec.topology` is in the input
+    pub(crate) CLUSTER_NONE = error("topology-cluster-missing");
+    /// no ClusterClass is in the input
+    pub(crate) CLASS_NONE = error("topology-class-none");
+    /// a Cluster names a ClusterClass that the input does not hold
+    pub(crate) CLASS_MISSING = error("topology-class-missing");
+    /// a ClusterClass refers to a template that the input does not hold
+    pub(crate) TEMPLATE_MISSING = error("topology-template-missing");
+    /// a template of a ClusterClass has another type where a topology sets a field
+    pub(crate) TEMPLATE_MISSHAPEN = error("topology-template-misshapen");
+    /// the API server or Cluster API's webhook refuses a ClusterClass
+    pub(crate) CLASS_REFUSED = error("topology-class-refused");
+    /// the API server or Cluster API's webhook refuses a Cluster for its topology
+    pub(crate) CLUSTER_REFUSED = error("topology-cluster-refused");
+    /// a variable of a topology has no value that its class allows
+    pub(crate) VARIABLE_REFUSED = error("topology-variable-refused");
+    /// a rule of a variable cannot be judged offline
+    pub(crate) VARIABLE_UNJUDGED = warning("topology-variable-unjudged");
+    /// a topology names a class of machines that its ClusterClass does not have
+    pub(crate) TOPOLOGY_CLASS_UNKNOWN = error("topology-machine-class-unknown");
+    /// a template of names gives none
+    pub(crate) NAME_FAILS = error("topology-name-fails");
+    /// a patch of a ClusterClass fails
+    pub(crate) PATCH_FAILS = error("topology-patch-fails");
+    /// a patch of a ClusterClass is made by a runtime extension and not applied
+    pub(crate) PATCH_EXTERNAL = error("topology-patch-external");
+    /// a patch of a ClusterClass is for no template of a topology
+    pub(crate) PATCH_UNUSED = info("topology-patch-unused");
+    /// the objects of a topology are larger than what one run holds
+    pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
+    /// a template of a patch uses what gives another value each time, or what is not followed offline
+    pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
+}

@@ -1,0 +1,48 @@
+//! The names of what a topology makes: `internal/topology/names` of Cluster API.
+
+use serde_json::{Value, json};
+
+use crate::text::budget::Budget;
+use crate::text::go;
+use crate::text::go::template::{Dialect, Fault, render_in};
+use crate::text::go::value::Value as GoValue;
+
+/// What stands for the five characters that Cluster API draws for each object.
+pub const RANDOM: &str = "xxxxx";
+/// The longest name, without its random part.
+const LONGEST_BASE: usize = 63 - RANDOM.len();
+
+/// A name of a base that the class does not decide.
+pub(super) fn simple(base: &str) -> String {
+    format!("{}{RANDOM}", prefix(base))
+}
+
+/// The first 58 bytes.
+fn prefix(base: &str) -> &str {
+    let end = (0..=base.len().min(LONGEST_BASE)).rev().find(|end| base.is_char_boundary(*end));
+    &base[..end.unwrap_or_default()]
+}
+
+/// What a template of a name may use.
+pub(super) fn data(cluster: &str, kind: Option<(&str, &str)>) -> Value {
+    let mut data = json!({"cluster": {"name": cluster}, "random": RANDOM});
+    if let Some((kind, topology)) = kind {
+        data[kind] = json!({"topologyName": topology});
+    }
+    data
+}
+
+/// The name that a template gives.
+///
+/// # Errors
+/// In Cluster API's words.
+pub(super) fn of_template(template: &str, data: &Value, budget: &Budget) -> Result<String, String> {
+    match render_in(Dialect::STRICT, "template name generator", template, &GoValue::of_json(data), budget) {
+        Ok(name) => {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Ok(if name.len() > LONGEST_BASE + RANDOM.len() { simple(&name) } else { name })
+        }
+        Err(fault @ Fault::Parse(_)) => Err(format!("parsing template {}: {fault}", go::quote(template))),
+        Err(fault) => Err(format!("rendering template: {fault}")),
+    }
+}

@@ -1,0 +1,256 @@
+//! From the objects of the input to those that a topology wants.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::admission;
+use super::class::Class;
+use super::cluster::{Cluster, Values};
+use super::engine::{self, external_finding};
+use super::input::Input;
+use super::items::{Item, Variables, Write, items, take_over, topology_name};
+use super::made::too_large;
+use super::part::Part;
+use super::refused::Refused;
+use super::state::{State, misshapen, state};
+use super::variables::{self, Fault};
+use super::{CLASS_MISSING, CLUSTER_NONE, VARIABLE_REFUSED, VARIABLE_UNJUDGED, blueprint};
+use crate::contract::CORE_GROUP;
+use crate::diag::{Diagnostic, Report};
+use crate::objects::{Object, Pool, fields};
+use crate::text::budget::Budget;
+use crate::text::go::quote;
+
+/// How a topology is planned.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Whether external patches are passed over.
+    pub allows_external: bool,
+    /// Whether what schemas and webhooks refuse is planned all the same.
+    pub skips_admission: bool,
+}
+
+/// What came of a plan.
+#[derive(Debug, Default)]
+pub struct Planned {
+    /// The desired objects: for each Cluster itself, the infrastructure, the control plane, then MachineDeployments and MachinePools.
+    pub objects: Vec<Desired>,
+    /// What is wrong.
+    pub report: Report,
+}
+
+/// An object that the topology controller would create.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Desired {
+    /// The name of the Cluster.
+    pub cluster: String,
+    /// `controlPlane`, `md/NAME` or `mp/NAME` for what holds the config of machines.
+    pub topology: Option<String>,
+    /// What it belongs to: `cluster`, `controlPlane`, `md/NAME`, `mp/NAME`.
+    pub part_of: String,
+    /// The name of the MachineDeployment or MachinePool that refers to it.
+    pub owner: Option<String>,
+    /// The Kubernetes version of its machines.
+    pub version: Option<String>,
+    /// How many machines there are, if the topology says it.
+    pub replicas: Option<Value>,
+    /// What the patches wrote into its template, in their order.
+    pub writes: Vec<Write>,
+    /// The object.
+    pub object: Value,
+}
+
+/// Plans every Cluster with a topology.
+pub fn plan(pool: &Pool, options: &Options, budget: &Budget) -> Planned {
+    let mut planned = Planned::default();
+    let mut judged = BTreeMap::new();
+    let clusters: Vec<&Object> = pool.objects().iter().filter(|object| Cluster::is_one(object)).collect();
+    if clusters.is_empty() {
+        planned.report.push(
+            Diagnostic::of(&CLUSTER_NONE, "the input holds no Cluster with `spec.topology`")
+                .help("name the file with the Cluster too; `windlass topology variables` needs only the ClusterClass"),
+        );
+    }
+    for object in clusters {
+        let cluster = Cluster::of(object, !options.skips_admission);
+        one(pool, &cluster, options, budget, &mut judged, &mut planned);
+    }
+    planned
+}
+
+/// Whether a class may be used; each is judged once.
+type Judged = BTreeMap<String, bool>;
+
+fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, judged: &mut Judged, planned: &mut Planned) {
+    let found = pool.find(CORE_GROUP, "ClusterClass", cluster.class_namespace(), cluster.class.text()).map(Class::of);
+    if let Some(class) = found.as_ref().filter(|_| !options.skips_admission) {
+        let is_sound = *judged.entry(class.key()).or_insert_with(|| judge(class, options, budget, &mut planned.report));
+        if !is_sound {
+            return;
+        }
+    }
+    let mut faults = Vec::new();
+    let variables = found.as_ref().map(|class| given(cluster, class, budget, &mut faults, &mut planned.report));
+    if !options.skips_admission {
+        let refused = faults.into_iter().map(|Fault { part, text }| Refused { part, text }).collect::<Vec<_>>();
+        let mut findings = Vec::new();
+        if !refused.is_empty() {
+            let help = "`windlass topology variables FILE` shows what the class takes";
+            let refused = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, refused);
+            findings = refused.into_iter().map(|finding| finding.help(help)).collect();
+        }
+        if findings.is_empty() {
+            findings = admission::of_cluster(cluster, found.as_ref());
+        }
+        if !findings.is_empty() {
+            planned.report.extend(findings);
+            return;
+        }
+    }
+    let Some((class, variables)) = found.zip(variables) else {
+        planned.report.push(class_missing(pool, cluster));
+        return;
+    };
+    match blueprint::blueprint(pool, cluster, &class) {
+        Err(findings) => planned.report.extend(findings),
+        Ok(blueprint) => {
+            let input = Input { cluster, class: &class, blueprint: &blueprint, budget };
+            desired(&input, &variables, options, planned);
+        }
+    }
+}
+
+/// What schemas and webhooks say of a class. External patches may be allowed.
+fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
+    let findings = admission::of_class(class, budget);
+    let is_external = |finding: &Diagnostic| finding.message.contains(".external: Forbidden");
+    let mut is_sound = true;
+    for finding in findings {
+        if is_external(&finding) {
+            let upstream = finding.upstream.clone().unwrap_or_default();
+            let at = class.patches.iter().find(|patch| patch.field("external").place() == finding.place);
+            report.extend(at.map(|patch| external_finding(patch, upstream)));
+            is_sound &= options.allows_external;
+        } else {
+            report.push(finding);
+            is_sound = false;
+        }
+    }
+    is_sound
+}
+
+fn class_missing(pool: &Pool, cluster: &Cluster<'_>) -> Diagnostic {
+    let (namespace, name) = (cluster.class_namespace(), cluster.class.text());
+    let upstream = format!("failed to retrieve ClusterClass {namespace}/{name}: clusterclasses.{CORE_GROUP} {} not found", quote(name));
+    let message = format!("Cluster/{} is of ClusterClass/{name} in namespace {namespace}, which the input does not hold", cluster.name());
+    let known: Vec<String> =
+        pool.objects().iter().filter(|object| Class::is_one(object)).map(|class| Class::of(class).key()).take(8).collect();
+    let help = match known.is_empty() {
+        true => "name the file with the ClusterClass and its templates too".to_owned(),
+        false => format!("the input holds {}; name the file with the other one too, or correct the name", known.join(", ")),
+    };
+    Diagnostic::of(&CLASS_MISSING, message).at(cluster.class.place()).upstream(upstream).help(help)
+}
+
+/// All values of a Cluster with their defaults, and what is wrong with them.
+fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: &mut Vec<Fault<'o>>, report: &mut Report) -> Variables {
+    let compiled = variables::compile(&class.variables);
+    let mut lists: Vec<(Part<'o>, String, bool)> = vec![
+        (cluster.topology.field("variables"), "spec.topology.variables".to_owned(), true),
+        (
+            cluster.control_plane.at("variables.overrides"),
+            "spec.topology.controlPlane.variables.overrides".to_owned(),
+            false,
+        ),
+    ];
+    for (workers, list) in [(&cluster.deployments, "machineDeployments"), (&cluster.pools, "machinePools")] {
+        for worker in workers {
+            let field = format!("spec.topology.workers.{list}[{}].variables.overrides", worker.name);
+            lists.push((worker.part.at("variables.overrides"), field, false));
+        }
+    }
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    for (part, field, is_global) in &lists {
+        let (values, found) = variables::defaulted(part, &compiled, field, *is_global);
+        all.push(values);
+        wrong.extend(found);
+    }
+    // Faults of values come behind those of the lists.
+    for ((part, field, is_global), values) in lists.iter().zip(&all) {
+        wrong.extend(variables::check(part, values, &compiled, field, *is_global, budget));
+        for (name, value) in values {
+            let gaps = compiled.get(name.as_str()).map(|variable| variable.not_evaluable(value, budget)).unwrap_or_default();
+            report.extend(gaps.into_iter().map(|gap| {
+                Diagnostic::of(&VARIABLE_UNJUDGED, format!("a rule of variable `{name}` cannot be judged: {gap}")).at(part.place())
+            }));
+        }
+    }
+    faults.extend(wrong);
+    let mut all = all.into_iter().map(|values| defined_only(values, class));
+    let mut next = || all.next().unwrap_or_default();
+    let (global, control_plane) = (next(), next());
+    let deployments = cluster.deployments.iter().map(|_| next()).collect();
+    let pools = cluster.pools.iter().map(|_| next()).collect();
+    Variables { global, control_plane, deployments, pools }
+}
+
+/// Patches see only what the class defines.
+fn defined_only(mut values: Values, class: &Class<'_>) -> Values {
+    let names: std::collections::BTreeSet<&str> = class.variables.iter().map(|variable| variable.name).collect();
+    values.retain(|name, _| names.contains(name.as_str()));
+    values
+}
+
+/// The desired objects of one Cluster, patches applied.
+fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned: &mut Planned) {
+    let mut state = match state(input) {
+        Ok(state) => state,
+        Err(finding) => return planned.report.push(*finding),
+    };
+    let Ok((mut items, scopes)) = items(input, &state, variables) else {
+        return planned.report.push(too_large(&input.cluster.topology.place()));
+    };
+    if !engine::apply(input.class, &mut items, &scopes, options, input.budget, &mut planned.report) {
+        return;
+    }
+    if !input.class.patches.is_empty()
+        && let Some(template) = take_over(&items, &mut state)
+    {
+        return planned.report.push(misshapen(template));
+    }
+    let writes: Vec<Vec<Write>> = items.into_iter().map(|item: Item<'_>| item.writes).collect();
+    planned.objects.extend(listed(input.cluster, state, writes));
+}
+
+/// All objects in their order.
+fn listed(cluster: &Cluster<'_>, state: State<'_>, writes: Vec<Vec<Write>>) -> Vec<Desired> {
+    let mut writes = writes.into_iter();
+    let blank = |object: Value, part_of: &str, writes: Vec<Write>| Desired {
+        cluster: cluster.name().to_owned(),
+        topology: None,
+        part_of: part_of.to_owned(),
+        owner: None,
+        version: None,
+        replicas: None,
+        writes,
+        object,
+    };
+    let replicas = |object: &Value| object["spec"].get("replicas").filter(|replicas| !replicas.is_null()).cloned();
+    let mut next = || writes.next().unwrap_or_default();
+    let mut all = vec![blank(state.cluster, "cluster", Vec::new()), blank(state.infrastructure, "cluster", next())];
+    let version = state.control_plane["spec"]["version"].as_str().map(str::to_owned);
+    let own = blank(state.control_plane, "controlPlane", next());
+    all.push(Desired { topology: Some("controlPlane".to_owned()), version, replicas: replicas(&own.object), ..own });
+    all.extend(state.machine.map(|machine| blank(machine, "controlPlane", next())));
+    for machines in state.deployments.into_iter().chain(state.pools) {
+        let part_of = topology_name(&machines);
+        let (version, replicas) = (Some(cluster.version.clone()), replicas(&machines.object));
+        let owner = Some(fields::name(&machines.object).to_owned());
+        all.push(Desired { version: version.clone(), replicas: replicas.clone(), ..blank(machines.object, &part_of, Vec::new()) });
+        let bootstrap = blank(machines.bootstrap, &part_of, next());
+        all.push(Desired { topology: Some(part_of.clone()), owner: owner.clone(), version, replicas, ..bootstrap });
+        all.push(Desired { owner, ..blank(machines.infrastructure, &part_of, next()) });
+    }
+    all
+}

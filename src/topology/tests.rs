@@ -1,0 +1,267 @@
+//! Unhappy ways and bounds. That sound ones are Cluster API's is held against its own engine elsewhere.
+
+use super::*;
+use crate::diag::{Diagnostic, Severity};
+use crate::objects::Pool;
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
+const EXAMPLE: &str = include_str!("../../examples/topology/harbour.yaml");
+
+fn planned_of(text: &str, options: &Options, budget: &Budget) -> Planned {
+    let (pool, report) = Pool::read(&[Source::new("t.yaml", text)], budget);
+    assert!(!report.has_errors(), "{report:?}");
+    plan(&pool, options, budget)
+}
+
+fn planned(text: &str) -> Planned {
+    planned_of(text, &Options::default(), &Budget::default())
+}
+
+/// The example with one thing changed.
+fn changed(from: &str, to: &str) -> String {
+    assert!(EXAMPLE.contains(from), "{from}");
+    EXAMPLE.replacen(from, to, 1)
+}
+
+fn only(planned: &Planned) -> &Diagnostic {
+    let findings = planned.report.findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    &findings[0]
+}
+
+/// Rule, line and a word of the message.
+fn check(text: &str, rule: &str, line: Option<u32>, word: &str) {
+    let planned = planned(text);
+    let finding = only(&planned);
+    assert_eq!((finding.rule.id, finding.place.span.map(|span| span.start.line)), (rule, line), "{finding:?}");
+    assert!(finding.message.contains(word), "{finding:?}");
+    assert!(planned.objects.is_empty() || finding.rule.severity != Severity::Error);
+}
+
+fn line_of(text: &str, what: &str) -> Option<u32> {
+    let before = &text[..text.find(what).unwrap()];
+    u32::try_from(before.matches('\n').count() + 1).ok()
+}
+
+#[test]
+fn the_example_is_planned() {
+    let planned = planned(EXAMPLE);
+    assert!(planned.report.is_empty(), "{:?}", planned.report);
+    let kinds: Vec<&str> = planned.objects.iter().map(|desired| desired.object["kind"].as_str().unwrap()).collect();
+    let expected = [
+        "Cluster",
+        "DockerCluster",
+        "KubeadmControlPlane",
+        "DockerMachineTemplate",
+        "MachineDeployment",
+        "WindlassConfigTemplate",
+        "DockerMachineTemplate",
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    check("kind: List\napiVersion: v1\nitems: []\n", "topology-cluster-missing", None, "no Cluster");
+    let text = changed("classRef: {name: harbour}", "classRef: {name: haven}");
+    check(&text, "topology-class-missing", line_of(&text, "{name: haven}"), "ClusterClass/haven");
+    let text = changed(
+        "kind: DockerClusterTemplate\nmetadata:\n  name: harbour",
+        "kind: DockerClusterTemplate\nmetadata:\n  name: other",
+    );
+    check(&text, "topology-template-missing", line_of(&text, "templateRef"), "DockerClusterTemplate/harbour");
+    let text = changed("classRef: {name: harbour}", "classRef: {}");
+    assert_eq!(planned(&text).report.findings()[0].rule.id, "topology-class-missing");
+}
+
+#[test]
+fn two_clusters_are_both_planned() {
+    let cluster = EXAMPLE.rsplit("---\n").next().unwrap();
+    let both = format!("{EXAMPLE}---\n{}", cluster.replace("name: pier", "name: quay"));
+    let all = planned(&both);
+    assert!(all.report.is_empty(), "{:?}", all.report);
+    let clusters: std::collections::BTreeSet<&str> = all.objects.iter().map(|desired| desired.cluster.as_str()).collect();
+    assert_eq!(clusters.into_iter().collect::<Vec<_>>(), ["pier", "quay"]);
+    // The class is judged once, and one Cluster's fault does not hide the other.
+    let text = both.replace("name: quay", "name: quay\n  labels: {}").replacen("version: v1.36.0", "version: latest", 1);
+    let half = planned(&text);
+    assert_eq!(only(&half).rule.id, "topology-cluster-refused");
+    assert!(half.objects.iter().all(|desired| desired.cluster == "quay") && half.objects.len() == 7);
+}
+
+#[test]
+fn patches_that_fail_are_told_at_their_place() {
+    let text = changed("kubeadmConfigSpec/clusterConfiguration/imageRepository", "kubeadmConfigSpec/nothing/x");
+    check(
+        &text,
+        "topology-patch-fails",
+        line_of(&text, "/spec/template/spec/kubeadmConfigSpec/nothing/x"),
+        "does not apply",
+    );
+    let text = changed("valueFrom: {variable: registry}", "valueFrom: {template: \"{{ .registry.x }}\"}");
+    check(&text, "topology-patch-fails", line_of(&text, "{{ .registry.x }}"), "can't evaluate field x");
+    let text = changed("valueFrom: {variable: registry}", "valueFrom: {template: \"{{ randInt 1 2 }}\"}");
+    check(&text, "topology-template-unsupported", line_of(&text, "{{ randInt"), "`randInt`");
+    let text = changed("valueFrom: {variable: registry}", "valueFrom: {variable: \"registry.a\"}");
+    check(&text, "topology-patch-fails", line_of(&text, "registry.a"), "registry.a");
+    let text = changed("jsonPatches:\n      - op: add", "jsonPatches:\n      - op: move");
+    check(&text, "topology-class-refused", line_of(&text, "op: move"), "Unsupported value: \"move\"");
+}
+
+#[test]
+fn values_are_judged() {
+    let text = changed("value: 1024", "value: -1");
+    check(&text, "topology-variable-refused", line_of(&text, "value: -1"), "should be greater than or equal to 0");
+    let text = changed("value: registry.example/k8s", "value: 5");
+    check(&text, "topology-variable-refused", line_of(&text, "value: 5"), "must be of type string");
+    let text = changed("    - {name: registry, value: registry.example/k8s}\n", "    - {name: hugePages, value: 1}\n");
+    check(
+        &text,
+        "topology-variable-refused",
+        line_of(&text, "    - {name: hugePages, value: 1}"),
+        "\"registry\" must be set",
+    );
+}
+
+#[test]
+fn a_patch_for_nothing_is_told_and_changes_nothing() {
+    let text = changed("      - class: worker\n        name: gpu", "      - class: other\n        name: gpu");
+    assert_eq!(planned(&text).report.findings()[0].rule.id, "topology-cluster-refused");
+    let workers = EXAMPLE.find("    workers:\n      machineDeployments:\n      - class: worker\n        name: gpu").unwrap();
+    let variables = workers + EXAMPLE[workers..].find("    variables:\n    - {name").unwrap();
+    let text = format!("{}{}", &EXAMPLE[..workers], &EXAMPLE[variables..]);
+    let planned = planned(&text);
+    assert_eq!((only(&planned).rule.id, planned.objects.len()), ("topology-patch-unused", 4));
+}
+
+#[test]
+fn external_patches_are_named_and_not_applied() {
+    let external = "  patches:\n  - name: other\n    external: {generatePatchesExtension: generate.example}\n";
+    let text = changed("  patches:\n", external);
+    check(&text, "topology-patch-external", line_of(&text, "external:"), "runtime extension");
+    let allowed = planned_of(&text, &Options { allows_external: true, ..Options::default() }, &Budget::default());
+    assert_eq!(allowed.objects.len(), 7);
+    assert!(allowed.report.findings().iter().all(|finding| finding.rule.id == "topology-patch-external"));
+}
+
+/// What the webhook of Clusters refuses first stops the controller too.
+#[test]
+fn a_class_of_machines_that_is_not_there_stops_the_controller() {
+    let text = changed("      - class: worker\n        name: gpu", "      - class: other\n        name: gpu");
+    let planned = planned_of(&text, &Options { skips_admission: true, ..Options::default() }, &Budget::default());
+    let finding = only(&planned);
+    assert_eq!(
+        (finding.rule.id, finding.place.span.map(|span| span.start.line)),
+        ("topology-machine-class-unknown", line_of(&text, "class: other"))
+    );
+    assert!(finding.upstream.as_ref().unwrap().ends_with("MachineDeployment class other not found in ClusterClass default/harbour"));
+}
+
+/// Whatever has the wrong type counts as absent, or is refused; nothing panics.
+#[test]
+fn wrong_types_are_no_end() {
+    for (from, to) in [
+        ("controlPlane: {replicas: 3}", "controlPlane: 7"),
+        ("  patches:\n", "  patches: 5\n  others:\n"),
+        ("  variables:\n  - name: hugePages", "  variables: x\n  others:\n  - name: hugePages"),
+        ("openAPIV3Schema: {type: integer, minimum: 0, default: 0}", "openAPIV3Schema: [1]"),
+        (
+            "      machineDeployments:\n      - class: worker\n        name: gpu",
+            "      machineDeployments: {}\n      others:\n      - class: worker\n        name: gpu",
+        ),
+        ("jsonPatches:\n", "jsonPatches: 1\n      others:\n"),
+        ("matchResources: {controlPlane: true}", "matchResources: []"),
+        ("  template: {spec: {}}", "  template: x"),
+        ("spec:\n  template:\n    spec:\n      kubeadmConfigSpec:\n        clusterConfiguration: {}", "spec: 5"),
+        ("enabledIf: \"{{ gt (int .hugePages) 0 }}\"", "enabledIf: {}"),
+    ] {
+        let planned = planned(&changed(from, to));
+        assert!(!planned.report.is_empty() || !planned.objects.is_empty(), "{to}");
+    }
+}
+
+#[test]
+fn work_is_bounded() {
+    let bomb = "{{ range until 500000 }}{{ range until 500000 }}x{{ end }}{{ end }}";
+    let text = changed("valueFrom: {variable: registry}", &format!("valueFrom: {{template: \"{bomb}\"}}"));
+    let planned = planned_of(&text, &Options::default(), &Budget::of(1 << 22));
+    assert_eq!(only(&planned).rule.id, "topology-template-unsupported");
+    // A patch that doubles a list again and again.
+    let operation = "      - op: add\n        path: /spec/template/spec/kubeadmConfigSpec/clusterConfiguration/imageRepository\n";
+    let many = operation.to_owned() + "        value: x\n" + &(operation.to_owned() + "        value: y\n").repeat(80);
+    let text = changed(&format!("{operation}        valueFrom: {{variable: registry}}\n"), &many);
+    let planned = planned_of(&text, &Options::default(), &Budget::of(4_000));
+    assert!(planned.report.has_errors() && planned.objects.is_empty(), "{:?}", planned.report);
+}
+
+#[test]
+fn variables_are_listed_with_their_uses() {
+    let (pool, _) = Pool::read(&[Source::new("t.yaml", EXAMPLE)], &Budget::default());
+    let (variables, report) = variables_of(&pool);
+    assert!(report.is_empty());
+    let listed: Vec<_> = variables.iter().map(|variable| (variable.name.as_str(), variable.required, variable.uses.len())).collect();
+    assert_eq!(listed, [("hugePages", false, 2), ("registry", true, 1)]);
+    assert_eq!(variables[0].uses[0].path, None, "that of enabledIf");
+    assert_eq!(variables[1].uses[0].line, line_of(EXAMPLE, "valueFrom: {variable: registry}"));
+    let (_, report) = variables_of(&Pool::default());
+    assert_eq!(report.findings()[0].rule.id, "topology-class-none");
+}
+
+/// A long template in many MachineDeployments is as much as the product of both.
+#[test]
+fn what_a_run_holds_is_bounded() {
+    let worker = "      - {class: worker, name: NAME}\n";
+    let many: String = (0..200).map(|at| worker.replace("NAME", &format!("md-{at}"))).collect();
+    let begin = "      - class: worker\n        name: gpu\n";
+    let text =
+        changed(begin, &format!("{many}{begin}")).replace("content: \"harbour\\n\"", &format!("content: \"{}\"", "x".repeat(10_000)));
+    let small = Budget::default().with(crate::text::budget::Resource::Copies, 1 << 20);
+    let planned = planned_of(&text, &Options::default(), &small);
+    assert_eq!((only(&planned).rule.id, planned.objects.len()), ("topology-size-exceeded", 0));
+    assert_eq!(planned_of(&text, &Options::default(), &Budget::default()).objects.len(), 4 + 201 * 3);
+}
+
+/// What differs between the example and itself with one thing changed: effect, kind, the first field.
+fn changes_of(from: &str, to: &str) -> Vec<(Effect, String, String)> {
+    let (old, new) = (planned(EXAMPLE), planned(&changed(from, to)));
+    assert!(new.report.is_empty(), "{:?}", new.report);
+    let row = |change: Changed| (change.effect, change.kind, change.paths.into_iter().next().unwrap_or_default());
+    against(&old.objects, &new.objects).into_iter().map(row).collect()
+}
+
+#[test]
+fn what_a_change_does_is_told() {
+    let check = |from: &str, to: &str, expected: &[(Effect, &str, &str)]| {
+        let expected: Vec<_> = expected.iter().map(|(effect, kind, path)| (*effect, (*kind).to_owned(), (*path).to_owned())).collect();
+        assert_eq!(changes_of(from, to), expected, "{to}");
+    };
+    check("replicas: 2", "replicas: 2", &[]);
+    let topology = "spec.topology.workers.machineDeployments[0]";
+    check(
+        "replicas: 2",
+        "replicas: 5",
+        &[(Effect::InPlace, "Cluster", &format!("{topology}.replicas")), (Effect::InPlace, "MachineDeployment", "spec.replicas")],
+    );
+    // The variable changes a template, which gets a successor, so machines are replaced.
+    check(
+        "value: 1024",
+        "value: 2048",
+        &[
+            (Effect::InPlace, "Cluster", &format!("{topology}.variables.overrides[0].value")),
+            (Effect::RollsOut, "MachineDeployment", ""),
+            (Effect::Rotated, "WindlassConfigTemplate", "spec.template.spec.files[1].content"),
+        ],
+    );
+    check(
+        "value: registry.example/k8s",
+        "value: mirror.example/k8s",
+        &[
+            (Effect::InPlace, "Cluster", "spec.topology.variables[0].value"),
+            (Effect::RollsOut, "KubeadmControlPlane", "spec.kubeadmConfigSpec.clusterConfiguration.imageRepository"),
+        ],
+    );
+    let renamed: Vec<Effect> = changes_of("        name: gpu", "        name: cpu").into_iter().map(|(effect, ..)| effect).collect();
+    let (created, removed) = (Effect::Created, Effect::Removed);
+    assert_eq!(renamed, [Effect::InPlace, created, created, created, removed, removed, removed]);
+}

@@ -1,0 +1,114 @@
+//! The variables of a class, and where each is used.
+
+use serde_json::Value;
+
+use super::CLASS_NONE;
+use super::class::Class;
+use super::part::Part;
+use crate::diag::{Diagnostic, Report};
+use crate::objects::Pool;
+
+/// A variable that a ClusterClass defines.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Variable {
+    /// `namespace/name` of the class.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Whether a Cluster must set it.
+    pub required: bool,
+    /// `type` of its schema.
+    pub kind: String,
+    /// The default of the whole value.
+    pub default: Option<Value>,
+    /// Its schema, with the keywords that Cluster API knows.
+    pub schema: Value,
+    /// Every use.
+    pub uses: Vec<Usage>,
+}
+
+/// Where a variable is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// The name of the patch.
+    pub patch: String,
+    /// The path that the value goes to; none for `enabledIf`.
+    pub path: Option<String>,
+    /// The file, as the user named it.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+}
+
+/// The variables of all classes of the input, in their order.
+pub(crate) fn variables_of(pool: &Pool) -> (Vec<Variable>, Report) {
+    let classes: Vec<Class<'_>> = pool.objects().iter().filter(|object| Class::is_one(object)).map(Class::of).collect();
+    let mut report = Report::new();
+    if classes.is_empty() {
+        report.push(Diagnostic::of(&CLASS_NONE, "the input holds no ClusterClass").help("name the file with the ClusterClass"));
+    }
+    (classes.iter().flat_map(of_class).collect(), report)
+}
+
+fn of_class(class: &Class<'_>) -> Vec<Variable> {
+    let uses = uses(class);
+    let one = |definition: &super::class::Definition<'_>| Variable {
+        class: class.key(),
+        name: definition.name.to_owned(),
+        required: definition.is_required,
+        kind: definition.schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        default: definition.schema.get("default").filter(|default| !default.is_null()).cloned(),
+        schema: definition.schema.clone(),
+        uses: uses.get(definition.name).cloned().unwrap_or_default(),
+    };
+    class.variables.iter().map(one).collect()
+}
+
+type Uses = std::collections::BTreeMap<String, Vec<Usage>>;
+
+/// Every place of a patch that names a variable, by the name.
+fn uses(class: &Class<'_>) -> Uses {
+    let mut uses = Uses::new();
+    let mut add = |patch: &Part<'_>, part: &Part<'_>, path: Option<&str>, names: Vec<String>| {
+        for name in names {
+            let place = part.place();
+            uses.entry(name).or_default().push(Usage {
+                patch: patch.field("name").text().to_owned(),
+                path: path.map(str::to_owned),
+                file: place.file.map(|file| file.to_string()),
+                line: place.span.map(|span| span.start.line),
+            });
+        }
+    };
+    for patch in &class.patches {
+        let enabled_if = patch.field("enabledIf");
+        add(patch, &enabled_if, None, in_template(enabled_if.text()));
+        for operation in patch.field("definitions").items().flat_map(|definition| definition.field("jsonPatches").items()) {
+            let path = operation.field("path").text();
+            let (variable, template) = (operation.at("valueFrom.variable"), operation.at("valueFrom.template"));
+            let name = variable.text().split(['[', '.']).find(|part| !part.is_empty()).map(str::to_owned);
+            add(patch, &variable, Some(path), name.into_iter().collect());
+            add(patch, &template, Some(path), in_template(template.text()));
+        }
+    }
+    uses
+}
+
+/// The names behind a dot in the actions of a template: what may be a variable.
+fn in_template(text: &str) -> Vec<String> {
+    let mut names = std::collections::BTreeSet::new();
+    let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default());
+    for action in actions {
+        let mut before = ' ';
+        for (at, c) in action.char_indices() {
+            if c == '.' && !before.is_alphanumeric() && !matches!(before, '_' | ')' | '.' | '"') {
+                let name: String = action[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if !name.is_empty() {
+                    names.insert(name);
+                }
+            }
+            before = c;
+        }
+    }
+    names.into_iter().collect()
+}
