@@ -105,6 +105,7 @@ const REFUSED: &[(&str, By, &str)] = &[
 /// Rules of severity error whose examples no program refuses at once, and why they are errors all the same.
 const NOT_REFUSED: &[(&str, &str)] = &[
     ("clusterclass-name-wrong", "the Cluster waits for a class that nobody makes"),
+    ("release-components-misnamed", "nobody sees it before somebody installs that provider of the release"),
     (
         "components-manager-container-missing",
         "clusterctl waits for nothing, and says that the provider is installed",
