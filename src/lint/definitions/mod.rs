@@ -148,6 +148,9 @@ fn plural(crd: &Object) -> Option<Diagnostic> {
     }
     let finding = Diagnostic::of(&NAME_NOT_PLURAL, format!("metadata.name is `{name}`, but plural and group make `{expected}`"));
     let help = match name.strip_suffix(group).and_then(|rest| rest.strip_suffix('.')).filter(|plural| !plural.is_empty()) {
+        Some(plural) if name == crd_name(group, crd.text(&["spec", "names", "kind"])) => {
+            format!("write `plural: {plural}` in `spec.names`")
+        }
         Some(plural) => format!("write `plural: {plural}` in `spec.names`, or name it `{expected}`"),
         None => format!("name it `{expected}`"),
     };
@@ -232,6 +235,8 @@ mod tests {
         let (help, upstream) = told("fooes.foo.dev", "foo.dev", json!({"plural": "foos"})).unwrap();
         assert_eq!(help, "write `plural: fooes` in `spec.names`, or name it `foos.foo.dev`");
         assert_eq!(upstream, "metadata.name: Invalid value: \"fooes.foo.dev\": must be spec.names.plural+\".\"+spec.group");
+        let right = told("foos.foo.dev", "foo.dev", json!({"kind": "Foo", "plural": "fooes"})).unwrap().0;
+        assert_eq!(right, "write `plural: foos` in `spec.names`", "Cluster API looks for that name");
         assert_eq!(told("foos.bar.dev", "foo.dev", json!({"plural": "foos"})).unwrap().0, "name it `foos.foo.dev`");
     }
 }

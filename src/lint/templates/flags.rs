@@ -95,12 +95,14 @@ fn control_planes(objects: &[Object]) -> BTreeSet<(&str, &str)> {
     references.map(|reference| (group_of(reference), fields::kind(reference))).collect()
 }
 
+/// The group by which an object is judged.
+fn group<'o>(object: &'o Object, control_planes: &BTreeSet<(&str, &str)>) -> &'o str {
+    if control_planes.contains(&(object.group(), object.kind())) { CONTROL_PLANE } else { object.group() }
+}
+
 fn ignored(sampled: &Sampled, (variable, fields): Flag, control_planes: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
-    let group = |object: &Object| match control_planes.contains(&(object.group(), object.kind())) {
-        true => CONTROL_PLANE.to_owned(),
-        false => object.group().to_owned(),
-    };
-    let (object, path) = sampled.objects().iter().find_map(|object| Some((object, field(object, &group(object), fields)?)))?;
+    let (object, path) =
+        sampled.objects().iter().find_map(|object| Some((object, field(object, group(object, control_planes), fields)?)))?;
     let message = format!("{path} of {} is not {variable}, so the flag of clusterctl that sets it has no effect", sampled.title(object));
     let finding = Diagnostic::of(&FLAG_IGNORED, message).at(object.place(&path));
     let name = path.segments().last().map(|last| FieldPath::root().with(last.clone()).to_string()).unwrap_or_default();
