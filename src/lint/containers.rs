@@ -150,7 +150,7 @@ fn images(objects: &[Object]) -> Report {
 
 fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic {
     let (what, help) = match fault {
-        ImageFault::NotCanonical => ("does not name its registry", format!("write it in full, such as `docker.io/library/{image}`")),
+        ImageFault::NotCanonical => ("does not name its registry", format!("write it in full, such as `{}`", canonical(image))),
         ImageFault::UpperCase(_) => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
         ImageFault::Malformed(_) => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
     };
@@ -160,15 +160,63 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
         .upstream(fault.to_string())
 }
 
+/// What Docker makes of a name without a registry.
+fn canonical(image: &str) -> String {
+    let rest = image.strip_prefix("index.docker.io/").or_else(|| image.strip_prefix("docker.io/")).unwrap_or(image);
+    format!("docker.io/{}{rest}", if rest.contains('/') { "" } else { "library/" })
+}
+
+/// clusterctl's `IsDeploymentWithManager`, which looks at the containers that keep running.
+pub(super) fn is_awaited(object: &Object) -> bool {
+    let mut containers = object.items(&["spec", "template", "spec", "containers"]).iter();
+    object.is("apps", "Deployment") && containers.any(|container| container["name"] == MANAGER_CONTAINER)
+}
+
 /// `clusterctl init --wait-providers` looks at containers of this name only.
 fn manager(objects: &[Object]) -> Option<Diagnostic> {
     let mut deployments = objects.iter().filter(|object| object.is("apps", "Deployment"));
     let first = deployments.next()?;
-    let has_manager = |object: &Object| pods::containers(object.value()).any(|(_, container)| container["name"] == MANAGER_CONTAINER);
-    if has_manager(first) || deployments.any(has_manager) {
+    if is_awaited(first) || deployments.any(is_awaited) {
         return None;
     }
     let finding = Diagnostic::of(&MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", first.title()));
     let finding = finding.at(first.place(&FieldPath::of_fields("spec.template.spec.containers")));
     Some(finding.help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn deployment(pod: Value) -> Object {
+        let spec = json!({"template": {"spec": pod}});
+        Object::made(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}))
+    }
+
+    /// Cluster API, cmd/clusterctl/internal/util/objs.go, IsDeploymentWithManager: `spec.template.spec.containers` alone.
+    #[test]
+    fn the_manager_keeps_running() {
+        let of = |list: &str| manager(&[deployment(json!({list: [{"name": "manager"}]}))]).map(|finding| finding.rule.id);
+        assert_eq!(of("containers"), None);
+        assert_eq!(of("initContainers"), Some(MANAGER_MISSING.id));
+        assert_eq!(of("ephemeralContainers"), Some(MANAGER_MISSING.id));
+    }
+
+    /// distribution/reference, `splitDockerDomain`: `library` is for names of one part.
+    #[test]
+    fn images_are_completed_as_docker_does() {
+        for (image, expected) in [
+            ("nginx:1", "docker.io/library/nginx:1"),
+            ("owner/name:1", "docker.io/owner/name:1"),
+            ("docker.io/nginx:1", "docker.io/library/nginx:1"),
+            ("index.docker.io/owner/name:1", "docker.io/owner/name:1"),
+        ] {
+            let report = images(&[deployment(json!({"containers": [{"name": "manager", "image": image}]}))]);
+            let help = report.findings()[0].help.as_ref().unwrap().to_string();
+            assert_eq!(help, format!("write it in full, such as `{expected}`"));
+            assert!(Image::parse(expected).is_ok());
+        }
+    }
 }

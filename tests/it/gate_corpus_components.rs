@@ -258,6 +258,9 @@ const IN_TEMPLATES: &[&str] = &[
     "components-variable-unprefixed rendered/rancher+cluster-api-provider-rke2/bootstrap-components.yaml:2784",
     "components-variable-unprefixed rendered/rancher+cluster-api-provider-rke2/control-plane-components.yaml:6758",
     "components-variable-unprefixed rendered/rancher+cluster-api-provider-rke2@v0.21.1/bootstrap-components.yaml:2575",
+    // A folder with the number of the process in its name, `/tmp/$${BINARY}-extract-$$`.
+    "template-dollar-halved kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:986",
+    "template-dollar-halved kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/prow-dalec-custom-builds/patches/azl3-machine-deployment.yaml:210",
     // Test data that stayed with fields and forms of v1beta1 under v1beta2.
     "template-field-refused kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:103",
     "template-field-refused kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:105",

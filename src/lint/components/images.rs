@@ -281,12 +281,25 @@ fn is_of(tag: &str, version: &Version) -> bool {
     // A tag has no plus sign.
     let text = version.to_string().replace('+', "-");
     let tag = tag.strip_prefix('v').unwrap_or(tag).replace('_', "-");
-    let is_earlier = |rest: &str| ["alpha", "beta", "dev", "pre", "rc"].iter().any(|word| rest.starts_with(word));
     match tag.strip_prefix(&text) {
         Some("") => true,
-        Some(rest) => rest.strip_prefix('-').is_some_and(|rest| !is_earlier(rest)),
+        Some(rest) => rest.strip_prefix('-').is_some_and(|rest| !is_earlier(rest) && !is_later(rest)),
         None => false,
     }
+}
+
+/// Whether what follows a version is that of a build before the release.
+fn is_earlier(rest: &str) -> bool {
+    ["alpha", "beta", "dev", "pre", "rc"].iter().any(|word| rest.starts_with(word))
+}
+
+/// Whether what follows a version is that of a build after the release: of `git describe`, or of a tool that calls its builds so.
+fn is_later(rest: &str) -> bool {
+    let parts: Vec<&str> = rest.split(['-', '.']).collect();
+    let is_word = |part: &&str| ["dirty", "next", "snapshot"].contains(&part.to_lowercase().as_str());
+    let is_commit = |part: &str| part.strip_prefix('g').is_some_and(|hash| hash.len() >= 4 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    parts.iter().any(is_word) || parts.windows(2).any(|pair| is_number(pair[0]) && is_commit(pair[1]))
 }
 
 #[cfg(test)]
@@ -317,6 +330,13 @@ mod tests {
             ("v0.2.0", "0.2.0-rc.1", false),
             ("v0.1.0", "0.2.0", false),
             ("v0.2.01", "0.2.0", false),
+            ("v0.2.0-amd64", "0.2.0", true),
+            ("v0.2.0-ubuntu-22.04", "0.2.0", true),
+            ("v0.2.0-5-g1a2b3c4", "0.2.0", false),
+            ("v0.2.0-rc.1-5-g1a2b3c4", "0.2.0-rc.1", false),
+            ("v0.2.0-dirty", "0.2.0", false),
+            ("v0.2.0-5-g1a2b3c4-dirty", "0.2.0", false),
+            ("0.2.0-SNAPSHOT-1a2b3c4", "0.2.0", false),
         ] {
             let found = released(&[deployment(manager(&format!("ghcr.io/a/b:{tag}")))], &version(of), check);
             assert_eq!(found.is_empty(), is_its, "{tag} of {of}");

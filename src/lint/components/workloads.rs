@@ -3,6 +3,7 @@
 use crate::contract::{MANAGER_CONTAINER, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Scope;
+use crate::lint::containers::is_awaited;
 use crate::objects::{Object, pods};
 
 rules! {
@@ -65,12 +66,6 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let is_any_awaited = workloads.iter().any(|object| is_awaited(object));
     let judged = workloads.into_iter().filter(|object| scope.is_whole() && (is_any_awaited || object.kind() != "Deployment"));
     judged.filter(|object| !is_awaited(object)).map(finding).collect()
-}
-
-/// clusterctl's `IsDeploymentWithManager`, which looks at the containers that keep running.
-fn is_awaited(object: &Object) -> bool {
-    let mut containers = object.items(&["spec", "template", "spec", "containers"]).iter();
-    object.kind() == "Deployment" && containers.any(|container| container["name"] == MANAGER_CONTAINER)
 }
 
 fn finding(object: &Object) -> Diagnostic {

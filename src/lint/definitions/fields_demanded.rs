@@ -6,7 +6,7 @@ use super::kind::{Definition, Version, definitions};
 use super::unmet::{Fault, Wrong, faults, mended};
 use crate::contract::{ContractVersion, Role, book};
 use crate::diag::{Diagnostic, Report, rules};
-use crate::lint::Scope;
+use crate::lint::{Extent, Scope};
 
 rules! {
     /// the schema of a kind lacks a field that the core needs
@@ -238,13 +238,26 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for definition in &definitions {
         let Some(role) = definition.role else { continue };
-        // Whether a ClusterClass can use the kind.
-        let has_classes = kinds.contains(&(definition.group(), format!("{}Template", definition.kind()).as_str()));
+        let has_template = kinds.contains(&(definition.group(), format!("{}Template", definition.kind()).as_str()));
+        let classes = match scope.extent {
+            _ if has_template => Classes::Can,
+            Extent::Whole => Classes::Cannot,
+            Extent::Part => Classes::May,
+        };
         for promised in promised(definition) {
-            report.extend(judge(definition, role, &promised, has_classes));
+            report.extend(judge(definition, role, &promised, classes));
         }
     }
     report
+}
+
+/// Whether a ClusterClass can use a kind, for which it needs the template.
+#[derive(Clone, Copy, PartialEq)]
+enum Classes {
+    Can,
+    /// The template may be elsewhere.
+    May,
+    Cannot,
 }
 
 /// A version that somebody says to fulfil a contract.
@@ -272,18 +285,18 @@ fn promised<'a>(definition: &Definition<'a>) -> Vec<Promised<'a>> {
     found
 }
 
-fn judge(definition: &Definition<'_>, role: Role, promised: &Promised<'_>, has_classes: bool) -> Vec<Diagnostic> {
+fn judge(definition: &Definition<'_>, role: Role, promised: &Promised<'_>, classes: Classes) -> Vec<Diagnostic> {
     let Some(schema) = promised.version.schema() else { return Vec::new() };
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for fault in faults(schema, role, promised.contract) {
-        match fault.effect(has_classes).filter(|_| promised.is_taken) {
+        match fault.effect(classes == Classes::Can).filter(|_| promised.is_taken) {
             Some(effect) => found.push(broken(definition, role, promised, &fault, effect)),
             // In the version that it takes the core reads what is left of the older contract; who asks for the newer one is told.
             None if promised.is_taken && fault.wrong == Wrong::Left => {}
             None => unread.push(fault),
         }
     }
-    found.extend(incomplete(definition, promised, &unread));
+    found.extend(incomplete(definition, promised, &unread, classes));
     found
 }
 
@@ -307,8 +320,8 @@ fn broken(definition: &Definition<'_>, role: Role, promised: &Promised<'_>, faul
         .note(format!("{}: {}", role.as_str(), fault.demand.url(contract)))
 }
 
-/// What the core does not read, of one version.
-fn incomplete(definition: &Definition<'_>, promised: &Promised<'_>, faults: &[Fault]) -> Option<Diagnostic> {
+/// What the core does not read, of one version, or perhaps reads.
+fn incomplete(definition: &Definition<'_>, promised: &Promised<'_>, faults: &[Fault], classes: Classes) -> Option<Diagnostic> {
     let first = faults.first()?;
     let (version, label) = (promised.version, promised.contract.label());
     let message = format!(
@@ -322,7 +335,11 @@ fn incomplete(definition: &Definition<'_>, promised: &Promised<'_>, faults: &[Fa
     let place = definition.crd.key_place(&version.schema_path().join(&first.at));
     let finding = Diagnostic::of(&INCOMPLETE, message).at(place);
     let finding = if promised.is_taken || definition.looked_up().is_none() {
-        finding.help(mends).note("the core does not read it today")
+        let is_perhaps_read = |fault: &Fault| promised.is_taken && classes == Classes::May && fault.effect(true).is_some();
+        finding.help(mends).note(match faults.iter().any(is_perhaps_read) {
+            true => "the core reads it in Clusters of a ClusterClass",
+            false => "the core does not read it today",
+        })
     } else {
         let help = format!("take {} out of the label `{label}`, or {mends}", version.name);
         finding.help(help).note("the core takes another version, so that this hurts only who uses the old one")
@@ -476,6 +493,20 @@ mod tests {
         let moved = "spec.machineTemplate.infrastructureRef:object";
         assert_eq!(objects(moved, true), ["crd-contract-field-missing"]);
         assert_eq!(objects("spec.machineTemplate.spec.infrastructureRef:object", true), NONE);
+    }
+
+    /// The template of a kind, without which no ClusterClass can use it, may be in another folder.
+    #[test]
+    fn what_is_elsewhere_may_have_classes() {
+        let labels = json!({"cluster.x-k8s.io/v1beta2": "v1"});
+        let paths = "status.initialization.controlPlaneInitialized:boolean spec.version:string";
+        let (pool, budget) = (Pool::of(vec![crd("FooControlPlane", labels, &[("v1", paths)])]), Budget::default());
+        let note = |extent| {
+            let [finding] = check(&Scope { extent, ..Scope::of(&pool, None, &budget) }).into_findings().try_into().unwrap();
+            (finding.rule.id, finding.notes[0].clone())
+        };
+        assert_eq!(note(Extent::Whole), (INCOMPLETE.id, "the core does not read it today".to_owned()));
+        assert_eq!(note(Extent::Part), (INCOMPLETE.id, "the core reads it in Clusters of a ClusterClass".to_owned()));
     }
 
     /// Book, "InfraMachineTemplate, InfraMachineTemplateList resource definition".

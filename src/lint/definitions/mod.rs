@@ -56,6 +56,45 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 ```
 ");
+    /// the name of a CRD is not made of its plural and its group
+    NAME_NOT_PLURAL = error("crd-name-not-plural"), page(r"
+The API server takes a CRD only when its name is `spec.names.plural`, a dot and `spec.group`. It refuses all others, and clusterctl ends
+with its error after it has created a part of the objects.
+
+Write the plural that the name begins with, or name the CRD after its plural; `crd-name-wrong` says which plural Cluster API computes.
+
+## Bad
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: fooidentities.infrastructure.cluster.x-k8s.io
+  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentitys, singular: fooidentity}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+```
+
+## Good
+
+```yaml infrastructure-components.yaml
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: fooidentities.infrastructure.cluster.x-k8s.io
+  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentities, singular: fooidentity}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+```
+");
     /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
     NOT_STRUCTURAL = error("crd-not-structural");
     /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
@@ -76,13 +115,20 @@ pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
 
 /// Judges a CRD, labels included.
 pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
-    let mut report = check_part(crd, budget);
-    report.extend(name(crd));
+    let mut report = apart_from_its_name(crd, budget);
+    // Whoever mends the one mends the other.
+    report.extend(name(crd).or_else(|| plural(crd)));
     report
 }
 
 /// Judges a CRD to which kustomize may still add labels and annotations, such as the one that waives the rule about its name.
 pub(super) fn check_part(crd: &Object, budget: &Budget) -> Report {
+    let mut report = apart_from_its_name(crd, budget);
+    report.extend(plural(crd));
+    report
+}
+
+fn apart_from_its_name(crd: &Object, budget: &Budget) -> Report {
     let mut report: Report = contract_labels::unknown_versions(crd).into_iter().collect();
     report.extend(conversion(crd));
     report.extend(structure(crd, budget));
@@ -93,13 +139,30 @@ fn path(fields: &[&str]) -> FieldPath {
     fields.iter().fold(FieldPath::root(), |path, field| path.field(*field))
 }
 
-/// The core computes the name instead of searching for it.
+/// The API server wants the plural in the name. That one of its parts is not there is another fault.
+fn plural(crd: &Object) -> Option<Diagnostic> {
+    let (group, plural) = (crd.text(&["spec", "group"]), crd.text(&["spec", "names", "plural"]));
+    let (name, expected) = (crd.name(), format!("{plural}.{group}"));
+    if group.is_empty() || plural.is_empty() || name == expected {
+        return None;
+    }
+    let finding = Diagnostic::of(&NAME_NOT_PLURAL, format!("metadata.name is `{name}`, but plural and group make `{expected}`"));
+    let help = match name.strip_suffix(group).and_then(|rest| rest.strip_suffix('.')).filter(|plural| !plural.is_empty()) {
+        Some(plural) if name == crd_name(group, crd.text(&["spec", "names", "kind"])) => {
+            format!("write `plural: {plural}` in `spec.names`")
+        }
+        Some(plural) => format!("write `plural: {plural}` in `spec.names`, or name it `{expected}`"),
+        None => format!("name it `{expected}`"),
+    };
+    let said = format!("metadata.name: Invalid value: \"{name}\": must be spec.names.plural+\".\"+spec.group");
+    Some(finding.at(crd.place(&path(&["metadata", "name"]))).help(help).upstream(said))
+}
+
+/// The core computes the name instead of searching for it, unless an annotation says that it never looks for the kind.
 fn name(crd: &Object) -> Option<Diagnostic> {
-    let (group, kind, plural) =
-        (crd.text(&["spec", "group"]), crd.text(&["spec", "names", "kind"]), crd.text(&["spec", "names", "plural"]));
-    let skipped = crd.value()["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
-    let expected = if skipped { format!("{plural}.{group}") } else { crd_name(group, kind) };
-    (crd.name() != expected).then(|| {
+    let expected = crd_name(crd.text(&["spec", "group"]), crd.text(&["spec", "names", "kind"]));
+    let is_skipped = crd.value()["metadata"]["annotations"].get(labels::SKIP_CRD_NAME_CHECK).is_some();
+    (!is_skipped && crd.name() != expected).then(|| {
         Diagnostic::of(&NAME_WRONG, format!("metadata.name is `{}`, but Cluster API looks for `{expected}`", crd.name()))
             .at(crd.place(&path(&["metadata", "name"])))
             .help(format!(
@@ -149,12 +212,31 @@ mod tests {
                 "metadata": {"name": called, "annotations": annotations},
                 "spec": {"group": "foo.dev", "names": {"kind": "FooConfig", "plural": "foos"}},
             });
-            name(&Object::made(crd)).is_some()
+            let crd = Object::made(crd);
+            name(&crd).or_else(|| plural(&crd)).map(|finding| finding.rule.id)
         };
         let skip = json!({"clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check": ""});
-        assert!(faulty("foos.foo.dev", json!({"other": ""})));
-        assert!(!faulty("foos.foo.dev", skip.clone()));
-        assert!(faulty("fooconfigs.foo.dev", skip));
-        assert!(!faulty("fooconfigs.foo.dev", json!({})));
+        assert_eq!(faulty("foos.foo.dev", json!({"other": ""})), Some("crd-name-wrong"));
+        assert_eq!(faulty("foos.foo.dev", skip.clone()), None);
+        assert_eq!(faulty("fooconfigs.foo.dev", skip), Some("crd-name-not-plural"));
+        assert_eq!(faulty("fooconfigs.foo.dev", json!({})), Some("crd-name-not-plural"));
+    }
+
+    /// apiextensions-apiserver, pkg/apis/apiextensions/validation, ValidateCustomResourceDefinition.
+    #[test]
+    fn the_name_is_plural_and_group() {
+        let told = |name: &str, group: &str, names: Value| {
+            let crd = json!({"metadata": {"name": name}, "spec": {"group": group, "names": names}});
+            plural(&Object::made(crd)).map(|finding| (finding.help.unwrap().to_string(), finding.upstream.unwrap_or_default()))
+        };
+        assert_eq!(told("foos.foo.dev", "foo.dev", json!({"plural": "foos"})), None);
+        assert_eq!(told("foos.foo.dev", "foo.dev", json!({"kind": "Foo"})), None);
+        assert_eq!(told("foos.foo.dev", "", json!({"plural": "foos"})), None);
+        let (help, upstream) = told("fooes.foo.dev", "foo.dev", json!({"plural": "foos"})).unwrap();
+        assert_eq!(help, "write `plural: fooes` in `spec.names`, or name it `foos.foo.dev`");
+        assert_eq!(upstream, "metadata.name: Invalid value: \"fooes.foo.dev\": must be spec.names.plural+\".\"+spec.group");
+        let right = told("foos.foo.dev", "foo.dev", json!({"kind": "Foo", "plural": "fooes"})).unwrap().0;
+        assert_eq!(right, "write `plural: foos` in `spec.names`", "Cluster API looks for that name");
+        assert_eq!(told("foos.bar.dev", "foo.dev", json!({"plural": "foos"})).unwrap().0, "name it `foos.foo.dev`");
     }
 }

@@ -20,7 +20,7 @@ rules! {
 /// Judges by the contract that is wanted; without one there is nothing to say.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let Some(wanted) = scope.wanted_contract else { return Report::new() };
-    let mut report: Report = scope.objects.iter().filter_map(|object| object_outdated(object, wanted)).collect();
+    let mut report: Report = scope.objects.iter().filter_map(|object| object_outdated(object, wanted, Object::title)).collect();
     for definition in definitions(scope) {
         let (Some(role), Some(promise)) = (definition.looked_up(), definition.newest_promise()) else { continue };
         let Some(version) = definition.served().remove(promise.taken()) else { continue };
@@ -90,15 +90,34 @@ const OWN_TYPES: [(&str, &str); 6] = [
 ];
 
 /// Versions of Cluster API's types are called like contracts, and end with them (book: "Cluster API release vs API versions").
-fn object_outdated(object: &Object, wanted: ContractVersion) -> Option<Diagnostic> {
-    let version = ContractVersion::parse(object.version()).filter(|version| *version < wanted)?;
+pub(in crate::lint) fn object_outdated(
+    object: &Object,
+    wanted: ContractVersion,
+    title: impl FnOnce(&Object) -> String,
+) -> Option<Diagnostic> {
     OWN_TYPES.iter().find(|(group, kind)| *group == object.group() && object.kind().starts_with(kind))?;
-    let message = format!("{} is written in {}", object.title(), object.api_version());
+    let version = ContractVersion::parse(object.version());
+    let is_older = version.is_some_and(|version| version < wanted) || is_alpha_of(object, wanted);
+    if !is_older {
+        return None;
+    }
+    let message = format!("{} is written in {}", title(object), object.api_version());
     let finding = Diagnostic::of(&OBJECT_OUTDATED, message).at(object.place(&FieldPath::of_fields("apiVersion")));
     let finding = finding.help(format!("write it in `apiVersion: {}/{}`", object.group(), wanted.as_str()));
-    Some(finding.note(
-        version.ends_with().map_or_else(String::new, |release| format!("Cluster API {release} no longer serves {}", version.as_str())),
-    ))
+    let end = version.and_then(|version| Some((version, version.ends_with()?)));
+    Some(
+        finding.note(
+            end.map_or_else(String::new, |(version, release)| format!("Cluster API {release} no longer serves {}", version.as_str())),
+        ),
+    )
+}
+
+/// Types that began as v1alpha1 after the contracts of that name were over, and the first version after it.
+const ALPHAS: [(&str, ContractVersion); 2] =
+    [("ipam.cluster.x-k8s.io", ContractVersion::V1Beta1), ("runtime.cluster.x-k8s.io", ContractVersion::V1Beta2)];
+
+fn is_alpha_of(object: &Object, wanted: ContractVersion) -> bool {
+    object.version() == "v1alpha1" && ALPHAS.iter().any(|(group, next)| *group == object.group() && *next <= wanted)
 }
 
 #[cfg(test)]
@@ -170,5 +189,18 @@ mod tests {
         assert_eq!(of("bootstrap.cluster.x-k8s.io/v1beta1", "KubeadmConfigTemplate").len(), 1);
         assert_eq!(of("bootstrap.cluster.x-k8s.io/v1beta1", "FooConfigTemplate"), NONE);
         assert_eq!(of("cluster.x-k8s.io/v1beta2", "Cluster"), NONE);
+        assert_eq!(
+            of("runtime.cluster.x-k8s.io/v1alpha1", "ExtensionConfig"),
+            ["object-api-version-outdated: ExtensionConfig/x is written in runtime.cluster.x-k8s.io/v1alpha1: "]
+        );
+        assert_eq!(of("ipam.cluster.x-k8s.io/v1alpha1", "IPAddressClaim").len(), 1);
+        assert_eq!(of("ipam.cluster.x-k8s.io/v1alpha1", "FooPool"), NONE);
+    }
+
+    /// ExtensionConfig has no v1beta1 (Cluster API, api/runtime).
+    #[test]
+    fn the_first_version_is_not_old_before_the_second() {
+        let object = Object::made(json!({"apiVersion": "runtime.cluster.x-k8s.io/v1alpha1", "kind": "ExtensionConfig"}));
+        assert_eq!(told(object, Some(ContractVersion::V1Beta1)), NONE);
     }
 }

@@ -1,10 +1,12 @@
 //! Variables that flags of `clusterctl generate cluster` set (book: clusterctl, "Common variables"; checklist CC-37).
 
+use std::collections::BTreeSet;
+
 use super::Sampled;
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::misfit::Shape;
-use crate::objects::{Object, select};
+use crate::objects::{Object, fields, select};
 use crate::text::envsubst::Template;
 
 rules! {
@@ -78,11 +80,29 @@ pub(super) fn check(sampled: &Sampled, template: &Template) -> Report {
     if uses.is_empty() {
         return Report::new();
     }
-    FLAGS.iter().filter(|(variable, _)| !is_used(variable)).filter_map(|flag| ignored(sampled, *flag)).collect()
+    let control_planes = control_planes(sampled.objects());
+    FLAGS.iter().filter(|(variable, _)| !is_used(variable)).filter_map(|flag| ignored(sampled, *flag, &control_planes)).collect()
 }
 
-fn ignored(sampled: &Sampled, (variable, fields): Flag) -> Option<Diagnostic> {
-    let (object, path) = sampled.objects().iter().find_map(|object| Some((object, field(object, fields)?)))?;
+/// Groups and kinds that the Clusters name as their control planes: not all are of Cluster API's group for them.
+fn control_planes(objects: &[Object]) -> BTreeSet<(&str, &str)> {
+    let references =
+        objects.iter().filter(|object| object.is(CORE, "Cluster")).filter_map(|object| object.field(&["spec", "controlPlaneRef"]));
+    let group_of = |reference| match fields::text(reference, &["apiGroup"]) {
+        "" => fields::group_version(reference).0,
+        group => group,
+    };
+    references.map(|reference| (group_of(reference), fields::kind(reference))).collect()
+}
+
+/// The group by which an object is judged.
+fn group<'o>(object: &'o Object, control_planes: &BTreeSet<(&str, &str)>) -> &'o str {
+    if control_planes.contains(&(object.group(), object.kind())) { CONTROL_PLANE } else { object.group() }
+}
+
+fn ignored(sampled: &Sampled, (variable, fields): Flag, control_planes: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
+    let (object, path) =
+        sampled.objects().iter().find_map(|object| Some((object, field(object, group(object, control_planes), fields)?)))?;
     let message = format!("{path} of {} is not {variable}, so the flag of clusterctl that sets it has no effect", sampled.title(object));
     let finding = Diagnostic::of(&FLAG_IGNORED, message).at(object.place(&path));
     let name = path.segments().last().map(|last| FieldPath::root().with(last.clone()).to_string()).unwrap_or_default();
@@ -91,9 +111,9 @@ fn ignored(sampled: &Sampled, (variable, fields): Flag) -> Option<Diagnostic> {
     Some(finding.help(format!("write `{name}: {text}`")))
 }
 
-/// The first of the fields that an object has.
-fn field(object: &Object, fields: &[(&str, &str, &str)]) -> Option<FieldPath> {
-    let own = fields.iter().filter(|(group, kind, _)| *group == object.group() && (kind.is_empty() || *kind == object.kind()));
+/// The first of the fields that an object has, as one of a group.
+fn field(object: &Object, group: &str, fields: &[(&str, &str, &str)]) -> Option<FieldPath> {
+    let own = fields.iter().filter(|(of, kind, _)| *of == group && (kind.is_empty() || *kind == object.kind()));
     let of = |path: &str| {
         [Shape::Number, Shape::Text].into_iter().find_map(|shape| select(object.value(), path, shape).found.into_iter().next())
     };
@@ -129,6 +149,15 @@ mod tests {
             ["spec.version: write `version: ${KUBERNETES_VERSION}`", "spec.replicas: write `replicas: ${CONTROL_PLANE_MACHINE_COUNT:=3}`",]
         );
         assert_eq!(found(&control_plane("v1.34.0", "3").replace("${CLUSTER_NAME}", "fixed")), [""; 0], "no template");
+        let other = control_plane("v1.34.0", "${CONTROL_PLANE_MACHINE_COUNT}").replace("controlplane.cluster.x-k8s.io", "foo.example.com");
+        assert_eq!(found(&other), [""; 0]);
+        for of in ["apiGroup: foo.example.com", "apiVersion: foo.example.com/v1beta2"] {
+            let cluster = format!(
+                "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: x}}\nspec: {{controlPlaneRef: {{{of}, kind: FooControlPlane}}}}\n"
+            );
+            let found = found(&format!("{cluster}---\n{other}"));
+            assert_eq!(found, ["spec.version: write `version: ${KUBERNETES_VERSION:=v1.34.0}`"], "{of}");
+        }
         let workers = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\"}\nspec:\n  topology:\n    workers:\n      machineDeployments:\n      - {name: a}\n      - {name: b, replicas: 2}\n";
         assert_eq!(
             found(workers),

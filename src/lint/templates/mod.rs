@@ -12,8 +12,9 @@ pub(crate) mod variables;
 
 use std::collections::BTreeSet;
 
-use super::{Audience, Extent, template_text};
-use crate::contract::{CLUSTER_CLASS_PREFIX, cluster_class_name, template_flavor};
+use super::definitions::outdated::object_outdated;
+use super::{Audience, Extent, Wishes, template_text};
+use crate::contract::{CLUSTER_CLASS_PREFIX, CORE_GROUP, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Report};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
@@ -89,8 +90,9 @@ impl Judge<'_> {
             None => self.template(&sampled),
         });
         report.extend(template_text::check(self.source, budget));
-        if matches!(self.asked.audience, Audience::Author(_)) {
+        if let Audience::Author(wishes) = self.asked.audience {
             report.extend(sampled.substituted.restore(self.advice(&sampled)));
+            report.extend(outdated(&sampled, wishes));
             report.extend(check_text(self.source, budget));
         }
         report
@@ -118,6 +120,12 @@ impl Judge<'_> {
         }
         report
     }
+}
+
+/// Objects in an older version of Cluster API's types than the author wants.
+fn outdated(sampled: &Sampled, wishes: Wishes<'_>) -> Report {
+    let Some(wanted) = wishes.contract else { return Report::new() };
+    sampled.judge(|object| object_outdated(object, wanted, |object| sampled.title(object)))
 }
 
 /// Judges the text as it is written. Variables can break the YAML of a file that is sound once they are replaced: then its scripts are
@@ -210,7 +218,7 @@ fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
 
 /// A template with a topology needs the file of its class beside it.
 fn class_of_topology(sampled: &Sampled, object: &Object, classes: &BTreeSet<&str>) -> Option<Diagnostic> {
-    if object.kind() != "Cluster" {
+    if !object.is(CORE_GROUP, "Cluster") {
         return None;
     }
     let paths = [FieldPath::of_fields("spec.topology.classRef.name"), FieldPath::of_fields("spec.topology.class")];
@@ -282,7 +290,7 @@ fn namespace_of_class(sampled: &Sampled, object: &Object) -> Option<Diagnostic> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lint::Wishes;
+    use crate::contract::ContractVersion;
 
     const ALL: Asked<'_> = Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[] };
 
@@ -309,6 +317,24 @@ mod tests {
     fn topology_needs_the_file_of_its_class() {
         let old = format!("{CLUSTER}spec:\n  topology:\n    class: foo\n");
         assert_eq!(rules(&[("cluster-template-topology.yaml", &old)]), ["template-class-missing:8"]);
+        let other = old.replace("cluster.x-k8s.io/v1beta2", "cluster.example.com/v1");
+        assert_eq!(rules(&[("cluster-template-topology.yaml", &other)]), [""; 0], "a Cluster of another group");
+    }
+
+    #[test]
+    fn older_versions_of_types_are_told_to_who_wants_newer_ones() {
+        let text = "a: ${FIRST:=a much longer value than the variable}\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\"}\n";
+        let told = |contract| {
+            let wishes = Wishes { contract, ..Wishes::NONE };
+            let asked = Asked { audience: Audience::Author(wishes), ..ALL };
+            let report = check(&[Source::new("cluster-template.yaml", text)], &asked, &Budget::default());
+            let found = report.findings().iter().filter(|finding| finding.rule.id == "object-api-version-outdated");
+            found.map(|finding| (finding.message.clone(), finding.place.span.map_or(0, |span| span.start.line))).collect::<Vec<_>>()
+        };
+        let message = "Cluster/${CLUSTER_NAME} is written in cluster.x-k8s.io/v1beta1".to_owned();
+        assert_eq!(told(Some(ContractVersion::V1Beta2)), [(message, 3)]);
+        assert_eq!(told(Some(ContractVersion::V1Beta1)), []);
+        assert_eq!(told(None), []);
     }
 
     #[test]

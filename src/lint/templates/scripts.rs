@@ -78,12 +78,17 @@ data:
 ");
 }
 
-/// `NAME=`, `for NAME in`, `read NAME`, at the beginning of a command.
+/// `NAME=` at the beginning of a command; what declares may name others before it.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
-    let expression = r"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-\w+[ \t]+)*)?([A-Za-z_]\w*)=(.*)$";
+    let expression =
+        r"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)=";
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 
+/// `NAME=` behind a value: `local A=1 B=2`.
+static NEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]+([A-Za-z_]\w*)=").expect("internal error: the expression is valid"));
+
+/// `for NAME in`, `read NAME`.
 static LOOP: LazyLock<Regex> = LazyLock::new(|| {
     let expression = r"(?m)\bfor[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)";
     Regex::new(expression).expect("internal error: the expression is valid")
@@ -99,15 +104,16 @@ pub(super) fn check(source: &Source, template: &Template, documents: &[Document]
     report
 }
 
-/// A `$$` behind which no name, brace or parenthesis comes: there nobody escapes anything.
+/// A `$$` behind which the line, a word or a quoted text ends, or a sign comes that no expansion begins with: there nobody escapes anything.
 fn halved(source: &Source) -> Option<Diagnostic> {
     let text = source.text();
     let starts = text.match_indices("$$").map(|(at, _)| at).filter(|at| !text[..*at].ends_with('$'));
     let is_own_number = |at: &usize| {
         let rest = &text[at + 2..];
-        let is_escape = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "$_{(@*#?!-'\"".contains(c));
         let line = text[..*at].rsplit('\n').next().unwrap_or_default();
-        !is_escape && !line.trim_start().starts_with('#')
+        let is_escape = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "$_{(@*#?!-".contains(c));
+        let is_quoted = rest.starts_with(['\'', '"']) && !ends_a_text(line, rest);
+        !is_escape && !is_quoted && !line.trim_start().starts_with('#')
     };
     let found: Vec<usize> = starts.filter(is_own_number).collect();
     let (first, others) = found.split_first()?;
@@ -115,6 +121,13 @@ fn halved(source: &Source) -> Option<Diagnostic> {
     let finding = Diagnostic::of(&DOLLAR_HALVED, "clusterctl makes one `$` of `$$`").at(place(*first));
     let finding = finding.help("write `$$$$`, of which `$$` stays");
     Some(others.iter().fold(finding, |finding, at| finding.related(place(*at), "")))
+}
+
+/// Whether the quote behind a `$$` ends a text such as `"/tmp/join-$$"`. One that begins a text belongs to the sign, as in `$'\n'`; and
+/// behind a letter or a bracket stands the end of a pattern, as in `grep -q "ready$$"`.
+fn ends_a_text(line: &str, rest: &str) -> bool {
+    let quote = &rest[..1];
+    line.matches(quote).count() % 2 == 1 && line.ends_with([' ', '\t', '\'', '"', '-', '_', '.', '/', ':', '='])
 }
 
 /// The depth is that of the reader's limits.
@@ -138,8 +151,7 @@ fn replaced(source: &Source, script: &str, uses: &[&(Range<usize>, &str)]) -> Ve
         return Vec::new();
     }
     let (mut set, mut taken) = (BTreeSet::new(), BTreeSet::new());
-    for found in ASSIGNMENT.captures_iter(script) {
-        let (name, value) = (found.get(1).map_or("", |name| name.as_str()), found.get(2).map_or("", |value| value.as_str()));
+    for (name, value) in assignments(script) {
         let is_passed_on = value.match_indices(&format!("${{{name}")).any(|(at, _)| !value[..at].ends_with('$'));
         if is_passed_on {
             taken.insert(name)
@@ -155,6 +167,40 @@ fn replaced(source: &Source, script: &str, uses: &[&(Range<usize>, &str)]) -> Ve
         Diagnostic::of(&SHELL_REPLACED, message).at(source.place_at(span.clone())).help(format!("write `$${{{name}}}`"))
     };
     of_script.map(|used| finding(used)).collect()
+}
+
+/// The variables that a script assigns, with their values as far as they stand on the same line.
+fn assignments(script: &str) -> Vec<(&str, &str)> {
+    let (mut found, mut end) = (Vec::new(), 0);
+    for first in ASSIGNMENT.captures_iter(script) {
+        let mut next = first.get(1).map(|name| name.range()).filter(|name| name.start >= end);
+        while let Some(name) = next {
+            let from = name.end + 1;
+            let value = word(script[from..].lines().next().unwrap_or_default());
+            found.push((&script[name], value));
+            end = from + value.len();
+            next = NEXT.captures(&script[end..]).and_then(|next| next.get(1)).map(|name| end + name.start()..end + name.end());
+        }
+    }
+    found
+}
+
+/// The word of a shell with which a line begins.
+fn word(line: &str) -> &str {
+    let (mut quote, mut depth) = (None, 0_usize);
+    let mut letters = line.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match (quote, letter) {
+            (Some('"' | '`') | None, '\\') => drop(letters.next()),
+            (Some(open), _) => quote = Some(open).filter(|open| *open != letter),
+            (None, '\'' | '"' | '`') => quote = Some(letter),
+            (None, '(' | '{') => depth += 1,
+            (None, ')' | '}') if depth > 0 => depth -= 1,
+            (None, ' ' | '\t' | ';' | '&' | '|' | ')') if depth == 0 => return &line[..at],
+            _ => {}
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -176,7 +222,20 @@ mod tests {
     #[test]
     fn the_number_of_a_process_needs_four_signs() {
         assert_eq!(found("cat > /tmp/x.$$\nrm $$ "), ["template-dollar-halved:3"]);
-        for sound in ["cat > /tmp/x.$$$$", "x=$$(date)", "echo $${A} $$A $$1 \"$$@\"", "# $$", "echo $A"] {
+        // The third stands in Azure's templates of prow-dalec-custom-builds.
+        for own in ["rm $$ /tmp/y", "echo \"pid $$\"", "TEMP_DIR=\"/tmp/$${BINARY}-extract-$$\"", "echo 'x' \"$$\""] {
+            assert_eq!(found(own), ["template-dollar-halved:3"], "{own}");
+        }
+        for sound in [
+            "cat > /tmp/x.$$$$",
+            "x=$$(date)",
+            "echo $${A} $$A $$1 \"$$@\"",
+            "# $$",
+            "echo $A",
+            "IFS=$$'\\n'",
+            "grep -q \"ready$$\"",
+            "grep -v '[a-z]*$$'",
+        ] {
             assert_eq!(found(sound), [""; 0], "{sound}");
         }
     }
@@ -190,6 +249,10 @@ mod tests {
             "for A in 1 2; do\n  echo ${A}\ndone",
             "while read -r A; do\n  echo ${A}\ndone",
             "local -r A=1\necho ${A}\necho ${A}",
+            "B=1; A=2\necho ${A}",
+            "local B=1 A=2\necho ${A}",
+            "declare C B=\"x y\" A=$(date +%s)\necho ${A}",
+            "A=1; C=${D}\necho ${A}",
         ] {
             assert_eq!(
                 found(script),
@@ -204,6 +267,9 @@ mod tests {
             "echo ${A}",
             "B=1\necho ${A}",
             "run --A=1\necho ${A}",
+            "B=1; A=${A}\necho ${A}",
+            "B=\"x; A=1\"\necho ${A}",
+            "local B=1 A=$(echo ${A} | tr a b)\necho ${A}",
         ] {
             assert_eq!(found(sound), [""; 0], "{sound}");
         }

@@ -83,11 +83,63 @@ pub(super) fn check(old: &Object, new: &Object) -> Report {
     changed.map(finding).collect()
 }
 
-/// The value; the API server fills in the group of a role.
+/// The value, or the one that the API server fills in.
 fn value(object: &Object, path: &FieldPath) -> Option<Value> {
-    let mut value = object.at(path)?.clone();
-    if let Some(group) = value.get_mut("apiGroup").filter(|group| group.as_str() == Some("")) {
+    let mut value = object.at(path).filter(|value| !value.is_null()).cloned();
+    match path.to_string().as_str() {
+        "roleRef" => fill_in_group(value.as_mut()),
+        "spec.podManagementPolicy" => value = value.or_else(|| Some(Value::from("OrderedReady"))),
+        _ => {}
+    }
+    value
+}
+
+/// A role is of the group of RBAC where nothing else is said.
+fn fill_in_group(role: Option<&mut Value>) {
+    let Some(role) = role.and_then(Value::as_object_mut) else { return };
+    let group = role.entry("apiGroup").or_insert(Value::Null);
+    if group.is_null() || group.as_str() == Some("") {
         *group = Value::from("rbac.authorization.k8s.io");
     }
-    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(api_version: &str, kind: &str, old: Value, new: Value) -> Vec<String> {
+        let of = |rest: Value| {
+            let mut value = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
+            value.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            Object::made(value)
+        };
+        check(&of(old), &of(new)).findings().iter().map(|finding| finding.place.path.to_string()).collect()
+    }
+
+    const NONE: [&str; 0] = [];
+
+    /// Kubernetes, pkg/apis/rbac/v1/defaults.go: `apiGroup` of a role.
+    #[test]
+    fn roles_are_of_their_group_by_default() {
+        let role = |group: Value| json!({"roleRef": {"kind": "Role", "name": "r", "apiGroup": group}});
+        let told = |old: Value, new: Value| told("rbac.authorization.k8s.io/v1", "RoleBinding", old, new);
+        let without = json!({"roleRef": {"kind": "Role", "name": "r"}});
+        for same in [role("rbac.authorization.k8s.io".into()), role("".into()), role(Value::Null)] {
+            assert_eq!(told(without.clone(), same.clone()), NONE);
+            assert_eq!(told(same, without.clone()), NONE);
+        }
+        assert_eq!(told(without.clone(), json!({"roleRef": {"kind": "Role", "name": "other"}})), ["roleRef"]);
+    }
+
+    /// Kubernetes, pkg/apis/apps/v1/defaults.go: `podManagementPolicy` of a StatefulSet.
+    #[test]
+    fn pods_come_in_their_order_by_default() {
+        let policy = |policy: Value| json!({"spec": {"podManagementPolicy": policy}});
+        let told = |old: Value, new: Value| told("apps/v1", "StatefulSet", old, new);
+        assert_eq!(told(json!({"spec": {}}), policy("OrderedReady".into())), NONE);
+        assert_eq!(told(policy("OrderedReady".into()), policy(Value::Null)), NONE);
+        assert_eq!(told(json!({"spec": {}}), policy("Parallel".into())), ["spec.podManagementPolicy"]);
+    }
 }

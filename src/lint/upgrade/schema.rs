@@ -150,6 +150,70 @@ const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
 const ITEMS: &str = "[]";
 const VALUES: &str = "*";
 
+/// Where the CEL rules of a schema stand.
+const CEL: &str = "x-kubernetes-validations";
+
+const INT_OR_STRING: &str = "integer or string";
+const ANYTHING: &str = "anything";
+
+fn type_of(schema: &Value) -> &str {
+    match schema["type"].as_str() {
+        _ if schema["x-kubernetes-int-or-string"] == true => INT_OR_STRING,
+        Some(name) => name,
+        None => ANYTHING,
+    }
+}
+
+/// Whether each value of one type is one of another. Without a type a schema of old says by `anyOf` what it takes.
+fn takes_more(old: &str, new: &str) -> bool {
+    match new {
+        ANYTHING => true,
+        "number" => old == "integer",
+        INT_OR_STRING => matches!(old, ANYTHING | "integer" | "string"),
+        _ => false,
+    }
+}
+
+/// The properties of the object itself that a CEL rule names.
+fn properties_of(rule: &str) -> impl Iterator<Item = &str> {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let named = rule.match_indices("self.").map(|(at, own)| &rule[at + own.len()..]);
+    named
+        .map(move |rest| rest.strip_prefix('?').unwrap_or(rest))
+        .map(move |rest| &rest[..rest.find(|c| !is_of_name(c)).unwrap_or(rest.len())])
+}
+
+/// Formats of texts that the API server checks (apiextensions-apiserver, pkg/apiserver/validation/formats.go); it ignores all others.
+fn is_checked(format: &str) -> bool {
+    const CHECKED: [&str; 24] = [
+        "bsonobjectid",
+        "byte",
+        "cidr",
+        "creditcard",
+        "date",
+        "date-time",
+        "datetime",
+        "duration",
+        "email",
+        "hexcolor",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "isbn",
+        "isbn10",
+        "isbn13",
+        "mac",
+        "rgbcolor",
+        "ssn",
+        "uri",
+        "uuid",
+        "uuid3",
+        "uuid4",
+        "uuid5",
+    ];
+    CHECKED.contains(&format)
+}
+
 struct Walk {
     /// Fields, and what became of them.
     found: Vec<(FieldPath, String)>,
@@ -166,16 +230,15 @@ impl Walk {
         if old.is_null() || new[OPEN] == true {
             return;
         }
-        if old["type"] != new["type"] && old["x-kubernetes-int-or-string"] != true && new["x-kubernetes-int-or-string"] != true {
-            let name = |schema: &Value| schema["type"].as_str().unwrap_or("anything").to_owned();
-            let takes_more = new["type"].is_null() || (old["type"] == "integer" && new["type"] == "number");
-            if !takes_more {
-                self.tell(format!("is {} and was {}", name(new), name(old)));
-                return;
-            }
+        let (type_of_old, type_of_new) = (type_of(old), type_of(new));
+        if type_of_old != type_of_new && !takes_more(type_of_old, type_of_new) {
+            self.tell(format!("is {type_of_new} and was {type_of_old}"));
+            return;
         }
         self.openness(old, new);
         self.values(old, new);
+        self.alternatives(old, new);
+        self.rules(old, new);
         self.required(old, new);
         self.properties(old, new);
         for (key, segment) in [("items", ITEMS), ("additionalProperties", VALUES)] {
@@ -223,8 +286,57 @@ impl Walk {
                 self.tell(format!("has a higher {key}"));
             }
         }
+        // That a bound itself is left out of another range is told of the bound, where it takes less.
+        for (key, bound) in [("exclusiveMaximum", "maximum"), ("exclusiveMinimum", "minimum")] {
+            if new[key] == true && old[key] != true && new[bound] == old[bound] {
+                self.tell(format!("does not take its {bound} any more"));
+            }
+        }
         if old["nullable"] == true && new["nullable"] != true {
             self.tell("may not be null any more");
+        }
+        // The API server does not look at the formats of numbers.
+        if new["type"] == "string" && new["format"] != old["format"] && new["format"].as_str().is_some_and(is_checked) {
+            self.tell(format!("has the format {}", new["format"].as_str().unwrap_or_default()));
+        }
+    }
+
+    /// What a value has to be beside its type.
+    fn alternatives(&mut self, old: &Value, new: &Value) {
+        for key in ["anyOf", "oneOf"] {
+            let (was, is) = (items(old, &[key]), items(new, &[key]));
+            let is_implied = type_of(new) == INT_OR_STRING && is.iter().all(|schema| schema["type"].is_string());
+            let takes_less = if was.is_empty() { !is.is_empty() } else { !is.is_empty() && !was.iter().all(|schema| is.contains(schema)) };
+            if takes_less && !is_implied {
+                self.tell(format!("has another {key}"));
+            }
+        }
+        let was = items(old, &["allOf"]);
+        // Generators write one and the same bound in `allOf` or beside it.
+        let was_beside = |schema: &Value| {
+            schema.as_object().is_some_and(|bounds| !bounds.is_empty() && bounds.iter().all(|(key, bound)| old[key] == *bound))
+        };
+        if items(new, &["allOf"]).iter().any(|schema| !was.contains(schema) && !was_beside(schema)) {
+            self.tell("has another allOf");
+        }
+        if !new["not"].is_null() && new["not"] != old["not"] {
+            self.tell("has another not");
+        }
+    }
+
+    /// CEL rules. One about a property that is new may be true of each object without it.
+    fn rules(&mut self, old: &Value, new: &Value) {
+        let rules = |schema: &'_ Value| -> BTreeSet<String> {
+            let rules = items(schema, &[CEL]).iter().filter_map(|rule| rule["rule"].as_str());
+            rules.map(|rule| rule.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        let was = rules(old);
+        let is_new_property = |name: &str| new["properties"].get(name).is_some() && old["properties"].get(name).is_none();
+        let added = rules(new).into_iter().filter(|rule| !was.contains(rule) && !properties_of(rule).any(is_new_property)).count();
+        match added {
+            0 => {}
+            1 => self.tell("has a new rule"),
+            _ => self.tell(format!("has {added} new rules")),
         }
     }
 
@@ -262,6 +374,11 @@ mod tests {
     #[test]
     fn only_what_takes_less_is_told() {
         let string = || json!({"type": "string"});
+        let int_or_string = || json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]});
+        let ruled = |rules: &[&str]| {
+            let rules: Vec<Value> = rules.iter().map(|rule| json!({"rule": rule, "message": "m"})).collect();
+            json!({"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": rules})
+        };
         let object = |properties: Value| json!({"type": "object", "properties": properties});
         for (old, new, expected) in [
             (string(), string(), vec![]),
@@ -283,6 +400,50 @@ mod tests {
             (json!({"type": "string", "minLength": 2}), json!({"type": "string", "minLength": 1}), vec![]),
             (json!({"type": "integer"}), json!({"type": "integer", "minimum": 0}), vec!["spec has a higher minimum"]),
             (json!({"type": "string", "nullable": true}), string(), vec!["spec may not be null any more"]),
+            (int_or_string(), string(), vec!["spec is string and was integer or string"]),
+            (int_or_string(), json!({"type": "integer"}), vec!["spec is integer and was integer or string"]),
+            (string(), int_or_string(), vec![]),
+            (json!({"type": "integer"}), int_or_string(), vec![]),
+            (json!({"type": "boolean"}), int_or_string(), vec!["spec is integer or string and was boolean"]),
+            (json!({"x-kubernetes-int-or-string": true}), int_or_string(), vec![]),
+            (string(), json!({"type": "string", "format": "ipv4"}), vec!["spec has the format ipv4"]),
+            (string(), json!({"type": "string", "format": "unheard-of"}), vec![]),
+            (json!({"type": "integer"}), json!({"type": "integer", "format": "int32"}), vec![]),
+            (json!({"type": "string", "format": "ipv4"}), string(), vec![]),
+            (
+                json!({"type": "integer", "minimum": 1}),
+                json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true}),
+                vec!["spec does not take its minimum any more"],
+            ),
+            (
+                json!({"type": "integer", "maximum": 1, "exclusiveMaximum": true}),
+                json!({"type": "integer", "maximum": 1}),
+                vec![],
+            ),
+            (
+                json!({"type": "integer", "minimum": 1}),
+                json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true}),
+                vec![],
+            ),
+            (string(), json!({"type": "string", "anyOf": [{"maxLength": 1}]}), vec!["spec has another anyOf"]),
+            (
+                json!({"type": "string", "anyOf": [{"maxLength": 1}]}),
+                json!({"type": "string", "anyOf": [{"maxLength": 1}, {"minLength": 3}]}),
+                vec![],
+            ),
+            (string(), json!({"type": "string", "oneOf": [{"maxLength": 1}]}), vec!["spec has another oneOf"]),
+            (string(), json!({"type": "string", "allOf": [{"maxLength": 1}]}), vec!["spec has another allOf"]),
+            (
+                json!({"type": "string", "maxLength": 1}),
+                json!({"type": "string", "maxLength": 1, "allOf": [{"maxLength": 1}]}),
+                vec![],
+            ),
+            (string(), json!({"type": "string", "not": {"enum": ["a"]}}), vec!["spec has another not"]),
+            (json!({"type": "string", "not": {"enum": ["a"]}}), string(), vec![]),
+            (ruled(&[]), ruled(&["has(self.a)"]), vec!["spec has a new rule"]),
+            (ruled(&["has(self.a)"]), ruled(&["has(self.a)", "self.a > 1", "self.a > 2"]), vec!["spec has 2 new rules"]),
+            (ruled(&["has(self.a)", "self.a > 1"]), ruled(&["self.a  >\n1"]), vec![]),
+            (json!({"type": "object"}), ruled(&["!has(self.a) || self.a > 1"]), vec![]),
             (object(json!({"a": {"type": "string"}})), object(json!({})), vec!["spec.a is gone"]),
             (object(json!({})), object(json!({"a": {"type": "string"}})), vec![]),
             (
