@@ -77,6 +77,7 @@ const REFUSED: &[(&str, By, &str)] = &[
         "CRD name \"fooidentitys.infrastructure.cluster.x-k8s.io\" is invalid for a CRD referenced in a core Cluster API CRD,it should be \
          \"fooidentities.infrastructure.cluster.x-k8s.io\"",
     ),
+    ("crd-name-not-plural", By::Init, "must be spec.names.plural+\".\"+spec.group"),
     ("crd-storage-version-wrong", By::Init, "must have exactly one version marked as storage version"),
     (
         "metadata-api-version-wrong",
