@@ -110,6 +110,11 @@ fn the_command_line_plans() {
     let worker = report["objects"].as_array().unwrap().iter().find(|object| object["topology"] == "md/gpu").unwrap();
     assert_eq!(worker["spec"]["files"][1]["content"], "vm.nr_hugepages = 1024\n");
     assert_eq!(worker["writes"][0]["patch"], "huge-pages");
+    let owned = report["objects"].as_array().unwrap().iter().filter(|object| object["owner"] == "pier-gpu-xxxxx");
+    assert_eq!(
+        owned.map(|object| object["kind"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["WindlassConfigTemplate", "DockerMachineTemplate"]
+    );
     let output = windlass(root()).args(["topology", "plan", "examples/topology/harbour.yaml"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("imageRepository: registry.example/k8s") && text.contains("kind: MachineDeployment"), "{text}");

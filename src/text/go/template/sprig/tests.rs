@@ -176,6 +176,7 @@ fn bombs_are_bounded() {
         "{{ until 1000000000 }}".to_owned(),
         "{{ repeat 1000000000 \"ab\" }}".to_owned(),
         "{{ indent 1000000000 \"ab\" }}".to_owned(),
+        "{{ join (repeat 1000000 \"x\") (until 100000) }}".to_owned(),
         "{{ seq 1 1000000000 }}".to_owned(),
         format!("{double}{{{{ toJson $x }}}}"),
         format!("{double}{{{{ deepEqual $x $x }}}}"),
