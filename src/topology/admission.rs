@@ -32,7 +32,9 @@ pub(super) fn by_webhook(object: &Object, rule: &'static Rule, refused: Vec<Refu
 }
 
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
-    Diagnostic::of(rule, refused.text.lines().next().unwrap_or_default()).at(refused.part.place()).upstream(upstream)
+    Diagnostic::of(refused.rule.unwrap_or(rule), refused.text.lines().next().unwrap_or_default())
+        .at(refused.part.place())
+        .upstream(upstream)
 }
 
 /// What the API server refuses by the CRD.
@@ -154,7 +156,7 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
         let schema = definition.part.at("schema.openAPIV3Schema");
         for (path, text) in schema_faults(&definition.schema, &format!("{field}.schema.openAPIV3Schema"), budget) {
             let path = schema.path.join(&path);
-            refused.push(Refused { part: Part { path, ..schema.clone() }, text });
+            refused.push(Refused::new(Part { path, ..schema.clone() }, text));
         }
     }
     refused

@@ -37,7 +37,11 @@ pub use names::RANDOM;
 pub use plan::{Desired, Options, Planned, plan};
 pub(crate) use usage::{Usage, Variable, variables_of};
 
-use crate::diag::rules;
+use class::Class;
+
+use crate::diag::{Diagnostic, rules};
+use crate::objects::Object;
+use crate::text::budget::Budget;
 
 rules! {
     /// no Cluster with `spec.topology` is in the input
@@ -72,4 +76,11 @@ rules! {
     pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
     /// a template of a patch uses what gives another value each time, or what is not followed offline
     pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
+}
+
+/// What the API server and Cluster API's webhook refuse of a ClusterClass by itself. Patches of runtime extensions are taken, as by a core whose
+/// feature gate `RuntimeSDK` is on.
+pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
+    let refused = admission::of_class(&Class::of(class), budget).into_iter();
+    refused.filter(|finding| finding.rule != &PATCH_EXTERNAL).collect()
 }

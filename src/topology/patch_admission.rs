@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::PATCH_EXTERNAL;
 use super::class::{Class, Reference, WorkerClass};
 use super::items::class_matches;
 use super::part::Part;
@@ -82,7 +83,7 @@ impl<'o> Judge<'_, 'o> {
     }
 
     fn say(&mut self, part: &Part<'o>, text: String) {
-        self.refused.push(Refused { part: part.clone(), text });
+        self.refused.push(Refused::new(part.clone(), text));
     }
 
     fn patch(&mut self, patch: &Part<'o>, field: &str, names: &mut BTreeSet<&'o str>) {
@@ -114,7 +115,8 @@ impl<'o> Judge<'_, 'o> {
         }
         if external.is_there() {
             let detail = "patch.external can be used only if the RuntimeSDK feature flag is enabled";
-            self.say(&external, format!("{field}.external: Forbidden: {detail}"));
+            let text = format!("{field}.external: Forbidden: {detail}");
+            self.refused.push(Refused { rule: Some(&PATCH_EXTERNAL), ..Refused::new(external, text) });
         }
     }
 

@@ -15,7 +15,7 @@ use super::part::Part;
 use super::refused::Refused;
 use super::state::{State, misshapen, state};
 use super::variables::{self, Fault};
-use super::{CLASS_MISSING, CLUSTER_NONE, VARIABLE_REFUSED, VARIABLE_UNJUDGED, blueprint};
+use super::{CLASS_MISSING, CLUSTER_NONE, PATCH_EXTERNAL, VARIABLE_REFUSED, VARIABLE_UNJUDGED, blueprint};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, Report};
 use crate::objects::{Object, Pool, fields};
@@ -93,7 +93,7 @@ fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, j
     let mut faults = Vec::new();
     let variables = found.as_ref().map(|class| given(cluster, class, budget, &mut faults, &mut planned.report));
     if !options.skips_admission {
-        let refused = faults.into_iter().map(|Fault { part, text }| Refused { part, text }).collect::<Vec<_>>();
+        let refused = faults.into_iter().map(|Fault { part, text }| Refused::new(part, text)).collect::<Vec<_>>();
         let mut findings = Vec::new();
         if !refused.is_empty() {
             let help = "`windlass topology variables FILE` shows what the class takes";
@@ -124,10 +124,9 @@ fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, j
 /// What schemas and webhooks say of a class. External patches may be allowed.
 fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
     let findings = admission::of_class(class, budget);
-    let is_external = |finding: &Diagnostic| finding.message.contains(".external: Forbidden");
     let mut is_sound = true;
     for finding in findings {
-        if is_external(&finding) {
+        if finding.rule == &PATCH_EXTERNAL {
             let upstream = finding.upstream.clone().unwrap_or_default();
             let at = class.patches.iter().find(|patch| patch.field("external").place() == finding.place);
             report.extend(at.map(|patch| external_finding(patch, upstream)));

@@ -19,11 +19,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("admission", &["diag", "text", "api", "schema", "conversion"]),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
-    ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl"]),
+    ("topology", &["diag", "text", "objects", "schema", "contract"]),
+    ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl", "topology"]),
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text", "objects"]),
-    ("topology", &["diag", "text", "objects", "schema", "contract"]),
     // 2½ what the controller does next
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs

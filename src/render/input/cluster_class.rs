@@ -130,7 +130,7 @@ fn not_applied(class: &Object, index: usize, patch: &Value, template: &Object) -
     let message = format!("patch `{name}` of {} is not applied to {}", class.title(), template.title());
     let place = class.place(&FieldPath::root().field("spec").field("patches").index(index).field("name"));
     let finding = Diagnostic::of(&PATCH_NOT_APPLIED, message).at(place);
-    finding.help("render the objects that the topology controller makes, such as `clusterctl alpha topology plan` prints")
+    finding.help("render the objects that the topology controller makes, as `windlass topology plan` prints them")
 }
 
 fn items(value: &Value) -> &[Value] {
