@@ -78,8 +78,10 @@ struct Shared {
 
 impl Shared {
     fn print(&self, context: &mut Context<'_>, artifact: &Artifact) -> Result<Exit, Failure> {
-        let levels = self.levels.levels(context)?;
-        let loaded = self.provider.load(context)?;
+        let judge = self.levels.judge(context)?;
+        let levels = judge.levels();
+        let mut loaded = self.provider.load(context)?;
+        loaded.inputs.set_roles(judge.roles().0);
         let mut report: Report = loaded.report.clone();
         let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
         let images: Vec<_> = self

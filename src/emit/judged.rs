@@ -7,8 +7,7 @@ use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
 use crate::lint::{self, Audience, Wishes, provider_of};
 use crate::objects::Anchor;
-use crate::provider::Declared;
-use crate::text::budget::Budget;
+use crate::provider::{Declared, Inputs};
 use crate::text::source::Source;
 
 /// Components as clusterctl gets them, and where they come from.
@@ -25,7 +24,8 @@ pub(crate) struct Built<'a> {
 
 impl Built<'_> {
     /// Judges the components, and the metadata that is released with them.
-    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, budget: &Budget) -> Report {
+    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, inputs: &Inputs) -> Report {
+        let budget = inputs.budget();
         let provider_type = self.declared.provider.provider_type;
         let file = provider_type.components_file();
         let components = lint::Components::read(Source::new(file.as_str(), self.text), budget);
@@ -36,7 +36,7 @@ impl Built<'_> {
             components,
             metadata,
             namespace: Some(&self.declared.provider.namespace),
-            audience: Audience::Author(Wishes::NONE),
+            audience: Audience::Author(Wishes { roles: inputs.roles(), ..Wishes::NONE }),
         };
         let findings = release.check_by_itself(budget).report.into_findings().into_iter();
         findings.map(|finding| self.in_inputs(finding, &file)).collect()

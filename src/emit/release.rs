@@ -87,7 +87,7 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
             known.add(&objects, &templates);
             let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
             let built = Built { declared, objects, text: &text, version: plan.version };
-            let found = built.check(metadata.as_ref(), plan.inputs.budget()).into_findings().into_iter();
+            let found = built.check(metadata.as_ref(), plan.inputs).into_findings().into_iter();
             judged.extend(found.filter(|finding| !account::explains(&report, finding)));
             written.push((declared, text));
         }

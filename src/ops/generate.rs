@@ -134,7 +134,7 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated)
             Ok(text) => {
                 let objects = objects.iter().map(Object::anchor).collect();
                 let built = Built { declared, objects, text: &text, version: plan.version };
-                generated.judged.extend(built.check(None, plan.inputs.budget()));
+                generated.judged.extend(built.check(None, plan.inputs));
             }
             Err((object, error)) => generated.report.push(release::not_writable(object, &error)),
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Kustomization, Provider};
+use crate::contract::Roles;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -52,6 +53,7 @@ pub struct Matched {
 pub struct Inputs {
     matched: BTreeMap<String, Matched>,
     kustomizations: Vec<Kustomization>,
+    roles: Roles,
     budget: Arc<Budget>,
 }
 
@@ -64,6 +66,16 @@ impl Inputs {
     /// No files, of a run that may spend so much.
     pub fn within(budget: Arc<Budget>) -> Self {
         Inputs { budget, ..Inputs::default() }
+    }
+
+    /// Says what the kinds of the project are, where their names do not tell it.
+    pub(crate) fn set_roles(&mut self, roles: Roles) {
+        self.roles = roles;
+    }
+
+    /// What the kinds of the project are.
+    pub(crate) fn roles(&self) -> &Roles {
+        &self.roles
     }
 
     /// What the run may spend on the files.

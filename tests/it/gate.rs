@@ -185,6 +185,23 @@ fn roles_of_the_project_are_taken() {
     }
 }
 
+/// Who builds a release says what kinds are in the same place as who judges one.
+#[test]
+fn roles_of_the_project_are_taken_by_the_build() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::support::copy(&root().join("examples/harbour"), folder.path());
+    let finds = |settings: &str, arguments: &[&str]| {
+        std::fs::write(folder.path().join("windlass.toml"), settings).unwrap();
+        let output = windlass(folder.path()).args(arguments).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+        said.contains("error[crd-contract-field-missing]") && said.contains("HarbourCluster")
+    };
+    for arguments in [&["release", "build", "v0.1.0", "--to", "out"][..], &["generate", "components"]] {
+        assert!(!finds("", arguments), "{arguments:?}");
+        assert!(finds("[roles]\nHarbourCluster = \"InfraMachine\"\n", arguments), "{arguments:?}");
+    }
+}
+
 /// A folder with which nothing can be compared must not look like a release to which nothing has changed.
 #[test]
 fn a_previous_release_that_cannot_be_read_is_told() {
