@@ -60,7 +60,7 @@ fn finding(object: &Object, reference: &Reference<'_>, made: &BTreeSet<(&str, &s
     let (kind, name) = (reference.kind, reference.name);
     let finding = Diagnostic::of(&NEED_MISSING, format!("{} needs {kind} {name}, which the components do not contain", object.title()));
     let finding = finding.at(object.place(&reference.path));
-    let alike = made.iter().filter(|(other, _)| *other == kind).map(|(_, name)| *name);
+    let alike = made.range((kind, "")..).take_while(|(other, _)| *other == kind).map(|(_, name)| *name);
     let finding = match nearest(name, alike) {
         Some(near) => finding.label(format!("did you mean `{near}`?")),
         None => finding,

@@ -98,6 +98,11 @@ impl<'a> Scope<'a> {
         self.pool.named(group, kind, name)
     }
 
+    /// What objects of a group and kind are called, in order: what somebody may have meant.
+    pub(crate) fn names_of(&self, group: &str, kind: &str) -> impl Iterator<Item = &'a str> + Clone {
+        self.pool.names_of(group, kind)
+    }
+
     /// Whether what is referred to and is not there is missing.
     pub(crate) fn is_whole(&self) -> bool {
         self.extent == Extent::Whole

@@ -112,13 +112,26 @@ impl Pool {
 
     /// The object of that group, kind and name, whatever its namespace: clusterctl moves all components into one. Of several the last counts.
     pub(crate) fn named(&self, group: &str, kind: &str, name: &str) -> Option<&Object> {
-        let places = self.by_bare_name.get_or_init(|| {
+        let places = self.by_bare_name();
+        let after = places.partition_point(|at| bare_key(&self.objects[*at]) <= (group, kind, name));
+        places[..after].last().map(|at| &self.objects[*at]).filter(|found| bare_key(found) == (group, kind, name))
+    }
+
+    /// The names of the objects of a group and kind, whatever their namespaces, in their order.
+    pub(crate) fn names_of<'p>(&'p self, group: &str, kind: &str) -> impl Iterator<Item = &'p str> + Clone {
+        let places = self.by_bare_name();
+        let of = |at: &usize| (self.objects[*at].group(), self.objects[*at].kind());
+        let start = places.partition_point(|at| of(at) < (group, kind));
+        let end = start + places[start..].partition_point(|at| of(at) == (group, kind));
+        places[start..end].iter().map(|at| self.objects[*at].name())
+    }
+
+    fn by_bare_name(&self) -> &[usize] {
+        self.by_bare_name.get_or_init(|| {
             let mut places: Vec<usize> = (0..self.objects.len()).collect();
             places.sort_by(|a, b| bare_key(&self.objects[*a]).cmp(&bare_key(&self.objects[*b])));
             places
-        });
-        let after = places.partition_point(|at| bare_key(&self.objects[*at]) <= (group, kind, name));
-        places[..after].last().map(|at| &self.objects[*at]).filter(|found| bare_key(found) == (group, kind, name))
+        })
     }
 
     /// The objects of a group and kind in a namespace, in the order of the input.
@@ -171,6 +184,18 @@ mod tests {
         let place = secret.place(&FieldPath::of_fields("metadata.name"));
         assert_eq!(place.span.unwrap().start.line, 6);
         assert_eq!(place.path.to_string(), "metadata.name");
+    }
+
+    #[test]
+    fn names_of_a_kind_are_those_of_all_namespaces() {
+        let object = |group: &str, kind: &str, name: &str, namespace: &str| {
+            Object::made(json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name, "namespace": namespace}}))
+        };
+        let objects = [("a", "K", "z", "m"), ("a", "K", "b", "n"), ("a", "J", "c", "n"), ("b", "K", "d", "n"), ("a", "L", "e", "n")];
+        let pool = Pool::of(objects.map(|(group, kind, name, namespace)| object(group, kind, name, namespace)).into());
+        let names = |group: &str, kind: &str| pool.names_of(group, kind).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!((names("a", "K"), names("b", "K")), (vec!["b".to_owned(), "z".to_owned()], vec!["d".to_owned()]));
+        assert_eq!((names("a", "M"), names("c", "K")), (Vec::new(), Vec::new()));
     }
 
     #[test]

@@ -187,8 +187,8 @@ fn missing(scope: &Scope<'_>, object: &Object) -> Option<Diagnostic> {
     }
     let path = FieldPath::of_fields("metadata.annotations").key(INJECT_CA_FROM);
     let message = format!("{INJECT_CA_FROM} of {} names Certificate {name}, which the components do not contain", object.title());
-    let certificates: Vec<&str> = scope.objects.iter().filter(|object| object.is(GROUP, KIND)).map(Object::name).collect();
-    let help = match nearest(name, certificates.iter().copied()).or_else(|| certificates.first().copied()) {
+    let certificates = scope.names_of(GROUP, KIND);
+    let help = match nearest(name, certificates.clone()).or_else(|| certificates.clone().next()) {
         Some(near) => format!("write `{INJECT_CA_FROM}: NAMESPACE/{near}`"),
         None => format!("add Certificate {name} to the file"),
     };
@@ -243,13 +243,12 @@ fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
 }
 
 fn unknown_names(scope: &Scope<'_>, certificate: &Object) -> Vec<Diagnostic> {
-    let services = || scope.objects.iter().filter(|object| object.is("", "Service")).map(Object::name);
     let unknown = dns_names(certificate).filter_map(|(at, name)| Some((at, name, service_of(name)?)));
     let unknown = unknown.filter(|(_, _, service)| scope.named("", "Service", service).is_none());
     let finding = |(at, name, service): (usize, &str, &str)| {
         let path = FieldPath::of_fields("spec.dnsNames").index(at);
         let message = format!("{path} of {} is {name}, but the components have no Service {service}", certificate.title());
-        let help = match nearest(service, services()) {
+        let help = match nearest(service, scope.names_of("", "Service")) {
             Some(near) => format!("write `{}`", name.replacen(service, near, 1)),
             None => format!("add Service {service}, or remove the line"),
         };

@@ -155,8 +155,7 @@ fn missing(scope: &Scope<'_>, binding: &Object, to: &Reference<'_>) -> Option<Di
     let path = &to.path;
     let message = format!("{path} of {} is {} {}, which the components do not contain", binding.title(), to.kind, to.name);
     let finding = Diagnostic::of(&LINK_MISSING, message).at(binding.place(path));
-    let alike = scope.objects.iter().filter(|object| object.is(group, to.kind)).map(Object::name);
-    let finding = match nearest(to.name, alike) {
+    let finding = match nearest(to.name, scope.names_of(group, to.kind)) {
         Some(near) => finding.help(format!("write `name: {near}`")),
         None => finding.help(format!("add {} {} to the file, or remove the binding", to.kind, to.name)),
     };

@@ -282,7 +282,7 @@ fn missing_service(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic>
     if !scope.is_whole() || scope.named("", "Service", called.service).is_some() {
         return None;
     }
-    let services = scope.objects.iter().filter(|object| object.is("", "Service")).map(Object::name);
+    let services = scope.names_of("", "Service");
     let near = nearest(called.service, services.clone());
     let help = match near.or_else(|| services.clone().next()) {
         Some(name) => format!("write `name: {name}`, or add Service {} to the file", called.service),
