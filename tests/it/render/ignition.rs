@@ -253,7 +253,12 @@ fn vectors_in_version_3_4() {
 /// A plan with what Ignition 3.4 has a word for, as odd as it was otherwise.
 fn fitted(mut plan: NodePlan) -> NodePlan {
     for (index, file) in plan.files.iter_mut().enumerate() {
-        file.path = format!("/f{index}/{}", file.path);
+        let own = format!("/f{index}/");
+        file.path = format!("{own}{}", file.path);
+        if !clean(&file.path).starts_with(&own) {
+            // `..` leads to the folder, or to a file of another one.
+            file.path = format!("{own}f");
+        }
         file.owner = ["", "u", "u:g", ":g"][index % 4].to_owned();
         file.permissions = ["", "0600", "755"][index % 3].to_owned();
         match file.encoding {
