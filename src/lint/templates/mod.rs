@@ -95,7 +95,7 @@ impl Judge<'_> {
             report.extend(sampled.substituted.restore(self.advice(&sampled)));
             // Of a part of a class the rest may be elsewhere.
             let is_class = |object: &Object| self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass");
-            report.extend(sampled.judge(|object| is_class(object).then(|| refused_of_class(object, budget)).unwrap_or_default()));
+            report.extend(sampled.judge(|object| if is_class(object) { refused_of_class(object, budget) } else { Vec::new() }));
             report.extend(outdated(&sampled, wishes));
             report.extend(check_text(self.source, budget));
         }
