@@ -81,7 +81,7 @@ impl Shared {
         let judge = self.levels.judge(context)?;
         let levels = judge.levels();
         let mut loaded = self.provider.load(context)?;
-        loaded.inputs.set_roles(judge.roles().0);
+        judge.roles().hold_for(&mut loaded.inputs);
         let mut report: Report = loaded.report.clone();
         let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
         let images: Vec<_> = self

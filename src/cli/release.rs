@@ -91,7 +91,7 @@ impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         let mut loaded = self.provider.load(context)?;
-        loaded.inputs.set_roles(judge.roles().0);
+        judge.roles().hold_for(&mut loaded.inputs);
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
         let images: Vec<ImageOverride> =

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::contract::{Role, Roles};
 use crate::diag::{Diagnostic, Report, rules};
+use crate::provider::Inputs;
 use crate::report::levels::ALL_WARNINGS;
 use crate::report::waivers::{self, ProjectWaiver};
 use crate::text::budget::Budget;
@@ -44,6 +45,13 @@ pub struct Settings {
 /// What the kinds of a project are, where their names do not tell it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectRoles(pub(crate) Roles);
+
+impl ProjectRoles {
+    /// Lets what is built of these inputs be judged by them.
+    pub fn hold_for(&self, inputs: &mut Inputs) {
+        inputs.set_roles(self.0.clone());
+    }
+}
 
 /// The word for a kind that has no role in the contract.
 const NO_ROLE: &str = "none";
