@@ -136,3 +136,18 @@ fn the_command_line_plans() {
         "{text}"
     );
 }
+
+/// What Cluster API's webhook refuses of the schema of a variable stands at the keyword, not at the variable.
+#[test]
+fn faults_of_schemas_stand_at_their_keywords() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = "        type: object\n        properties:\n          a:\n            type: strin\n";
+    let text = format!(
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {{name: a}}\nspec:\n  infrastructure: {{}}\n  controlPlane: {{}}\n  variables:\n  - name: v\n    required: true\n    schema:\n      openAPIV3Schema:\n{schema}"
+    );
+    std::fs::write(folder.path().join("clusterclass-a.yaml"), text).unwrap();
+    let output = windlass(folder.path()).args(["lint", "-o", "json", "."]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "topology-class-refused");
+    assert_eq!(found.map(|finding| finding["line"].as_u64().unwrap()).collect::<Vec<_>>(), [15]);
+}
