@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 
 use crate::ops::rules;
 use crate::shell::environment::Environment;
-use crate::shell::files::Mode;
 use crate::shell::stdio::Stream;
+use crate::shell::trees::Mode;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -60,7 +60,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// What the flags mean for [`crate::shell::files::write_tree`].
+    /// What the flags mean for [`crate::shell::trees::write_tree`].
     pub fn mode(&self) -> Mode {
         match (self.check, self.force) {
             (true, _) => Mode::Check,

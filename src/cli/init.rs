@@ -13,6 +13,7 @@ use crate::ops::init::{self, Given, Made};
 use crate::report::Sources;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
+use crate::shell::trees;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -98,7 +99,7 @@ fn project(folder: &str, at: &dyn Fn(&str) -> String) -> Result<Tree, Failure> {
     let mut tree = Tree::new();
     for part in ["config", "templates"] {
         if files::is_folder(Path::new(&at(part))) {
-            for (path, bytes) in &files::read_tree(&at(part), Limits::default())? {
+            for (path, bytes) in &trees::read_tree(&at(part), Limits::default())? {
                 tree.insert(format!("{part}/{path}"), bytes.clone());
             }
         }

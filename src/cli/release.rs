@@ -20,8 +20,9 @@ use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::files::{self, Mode, Outcome, Privacy};
+use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
+use crate::shell::trees::{self, Mode, Outcome};
 
 pub(super) const BUILD: Verb = Verb {
     words: &["release", "build"],
@@ -160,7 +161,7 @@ impl Building<'_> {
 
     fn write(&self, context: &mut Context<'_>, mode: Mode) -> Result<Exit, Failure> {
         let to = &self.arguments.target.to;
-        let outcome = files::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
+        let outcome = trees::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
         self.show(context, true, To::Stderr);
         if self.arguments.output.format == Format::Text {
             context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))));
@@ -184,7 +185,7 @@ impl Building<'_> {
     /// Compares and writes nothing: the report is what was asked for.
     fn check(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let to = self.arguments.target.to.clone();
-        let present = files::read_tree(&to, Limits::default())?;
+        let present = trees::read_tree(&to, Limits::default())?;
         let comparison = release_compare::compare(&present, &self.release.files, &to, &self.loaded.shown);
         for (name, source) in comparison.sources {
             self.loaded.sources.add(crate::text::source::Source::new(name, source));

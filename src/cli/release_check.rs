@@ -20,6 +20,7 @@ use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::files;
 use crate::shell::input::Limits;
+use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
@@ -120,7 +121,7 @@ fn read(folder: &str) -> Result<Tree, Failure> {
     if !files::is_folder(Path::new(folder)) {
         return Err(Failure::usage(format!("{folder} is no folder"), "name the folder of a release"));
     }
-    Ok(files::read_tree(folder, Limits::default())?)
+    Ok(trees::read_tree(folder, Limits::default())?)
 }
 
 impl CheckReport {

@@ -14,6 +14,7 @@ use crate::ops::release_diff::{self, Difference, Side, markdown, text};
 use crate::report::Sources;
 use crate::shell::files;
 use crate::shell::input::Limits;
+use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
@@ -77,8 +78,8 @@ pub(super) struct DiffReport {
 fn load(shown: &str) -> Result<(Tree, bool), Failure> {
     let is_folder = files::is_folder(Path::new(shown));
     let files = if is_folder {
-        files::refuse_unfinished(shown)?;
-        files::read_tree(shown, Limits::default())?
+        trees::refuse_unfinished(shown)?;
+        trees::read_tree(shown, Limits::default())?
     } else {
         [(shown.to_owned(), files::read_file(shown, Limits::default())?)].into_iter().collect()
     };

@@ -21,8 +21,9 @@ use crate::render::{Origins, Pool, Rendered, Request, Variables, undeclared};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
 use crate::shell::clusterctl_files::Disk;
-use crate::shell::files::{self, Mode, Privacy};
+use crate::shell::files::Privacy;
 use crate::shell::input::{self, Limits};
+use crate::shell::trees::{self, Mode};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -293,7 +294,7 @@ impl Arguments {
 
     fn write(&self, folder: &str, tree: &Tree) -> Result<(), Failure> {
         let mode = if self.force { Mode::Force } else { Mode::Create };
-        files::write_tree(folder, tree, mode, Privacy::Secret, "render")?;
+        trees::write_tree(folder, tree, mode, Privacy::Secret, "render")?;
         Ok(())
     }
 }

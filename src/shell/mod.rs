@@ -17,6 +17,7 @@ pub mod network;
 pub mod retry;
 mod staging;
 pub mod stdio;
+pub mod trees;
 
 pub use difference::Difference;
 pub use error::WorldError;

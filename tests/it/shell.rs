@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use windlass::shell::WorldError;
-use windlass::shell::files::{Mode, Privacy, write_tree};
+use windlass::shell::files::Privacy;
+use windlass::shell::trees::{Mode, write_tree};
 use windlass::text::tree::Tree;
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";

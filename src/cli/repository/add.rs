@@ -19,9 +19,10 @@ use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
 use crate::shell::WorldError;
-use crate::shell::files::{self, Mode, Outcome, Privacy};
+use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
+use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -137,7 +138,7 @@ impl Add {
         for argument in &self.releases {
             let path = Path::new(argument);
             if files::is_folder(path) {
-                let tree = files::read_tree(argument, Limits::default())?;
+                let tree = trees::read_tree(argument, Limits::default())?;
                 let flat = tree.iter().filter(|(name, _)| !name.contains('/')).map(|(name, bytes)| (name.clone(), bytes.clone()));
                 given.releases.push(Release { shown: argument.clone(), files: flat.collect(), version: version.clone() });
                 continue;
@@ -237,7 +238,7 @@ impl Add {
     fn store(&self, context: &mut Context<'_>, placements: &[Placement]) -> Result<(), Failure> {
         let folder = |placement: &Placement| format!("{}/{}", self.to.trim_end_matches('/'), placement.folder);
         for placement in placements.iter().filter(|_| !self.force) {
-            let difference = files::compare(&folder(placement), &placement.files)?;
+            let difference = trees::compare(&folder(placement), &placement.files)?;
             if difference.is_occupied() {
                 return Err(WorldError::Occupied { path: folder(placement), verb: "repository add".to_owned(), difference }.into());
             }
@@ -245,7 +246,7 @@ impl Add {
         let mode = if self.force { Mode::Force } else { Mode::Create };
         for placement in placements {
             let folder = folder(placement);
-            let outcome = files::write_tree(&folder, &placement.files, mode, Privacy::Public, "repository add")?;
+            let outcome = trees::write_tree(&folder, &placement.files, mode, Privacy::Public, "repository add")?;
             let what = match outcome {
                 Outcome::Unchanged => format!("unchanged in {folder}"),
                 _ => format!("{} into {folder}", plural(placement.files.len(), "file")),

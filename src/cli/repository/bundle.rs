@@ -15,8 +15,9 @@ use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::plural;
-use crate::shell::files::{self, Outcome, Privacy};
+use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
+use crate::shell::trees::{self, Outcome};
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const BUNDLE: Verb = Verb {
@@ -61,7 +62,7 @@ impl Run for Bundle {
             return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
         }
         let levels = self.levels.levels(context)?;
-        let mut tree = files::read_tree(&self.repository, Limits::default())?;
+        let mut tree = trees::read_tree(&self.repository, Limits::default())?;
         if self.network.allow_network {
             self.fetch(context, &mut tree)?;
         }

@@ -22,6 +22,7 @@ use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
 use crate::shell::files;
 use crate::shell::input::read_source;
+use crate::shell::trees;
 
 pub(in crate::cli) const DOCTOR: Verb = Verb {
     words: &["repository", "doctor"],
@@ -86,7 +87,7 @@ impl Doctor {
     fn named(&self, context: &Context<'_>) -> Result<Named, Failure> {
         match (&self.repository, &context.global.config) {
             (Some(shown), None) if files::is_folder(Path::new(shown)) => {
-                files::refuse_unfinished(shown)?;
+                trees::refuse_unfinished(shown)?;
                 let absolute = std::path::absolute(shown).map_err(|error| WorldError::reading(shown, &error))?;
                 let config = format!("{}/{CONFIGURATION_FILE}", shown.trim_end_matches('/'));
                 let is_there = files::is_file(Path::new(&config));

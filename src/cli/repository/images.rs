@@ -18,6 +18,7 @@ use crate::ops::repository::{self, CONFIGURATION_FILE, ListedImage, bundle, doct
 use crate::report::Sources;
 use crate::shell::files;
 use crate::shell::input::{Limits, read_source};
+use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const IMAGES: Verb = Verb {
@@ -54,7 +55,7 @@ pub(in crate::cli) struct ImagesReport {
 
 impl Run for Images {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let tree = files::read_tree(&self.repository, Limits::default())?;
+        let tree = trees::read_tree(&self.repository, Limits::default())?;
         let mut sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
         let file = format!("{}/{CONFIGURATION_FILE}", self.repository.trim_end_matches('/'));
         let source = files::is_file(Path::new(&file)).then(|| read_source(Path::new(&file), &file)).transpose()?;

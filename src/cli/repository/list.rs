@@ -11,8 +11,8 @@ use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::repository::{self, Listed};
 use crate::report::Sources;
-use crate::shell::files;
 use crate::shell::input::Limits;
+use crate::shell::trees;
 
 pub(in crate::cli) const LIST: Verb = Verb {
     words: &["repository", "list"],
@@ -48,7 +48,7 @@ pub(in crate::cli) struct ListReport {
 
 impl Run for List {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let tree = files::read_tree(&self.repository, Limits::default())?;
+        let tree = trees::read_tree(&self.repository, Limits::default())?;
         let listed = repository::list(&tree, &context.budget);
         let mut report = Report::new();
         context.budget.tell(&mut report);

@@ -1,0 +1,461 @@
+//! Folders read into trees, and trees written: a folder is old or new, and nothing is left behind.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::files::{Privacy, is_folder, parent, write_new};
+use super::input::{self, Limits};
+use super::staging::{self, Staging};
+use super::{Difference, WorldError};
+use crate::text::tree::Tree;
+
+/// What to do with a target that holds something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Refuse to write.
+    Create,
+    /// Overwrite the files of the tree. Foreign files stay and are reported: `--to ~ --force` must not empty a home.
+    Force,
+    /// Write nothing, only compare (`--check`).
+    Check,
+}
+
+/// What became of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds exactly the tree now; it did not before.
+    Written,
+    /// It held exactly the tree before.
+    Unchanged,
+    /// With [`Mode::Force`]: it holds the tree and these foreign files.
+    WrittenBeside(Vec<String>),
+    /// With [`Mode::Check`]: it differs.
+    Differs(Difference),
+}
+
+/// Reads the files of a folder, at any depth, without hidden ones and without links.
+///
+/// # Errors
+/// The folder is missing or unreadable, or larger than `limits`.
+pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
+    let mut paths = Vec::new();
+    input::walk(folder, limits, &mut |_| true, &mut paths)?;
+    let mut tree = Tree::new();
+    let mut total = 0;
+    for found in paths {
+        let path = found.text()?;
+        let bytes = input::read_file(Path::new(&path), &path, limits.file_bytes)?;
+        total += bytes.len() as u64;
+        if total > limits.total_bytes {
+            return Err(WorldError::TooLarge { path: folder.to_owned(), bound: format!("larger than {} MiB", limits.total_bytes >> 20) });
+        }
+        tree.insert(relative(&path, folder), bytes);
+    }
+    Ok(tree)
+}
+
+/// Compares a folder with the tree that is to stand there. A folder that is missing is an empty one. Hidden files do not count.
+///
+/// # Errors
+/// The folder or one of the tree's files is there and cannot be read.
+pub fn compare(folder: &str, tree: &Tree) -> Result<Difference, WorldError> {
+    let mut difference = Difference::default();
+    match fs::metadata(folder) {
+        Ok(metadata) if !metadata.is_dir() => {
+            return Err(WorldError::Unwritable { path: folder.to_owned(), reason: "it is a file, not a folder".to_owned() });
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            difference.missing = tree.paths().map(str::to_owned).collect();
+            return Ok(difference);
+        }
+        Err(error) => return Err(WorldError::reading(folder, &error)),
+    }
+    for (path, bytes) in tree {
+        match same_bytes(&Path::new(folder).join(path), bytes) {
+            Ok(true) => {}
+            Ok(false) => difference.modified.push(path.clone()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                difference.missing.push(path.clone())
+            }
+            Err(error) => return Err(WorldError::reading(format!("{folder}/{path}"), &error)),
+        }
+    }
+    difference.foreign = foreign(folder, tree)?;
+    Ok(difference)
+}
+
+/// Files of a folder that are not in the tree, as many as are listed.
+fn foreign(folder: &str, tree: &Tree) -> Result<Vec<String>, WorldError> {
+    let mut paths = Vec::new();
+    let limits = Limits { files: usize::MAX, depth: 16, ..Limits::default() };
+    let mut seen = 0;
+    let enough = Difference::MOST_FOREIGN + tree.len();
+    let walked = input::walk(
+        folder,
+        limits,
+        &mut |_| {
+            seen += 1;
+            seen <= enough
+        },
+        &mut paths,
+    );
+    match walked {
+        // Too deep or unreadable inside: what was found on the way says enough.
+        Err(_) if !paths.is_empty() => {}
+        other => other?,
+    }
+    let mut foreign: Vec<String> =
+        paths.iter().map(|found| relative(&found.shown, folder)).filter(|path| tree.get(path).is_none()).collect();
+    foreign.sort_unstable();
+    foreign.truncate(Difference::MOST_FOREIGN);
+    Ok(foreign)
+}
+
+fn same_bytes(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file() && metadata.len() == bytes.len() as u64 && fs::read(path)? == bytes)
+}
+
+fn relative(path: &str, folder: &str) -> String {
+    let folder = input::with_slashes(folder);
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
+}
+
+/// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused (`release build`).
+///
+/// A new folder appears as a whole, by one rename. Into a folder that is there each file is first written beside, so that a full disk
+/// leaves everything as it was, and then renamed; when the process is killed between two renames, nobody reads the folder until the next
+/// run has done the others.
+///
+/// # Errors
+/// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise what the operating system refuses.
+pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb: &str) -> Result<Outcome, WorldError> {
+    let target = Path::new(folder);
+    match mode {
+        Mode::Check => refuse_unfinished(folder)?,
+        _ => staging::finish(target, &|from, path| move_in(target, from, path)).map_err(|error| WorldError::writing(folder, &error))?,
+    }
+    let difference = compare(folder, tree)?;
+    if difference.is_empty() {
+        return Ok(Outcome::Unchanged);
+    }
+    match mode {
+        Mode::Check => return Ok(Outcome::Differs(difference)),
+        Mode::Create if difference.is_occupied() => {
+            return Err(WorldError::Occupied { path: folder.to_owned(), verb: verb.to_owned(), difference });
+        }
+        Mode::Create | Mode::Force => {}
+    }
+    let stale: Vec<&String> = difference.modified.iter().chain(&difference.missing).collect();
+    place(target, tree, &stale, privacy, &mut || {}).map_err(|error| WorldError::writing(folder, &error))?;
+    Ok(if difference.foreign.is_empty() { Outcome::Written } else { Outcome::WrittenBeside(difference.foreign) })
+}
+
+/// Refuses a folder that a killed process has left neither old nor new, at any depth.
+///
+/// # Errors
+/// [`WorldError::Unfinished`], or the folder cannot be read.
+pub fn refuse_unfinished(folder: &str) -> Result<(), WorldError> {
+    if !is_folder(Path::new(folder)) {
+        return Ok(());
+    }
+    input::walk(folder, Limits { files: usize::MAX, ..Limits::default() }, &mut |_| false, &mut Vec::new())
+}
+
+/// Stages the named files of a tree beside their target and moves them in. `step` is called before each change that a reader could see.
+fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy, step: &mut dyn FnMut()) -> io::Result<()> {
+    let is_new = !target.exists();
+    // Beside a new folder, so that one rename is enough; inside one that is there, which may be the root of a file system.
+    let beside = if is_new { parent(target) } else { target.to_owned() };
+    let mut staging = Staging::new(&beside)?;
+    for path in paths {
+        if !stays_inside(path) {
+            return Err(io::Error::other(format!("the path `{path}` leaves the folder")));
+        }
+        step();
+        let bytes = tree.get(path).expect("internal error: the path comes from this tree");
+        write_new(&staging.path().join(path), bytes, privacy)?;
+        staging.check()?;
+    }
+    if is_new {
+        step();
+        return fs::rename(staging.path(), target);
+    }
+    for path in paths {
+        if target.join(path).is_dir() {
+            return Err(io::Error::other(format!("`{path}` is a folder")));
+        }
+        make_way(target, path)?;
+    }
+    step();
+    staging.commit()?;
+    for path in paths {
+        step();
+        fs::rename(staging.path().join(path), target.join(path))?;
+    }
+    step();
+    staging.finished();
+    Ok(())
+}
+
+/// Makes the folders of a path below the target.
+fn make_way(target: &Path, path: &str) -> io::Result<()> {
+    if let Some(link) = link_on_the_way(target, path) {
+        return Err(io::Error::other(format!("`{}` is a link, which leads out of the folder", link.display())));
+    }
+    fs::create_dir_all(parent(&target.join(path)))
+}
+
+/// Moves a file that was left to its place.
+fn move_in(target: &Path, from: &Path, path: &Path) -> io::Result<()> {
+    make_way(target, &input::with_slashes(&path.to_string_lossy()))?;
+    fs::rename(from, target.join(path))
+}
+
+/// The first folder of a path below the target that is a link.
+fn link_on_the_way(target: &Path, path: &str) -> Option<PathBuf> {
+    let mut folder = target.to_owned();
+    let (folders, _) = path.rsplit_once('/')?;
+    folders.split('/').find_map(|name| {
+        folder.push(name);
+        fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()).then(|| folder.clone())
+    })
+}
+
+/// Whether a path of a tree is what it should be: names with `/` between them, and no way up.
+fn stays_inside(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|name| matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::write_file;
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn write(folder: &Path, tree: &Tree, mode: Mode) -> Result<Outcome, WorldError> {
+        write_tree(folder.to_str().unwrap(), tree, mode, Privacy::Public, "release build")
+    }
+
+    fn read(folder: &Path) -> Tree {
+        read_tree(folder.to_str().unwrap(), Limits::default()).unwrap()
+    }
+
+    /// Every entry of a folder, hidden ones too: leftovers would show here.
+    fn entries(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_new_folder_is_written_as_a_whole_and_then_unchanged() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("a/out");
+        let files = tree(&[("x.yaml", "1"), ("sub/y.yaml", "2")]);
+        assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Written));
+        assert_eq!(read(&out), files);
+        assert_eq!(entries(&base.path().join("a")), ["out"]);
+        assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Unchanged));
+        assert_eq!(write(&out, &files, Mode::Check), Ok(Outcome::Unchanged));
+    }
+
+    #[test]
+    fn other_content_is_refused_without_force() {
+        let base = tempfile::tempdir().unwrap();
+        let old = tree(&[("a", "1"), ("notes.md", "mine"), ("same", "0")]);
+        let new = tree(&[("a", "2"), ("b/c", "3"), ("same", "0")]);
+        write(base.path(), &old, Mode::Create).unwrap();
+        let expected = Difference { modified: vec!["a".to_owned()], missing: vec!["b/c".to_owned()], foreign: vec!["notes.md".to_owned()] };
+        let refused = write(base.path(), &new, Mode::Create).unwrap_err();
+        assert!(matches!(refused, WorldError::Occupied { difference, .. } if difference == expected));
+        assert_eq!(write(base.path(), &new, Mode::Check), Ok(Outcome::Differs(expected)));
+        assert_eq!(read(base.path()), old, "neither has written");
+
+        assert_eq!(write(base.path(), &new, Mode::Force), Ok(Outcome::WrittenBeside(vec!["notes.md".to_owned()])));
+        assert_eq!(read(base.path()), tree(&[("a", "2"), ("b/c", "3"), ("notes.md", "mine"), ("same", "0")]));
+        assert_eq!(entries(base.path()), ["a", "b", "notes.md", "same"]);
+    }
+
+    #[test]
+    fn a_tree_may_be_as_large_as_its_bound() {
+        let base = tempfile::tempdir().unwrap();
+        let files = tree(&[("a", "1"), ("b", "2")]);
+        write(base.path(), &files, Mode::Create).unwrap();
+        let read = |total_bytes| read_tree(base.path().to_str().unwrap(), Limits { total_bytes, ..Limits::default() });
+        assert_eq!(read(2), Ok(files));
+        assert!(matches!(read(1), Err(WorldError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_folder_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("out");
+        fs::write(&out, "mine").unwrap();
+        for mode in [Mode::Check, Mode::Create, Mode::Force] {
+            let refused = write(&out, &tree(&[("a", "1")]), mode).unwrap_err();
+            assert!(
+                matches!(&refused, WorldError::Unwritable { reason, .. } if reason == "it is a file, not a folder"),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_folder_that_is_neither_old_nor_new_is_not_compared() {
+        let base = tempfile::tempdir().unwrap();
+        let files = tree(&[("a", "1")]);
+        write(base.path(), &files, Mode::Create).unwrap();
+        fs::create_dir(base.path().join(".windlass-4000000000-0.commit")).unwrap();
+        assert!(matches!(write(base.path(), &files, Mode::Check), Err(WorldError::Unfinished { .. })));
+    }
+
+    #[test]
+    fn missing_files_alone_are_added_without_force() {
+        let base = tempfile::tempdir().unwrap();
+        write(base.path(), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(write(base.path(), &tree(&[("a", "1"), ("b", "2")]), Mode::Create), Ok(Outcome::Written));
+    }
+
+    #[test]
+    fn a_failure_leaves_everything_as_it_was() {
+        let base = tempfile::tempdir().unwrap();
+        write(base.path(), &tree(&[("a", "1"), ("sub/x", "1")]), Mode::Create).unwrap();
+        // `a` is to become a folder, which fails only after `0` was staged.
+        let failed = write(base.path(), &tree(&[("0", "new"), ("a/b", "2")]), Mode::Force);
+        assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{failed:?}");
+        assert_eq!(read(base.path()), tree(&[("a", "1"), ("sub/x", "1")]));
+        assert_eq!(entries(base.path()), ["a", "sub"]);
+    }
+
+    #[test]
+    fn paths_that_leave_the_folder_are_refused() {
+        let base = tempfile::tempdir().unwrap();
+        for path in ["../x", "a/../../x", "/x", "", "a//b", "./a"] {
+            let failed = write(&base.path().join("out"), &tree(&[(path, "1")]), Mode::Create);
+            assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{path}: {failed:?}");
+        }
+        assert!(entries(base.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_are_for_the_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("new/user-data");
+        write_file(path.to_str().unwrap(), b"token", Privacy::Secret).unwrap();
+        write_file(path.to_str().unwrap(), b"other", Privacy::Secret).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(entries(&base.path().join("new")), ["user-data"]);
+    }
+
+    /// A killed process leaves the old release, the new one, or a folder that is refused until the next run has brought it to its end.
+    #[cfg(unix)]
+    #[test]
+    fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
+        const STEP: &str = "WINDLASS_TEST_KILLED_AT";
+        const FOLDER: &str = "WINDLASS_TEST_FOLDER";
+        let old = tree(&[("a", "1"), ("keep", "mine"), ("sub/b", "1"), ("sub/c", "1")]);
+        let new = tree(&[("a", "2"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
+        let whole = tree(&[("a", "2"), ("keep", "mine"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
+        if let (Ok(step), Ok(folder)) = (std::env::var(STEP), std::env::var(FOLDER)) {
+            let mut left: usize = step.parse().unwrap();
+            let stale: Vec<&String> = new.iter().map(|(path, _)| path).collect();
+            let kill = || {
+                if left == 0 {
+                    let status = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+                    panic!("still here: {status:?}");
+                }
+                left -= 1;
+            };
+            place(Path::new(&folder), &new, &stale, Privacy::Public, &mut { kill }).unwrap();
+            return;
+        }
+        let (mut steps, mut refused) = (0, 0);
+        loop {
+            let base = tempfile::tempdir().unwrap();
+            write(base.path(), &old, Mode::Create).unwrap();
+            let (_, own) = module_path!().split_once("::").unwrap();
+            let name = format!("{own}::a_forced_write_that_is_killed_at_any_step_is_old_or_new");
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            let output = child.args([&name, "--exact"]).env(STEP, steps.to_string()).env(FOLDER, base.path()).output().unwrap();
+            match read_tree(base.path().to_str().unwrap(), Limits::default()) {
+                Ok(found) => assert!(found == old || found == whole, "{steps}: {found:?}"),
+                Err(WorldError::Unfinished { .. }) => refused += 1,
+                Err(other) => panic!("{steps}: {other}"),
+            }
+            write(base.path(), &new, Mode::Force).unwrap();
+            assert_eq!(
+                (read(base.path()), entries(base.path())),
+                (whole.clone(), ["a", "keep", "new", "sub"].map(str::to_owned).to_vec())
+            );
+            if output.status.success() {
+                break;
+            }
+            steps += 1;
+        }
+        assert_eq!((steps, refused), (10, 5), "four files are staged, committed, moved, and all is cleared");
+    }
+
+    /// The number in the name says nothing: another container counts its processes on its own, and a later process may have ours.
+    #[cfg(unix)]
+    #[test]
+    fn leftovers_that_nobody_holds_go_and_those_of_others_stay() {
+        let base = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        let (gone, held, foreign) = (format!(".windlass-{own}-0.partial"), ".windlass-4000000000-7.partial", ".windlass-1-x.partial");
+        for name in [gone.as_str(), held, foreign] {
+            fs::create_dir(base.path().join(name)).unwrap();
+            fs::write(base.path().join(name).join("user-data"), "token").unwrap();
+        }
+        let lock = fs::File::open(base.path().join(held)).unwrap();
+        lock.lock().unwrap();
+        write(&base.path().join("out"), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(entries(base.path()), [foreign, held, "out"]);
+        // Closing would leave it locked as long as a process that another test starts has the descriptor too.
+        lock.unlock().unwrap();
+        write(&base.path().join("second"), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        assert_eq!(entries(base.path()), [foreign, "out", "second"]);
+    }
+
+    /// A run waits for one that moves its files in, and leaves nothing to be finished a second time.
+    #[cfg(unix)]
+    #[test]
+    fn what_another_run_moves_in_is_waited_for() {
+        let base = tempfile::tempdir().unwrap();
+        let (target, old) = (base.path().join("out"), tree(&[("a", "1")]));
+        write(&target, &old, Mode::Create).unwrap();
+        let committed = target.join(".windlass-4000000000-0.commit");
+        fs::create_dir(&committed).unwrap();
+        fs::write(committed.join("a"), "2").unwrap();
+        let lock = fs::File::open(&committed).unwrap();
+        lock.lock().unwrap();
+        let second = std::thread::spawn({
+            let target = target.clone();
+            move || write(&target, &tree(&[("a", "3")]), Mode::Force)
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "1", "it waits");
+        fs::remove_dir_all(&committed).unwrap();
+        drop(lock);
+        second.join().unwrap().unwrap();
+        assert_eq!(read(&target), tree(&[("a", "3")]));
+    }
+
+    #[test]
+    fn a_failure_leaves_no_folders_that_were_made_for_it() {
+        let base = tempfile::tempdir().unwrap();
+        let failed = write(&base.path().join("x/y/out"), &tree(&[("a", "1"), ("../b", "1")]), Mode::Create);
+        assert!(failed.is_err());
+        assert!(entries(base.path()).is_empty());
+    }
+}
