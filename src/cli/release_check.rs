@@ -103,10 +103,11 @@ impl Run for Check {
         report.sort(&sources.names().collect::<Vec<_>>());
         let asked = rules::asked(if self.previous.is_some() { Knows::Previous } else { Knows::Version });
         let is_before = |file: &str| self.previous.as_deref().is_some_and(|previous| Path::new(file).starts_with(previous));
-        let verdict = match is_unjudged {
-            // Of what nobody has judged nothing can be allowed.
-            true => judge.verdict_of_unfinished(context, report, &mut sources),
-            false => judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file)),
+        // Of what nobody has judged nothing can be allowed.
+        let verdict = if is_unjudged {
+            judge.verdict_of_unfinished(context, report, &mut sources)
+        } else {
+            judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file))
         };
         let done = format!("{} {}", plural(body.providers.len(), "provider"), self.release);
         let is_text = self.output.format == Format::Text;

@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 
 use variables::Prefixes;
 
-use crate::contract::book;
+use crate::contract::labels::PROVIDER;
+use crate::contract::{ProviderType, book};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
@@ -102,6 +103,23 @@ impl Components {
     /// The objects, with their variables replaced.
     pub(crate) fn objects(&self) -> &[Object] {
         self.objects.objects()
+    }
+
+    /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
+    pub(crate) fn label_of(&self, provider_type: ProviderType) -> Option<String> {
+        let prefix = provider_type.label("");
+        let label = self.labels().find(|label| label.len() > prefix.len() && label.starts_with(&prefix));
+        label.map(str::to_owned)
+    }
+
+    /// What to call a provider whose objects do not have its label.
+    pub(crate) fn stand_in_label(&self, provider_type: ProviderType) -> String {
+        provider_type.label(self.labels().find(|label| !label.is_empty()).unwrap_or("unnamed"))
+    }
+
+    /// The provider labels of the objects, whatever they say.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.objects().iter().filter_map(|object| object.label(PROVIDER))
     }
 
     /// What is wrong with the text, so that objects are missing.

@@ -214,6 +214,11 @@ fn is_checked(format: &str) -> bool {
     CHECKED.contains(&format)
 }
 
+/// The items of a list in JSON, to look them up.
+fn written(schema: &Value, key: &str) -> BTreeSet<String> {
+    items(schema, &[key]).iter().map(Value::to_string).collect()
+}
+
 struct Walk {
     /// Fields, and what became of them.
     found: Vec<(FieldPath, String)>,
@@ -265,7 +270,7 @@ impl Walk {
 
     /// Bounds of a value: enumerations, patterns, lengths.
     fn values(&mut self, old: &Value, new: &Value) {
-        let allowed: BTreeSet<String> = items(new, &["enum"]).iter().map(Value::to_string).collect();
+        let allowed = written(new, "enum");
         let was_allowed = items(old, &["enum"]);
         let lost: Vec<String> = was_allowed.iter().map(Value::to_string).filter(|value| !allowed.contains(value)).collect();
         match (was_allowed.is_empty(), allowed.is_empty()) {
@@ -304,19 +309,19 @@ impl Walk {
     /// What a value has to be beside its type.
     fn alternatives(&mut self, old: &Value, new: &Value) {
         for key in ["anyOf", "oneOf"] {
-            let (was, is) = (items(old, &[key]), items(new, &[key]));
-            let is_implied = type_of(new) == INT_OR_STRING && is.iter().all(|schema| schema["type"].is_string());
-            let takes_less = if was.is_empty() { !is.is_empty() } else { !is.is_empty() && !was.iter().all(|schema| is.contains(schema)) };
+            let (was, is) = (written(old, key), written(new, key));
+            let is_implied = type_of(new) == INT_OR_STRING && items(new, &[key]).iter().all(|schema| schema["type"].is_string());
+            let takes_less = !is.is_empty() && (was.is_empty() || !was.is_subset(&is));
             if takes_less && !is_implied {
                 self.tell(format!("has another {key}"));
             }
         }
-        let was = items(old, &["allOf"]);
+        let was = written(old, "allOf");
         // Generators write one and the same bound in `allOf` or beside it.
         let was_beside = |schema: &Value| {
             schema.as_object().is_some_and(|bounds| !bounds.is_empty() && bounds.iter().all(|(key, bound)| old[key] == *bound))
         };
-        if items(new, &["allOf"]).iter().any(|schema| !was.contains(schema) && !was_beside(schema)) {
+        if items(new, &["allOf"]).iter().any(|schema| !was.contains(&schema.to_string()) && !was_beside(schema)) {
             self.tell("has another allOf");
         }
         if !new["not"].is_null() && new["not"] != old["not"] {

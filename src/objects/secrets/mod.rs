@@ -45,8 +45,9 @@ static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"([\w.-]+)(\\?["'])?[ 
 static KIND: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r#"(?m)(^)?["'\\{?, \t]*\bkind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{\w+:?[=-])?Secret\b"#)
 });
-/// A key or a kind that nobody recognises without reading YAML: with an escape, or in the long form.
-static OBSCURE: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU]|^\?\s|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]"#));
+/// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form.
+static OBSCURE: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s"#));
 /// A variable with a default.
 static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*(\w+)[ \t]*:?[=-]([^}]*)\}"));
 /// The name of an environment variable, and where its value begins.
@@ -146,7 +147,7 @@ impl<'t> Document<'t> {
             return;
         }
         let part = &self.text[self.range.clone()];
-        if part.contains("Secret") && OBSCURE.is_match(part) || part.contains("\\x53ecret") || part.contains("\\u0053ecret") {
+        if OBSCURE.is_match(part) {
             // Which of it is secret only a reader of YAML could tell.
             found.push(self.trimmed(self.range.clone()));
             return;
@@ -458,6 +459,7 @@ mod tests {
             check(&format!("{kind}\ndata:\n  a: x\n"), &format!("{kind}\ndata:\n  a: <>\n"));
         }
         for text in [
+            "\"k\\x69nd\": \"S\\x65cret\"\ndata:\n  a: x\n",
             "kind: \"\\x53ecret\"\ndata:\n  a: x\n",
             "\"k\\x69nd\": Secret\ndata:\n  a: x\n",
             "? kind\n: Secret\ndata:\n  a: x\n",
@@ -466,6 +468,11 @@ mod tests {
         ] {
             check(text, "<>\n");
         }
+        // What Go's JSON writes for `<` stands in values.
+        check(
+            "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
+            "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
+        );
         check("kind: Secret\ndata: {}\n---b: x\n", "kind: Secret\ndata: <>\n---b: <>\n");
     }
 

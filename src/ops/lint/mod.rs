@@ -13,13 +13,12 @@ use serde::Serialize;
 pub use form::Form;
 use kustomized::Kustomized;
 
-use crate::contract::{ContractVersion, METADATA_FILE, ProviderType, labels, parse_semantic};
+use crate::contract::{ContractVersion, METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::lint::components::claims::{self, Claims};
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
-use crate::objects::Object;
 use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::settings::ProjectRoles;
 use crate::text::budget::Budget;
@@ -231,12 +230,12 @@ fn judge(
     budget: &Budget,
 ) -> Report {
     let file = source.file_name();
-    let label = components.objects().iter().find_map(|object: &Object| object.label(labels::PROVIDER)).unwrap_or_default().to_owned();
-    let Some(provider_type) = form::provider_type_of(file).or_else(|| type_of_label(&label)) else {
+    let of_label = || type_of_label(components.labels().next()?);
+    let Some(provider_type) = form::provider_type_of(file).or_else(of_label) else {
         let asked = Asked { namespace: None, provider_type: None, version, audience: Audience::Author(wishes) };
         return components.check(&asked, budget);
     };
-    let label = if label.is_empty() { provider_type.label("unnamed") } else { label };
+    let label = components.label_of(provider_type).unwrap_or_else(|| components.stand_in_label(provider_type));
     let guessed = || metadata.and_then(newest_series).unwrap_or(Version::new(0, 1, 0));
     let is_version_guessed = version.is_none();
     let version = version.cloned().unwrap_or_else(guessed);

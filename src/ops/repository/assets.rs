@@ -225,10 +225,10 @@ fn read(
     let mut found = Vec::new();
     for (provider_type, file) in components {
         let Some(components) = text_of(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
-        let label = match label_of(&components, provider_type) {
+        let label = match components.label_of(provider_type) {
             Some(label) => label,
             // Its author is told by the rule about labels, at their places: clusterctl writes its own.
-            None if matches!(audience, Audience::Author(_)) => stand_in_label(&components, provider_type),
+            None if matches!(audience, Audience::Author(_)) => components.stand_in_label(provider_type),
             None => {
                 report.extend(label_missing(&components, shown, &file, provider_type));
                 continue;
@@ -374,19 +374,6 @@ pub(in crate::ops) fn read_metadata(files: &Tree, shown: &str, budget: &Budget, 
     let (file, found) = metadata::parse(&text_of(files, shown, METADATA_FILE, report)?, budget);
     report.extend(found);
     file
-}
-
-/// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
-fn label_of(components: &Components, provider_type: ProviderType) -> Option<String> {
-    let prefix = provider_type.label("");
-    let mut found = components.objects().iter().filter_map(|object| object.label(labels::PROVIDER));
-    found.find(|label| label.len() > prefix.len() && label.starts_with(&prefix)).map(str::to_owned)
-}
-
-/// What to call a provider whose objects do not have its label.
-fn stand_in_label(components: &Components, provider_type: ProviderType) -> String {
-    let mut labels = components.objects().iter().filter_map(|object| object.label(labels::PROVIDER));
-    provider_type.label(labels.find(|label| !label.is_empty()).unwrap_or("unnamed"))
 }
 
 /// Why there is no label.
