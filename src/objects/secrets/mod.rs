@@ -45,9 +45,9 @@ static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"([\w.-]+)(\\?["'])?[ 
 static KIND: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r#"(?m)(^)?["'\\{?, \t]*\bkind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{\w+:?[=-])?Secret\b"#)
 });
-/// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form.
+/// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form that is no list or map.
 static OBSCURE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s"#));
+    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
 /// A variable with a default.
 static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*(\w+)[ \t]*:?[=-]([^}]*)\}"));
 /// The name of an environment variable, and where its value begins.
@@ -468,6 +468,7 @@ mod tests {
         ] {
             check(text, "<>\n");
         }
+        check("? [a, b]\n: c\n", "? [a, b]\n: c\n");
         // What Go's JSON writes for `<` stands in values.
         check(
             "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
