@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::config::{Config, ImageOverrides};
+use super::documents::ReadBefore;
 use super::provider::Provider;
 use super::typed::{self, DAEMON_SET, DEPLOYMENT};
 use super::{Refusal, documents, namespaces, template};
@@ -35,7 +36,7 @@ pub struct ComponentsOptions {
     pub raw: bool,
 }
 
-/// Processes a components file.
+/// Processes a components file. What was read `before` is not read again.
 ///
 /// # Errors
 /// In clusterctl's words, for the first step that fails.
@@ -45,6 +46,7 @@ pub(super) fn process(
     version: &str,
     text: &[u8],
     options: &ComponentsOptions,
+    before: Option<ReadBefore<'_>>,
 ) -> Result<Components, Refusal> {
     let shown = provider.url_and_file().1;
     let template = template::parse(shown, text)?;
@@ -59,7 +61,10 @@ pub(super) fn process(
     };
     let label = provider.label();
     let overrides = config.image_overrides();
-    let objects = documents::objects(shown, text, config.world().budget)?;
+    let objects = match before.and_then(|before| before.objects_of(text)) {
+        Some(known) => known,
+        None => documents::objects(shown, text, config.world().budget)?,
+    };
     let objects = fix_images(objects, &label, &overrides).map_err(|refusal| refusal.within("failed to apply image overrides"))?;
     let images = objects.iter().flat_map(images).collect();
     let default = default_namespace(&objects).map_err(|refusal| refusal.within("failed to detect default target namespace"))?;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::Refusal;
-use crate::objects::{fields, secrets};
+use crate::objects::{Object, fields, secrets};
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::goyaml;
@@ -15,6 +15,32 @@ use crate::text::yaml;
 
 /// Pieces up to this size altogether are read on one core.
 const SMALL: usize = 64 << 10;
+
+/// The objects of a text that was read before, as a whole and with the reader that reads the pieces here.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadBefore<'r> {
+    /// The text.
+    pub(crate) text: &'r str,
+    /// All its documents that are not empty. The reader had no finding about it.
+    pub(crate) objects: &'r [Object],
+}
+
+impl ReadBefore<'_> {
+    /// What [`objects`] would give for a text; `None` where it is another one, or one whose pieces need not be its documents.
+    pub(super) fn objects_of(&self, text: &[u8]) -> Option<Vec<Value>> {
+        let known = self.text;
+        let is_cut_alike = known.ends_with('\n') && !known.contains('\r') && !known.contains('\u{feff}') && yaml::is_one_a_mark(known);
+        if known.as_bytes() != text || !is_cut_alike || pieces(text).1.is_some() {
+            return None;
+        }
+        let value = |object: &Object| {
+            let mut value = object.value().clone();
+            yaml::as_doubles(&mut value);
+            value
+        };
+        Some(self.objects.iter().map(value).collect())
+    }
+}
 
 /// The objects of the file `shown`, whose text this is. Empty documents are left out.
 ///
@@ -186,6 +212,37 @@ mod tests {
         let objects = |text: &[u8]| objects("t.yaml", text, &Budget::default());
         assert_eq!(objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(), [json!({"a": 1}), json!({"b": true})]);
         assert_eq!(objects(b"").unwrap(), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn what_was_read_before_is_what_the_pieces_give() {
+        let check = |text: &str, is_taken: bool| {
+            let budget = Budget::default();
+            let (read, report) = crate::objects::read(&crate::text::source::Source::new("t.yaml", text), &budget);
+            let before = ReadBefore { text, objects: &read };
+            let known = before.objects_of(text.as_bytes());
+            assert_eq!(known.is_some(), is_taken, "{text}");
+            if let Some(known) = known {
+                assert!(report.is_empty(), "{text}");
+                assert_eq!(known, objects("t.yaml", text.as_bytes(), &budget).unwrap(), "{text}");
+            }
+            assert_eq!(before.objects_of(b"a: 1\n"), None);
+        };
+        let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+        let with = |before: &str, behind: &str| format!("{before}{object}{behind}");
+        for text in ["", "---\n", "# nothing\n---\n", "--- # x\n", "---\n---\n"] {
+            check(&with(text, ""), true);
+            check(&with("", &format!("---\n{text}{object}")), true);
+        }
+        check(&with("", "data:\n  a: |\n    ---\n    b\nbig: 9007199254740993\n---\n# end\n"), true);
+        // Pieces of these are not what a reader of the whole finds, or need not be.
+        check(&with("", "...\nb: 1\n---\nc: 2\n"), false);
+        check(&with("", "data:\n  a: |\n    b"), false);
+        check(&with("", "data: &x {a: b}\nother: *x\n"), false);
+        check(&with("%YAML 1.1\n---\n", ""), false);
+        check(&with("\u{feff}", ""), false);
+        check(&with("", "a: b\r\n"), false);
+        check(&with("", "--- {a: b}\n"), false);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::components::{self, ComponentsOptions};
+use super::documents::ReadBefore;
 use super::provider::Provider;
 use super::{Config, Refusal, metadata, namespaces, typed};
 use crate::diag::FieldPath;
@@ -30,16 +31,27 @@ pub(crate) fn dropped_fields(value: &Value) -> Vec<FieldPath> {
     typed::of_components(value).map(|known| typed::unknown_fields(value, known)).unwrap_or_default()
 }
 
-/// What clusterctl says of a components file, if it refuses it; variables are replaced by their defaults or by a sample, or with `raw`
-/// left as they are, as `--raw` and `--describe` do.
-pub(crate) fn components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8], raw: bool) -> Option<Refusal> {
+/// What clusterctl says of a components file, if it refuses it; variables are replaced by their defaults or by a sample.
+pub(crate) fn components_refusal(
+    config: &Config<'_>,
+    provider: &Provider,
+    version: &str,
+    text: &[u8],
+    before: Option<ReadBefore<'_>>,
+) -> Option<Refusal> {
     let mut config = config.clone();
     if let Ok(template) = envsubst::parse(text) {
         let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
         required.for_each(|(name, _)| config.set(&name, SAMPLE));
     }
-    let options = ComponentsOptions { namespace: String::new(), raw };
-    components::process(&config, provider.clone(), version, text, &options).err()
+    let options = ComponentsOptions { namespace: String::new(), raw: false };
+    components::process(&config, provider.clone(), version, text, &options, before).err()
+}
+
+/// What clusterctl says of a components file, if it refuses it with its variables in it, as `--raw` and `--describe` leave them.
+pub(crate) fn raw_components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8]) -> Option<Refusal> {
+    let options = ComponentsOptions { namespace: String::new(), raw: true };
+    components::process(config, provider.clone(), version, text, &options, None).err()
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.

@@ -31,9 +31,10 @@ pub use cert_manager::{CERT_MANAGER, CertManager, MANIFEST_FILE};
 pub use components::{Components, ComponentsOptions};
 pub(crate) use components::{RunImage, run_images};
 pub use config::Config;
+pub(crate) use documents::ReadBefore;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
-pub(crate) use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, version_refusal};
+pub(crate) use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, raw_components_refusal, version_refusal};
 pub use log::Log;
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;
@@ -120,7 +121,7 @@ pub fn generate_provider(
         )));
     }
     let text = repository.components(&version, log)?;
-    components::process(config, repository.provider().clone(), &version, &text, options)
+    components::process(config, repository.provider().clone(), &version, &text, options, None)
 }
 
 /// What is no semantic version, in the words of Kubernetes' parser.

@@ -1,6 +1,8 @@
 //! What clusterctl refuses, and what of components comes out of it other than it went in.
 
-use crate::clusterctl::{Config, Provider, Refusal, components_refusal, dropped_fields, version_refusal};
+use crate::clusterctl::{
+    Config, Provider, ReadBefore, Refusal, components_refusal, dropped_fields, raw_components_refusal, version_refusal,
+};
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::Object;
@@ -34,18 +36,25 @@ pub(super) struct Refusals {
     pub(super) raw: Option<Diagnostic>,
 }
 
-/// clusterctl itself over the whole file.
-pub(super) fn refusals(config: &Config<'_>, provider: &Provider, version: &str, source: &Source, has_variables: bool) -> Refusals {
-    let refusal = |raw| components_refusal(config, provider, version, source.text().as_bytes(), raw);
+/// clusterctl itself over the whole file, of which what we read `before` may be what it reads.
+pub(super) fn refusals(
+    config: &Config<'_>,
+    provider: &Provider,
+    version: &str,
+    source: &Source,
+    before: Option<ReadBefore<'_>>,
+    has_variables: bool,
+) -> Refusals {
+    let text = source.text().as_bytes();
     let finding = |rule, message: &str, refusal: &Refusal| {
         Diagnostic::of(rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
     };
-    if let Some(refused) = refusal(false) {
+    if let Some(refused) = components_refusal(config, provider, version, text, before) {
         let refused = finding(&REFUSED, "clusterctl refuses the components", &refused).help("correct the object that the note names");
         return Refusals { refused: Some(refused), raw: None };
     }
     // Without variables both are the same.
-    let raw = if has_variables { refusal(true) } else { None };
+    let raw = if has_variables { raw_components_refusal(config, provider, version, text) } else { None };
     let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
     let help = "use variables only inside of strings, and not in images";
     Refusals { refused: None, raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)) }

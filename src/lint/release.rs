@@ -1,6 +1,8 @@
 //! A release as clusterctl gets it: what one provider installs, judged together with its metadata. Providers of a release share its
 //! templates.
 
+use std::sync::Arc;
+
 use semver::Version;
 
 use super::components::Components;
@@ -8,9 +10,10 @@ use super::conversion::{self, Refusals};
 use super::definitions::contract_labels;
 use super::metadata::{MetadataFile, is_contract};
 use super::{Asked, Audience, definitions};
-use crate::clusterctl::{Config, Provider, World};
+use crate::clusterctl::{Config, Provider, ReadBefore, World};
 use crate::contract::ProviderType;
 use crate::diag::{Diagnostic, Report};
+use crate::objects::Pool;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -58,7 +61,7 @@ impl<'a> Release<'a> {
             let world = World { files: &files, environment: &|_| None, network: None, budget };
             installed.refusals(&Config::empty(world))
         };
-        // clusterctl's way through the file and ours have nothing in common but its text. Ours stays on this thread: the rules of foreign
+        // clusterctl's way through the file and ours have nothing in common but what was read. Ours stays on this thread: the rules of foreign
         // CRDs need its stack.
         let mut refused = None;
         let report = rayon::in_place_scope(|scope| {
@@ -71,7 +74,13 @@ impl<'a> Release<'a> {
     /// What clusterctl gets of it.
     fn installed(&self) -> Installed<'a> {
         let Components { source, has_variables, .. } = &self.components;
-        Installed { provider: self.provider, version: format!("v{}", self.version), source: source.clone(), has_variables: *has_variables }
+        Installed {
+            provider: self.provider,
+            version: format!("v{}", self.version),
+            source: source.clone(),
+            before: self.components.as_read(),
+            has_variables: *has_variables,
+        }
     }
 
     /// What is wrong with the components and with what metadata.yaml promises of them.
@@ -111,12 +120,15 @@ struct Installed<'a> {
     provider: &'a Provider,
     version: String,
     source: Source,
+    /// The text with its variables replaced, and what we read in it, unless the reader had something to say.
+    before: Option<(Source, Arc<Pool>)>,
     has_variables: bool,
 }
 
 impl Installed<'_> {
     fn refusals(&self, config: &Config<'_>) -> Refusals {
-        conversion::refusals(config, self.provider, &self.version, &self.source, self.has_variables)
+        let before = self.before.as_ref().map(|(text, pool)| ReadBefore { text: text.text(), objects: pool.objects() });
+        conversion::refusals(config, self.provider, &self.version, &self.source, before, self.has_variables)
     }
 }
 

@@ -144,7 +144,17 @@ const UNSUPPORTED: [&str; 7] = ["id", "$schema", "$ref", "patternProperties", "d
 
 impl Compiler {
     pub(super) fn new() -> Self {
-        Compiler { path: FieldPath::root(), depth: 0, patterns: PatternCache::default() }
+        Compiler::with(PatternCache::default())
+    }
+
+    /// A compiler that knows some patterns already.
+    pub(super) fn with(patterns: PatternCache) -> Self {
+        Compiler { path: FieldPath::root(), depth: 0, patterns }
+    }
+
+    /// All patterns that it knows by now.
+    pub(super) fn into_patterns(self) -> PatternCache {
+        self.patterns
     }
 
     /// Compiles one schema and all below it. An error names the keyword.

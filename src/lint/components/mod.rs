@@ -18,6 +18,7 @@ pub(crate) mod workloads;
 
 use super::{Asked, Audience, containers, conversion, definitions, descriptions, duplicates, gate, namespaces, pods, scalars};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use variables::Prefixes;
 
@@ -73,7 +74,7 @@ pub(crate) struct Components {
     /// Whether the text has variables.
     pub(super) has_variables: bool,
     substituted: Option<Substituted>,
-    objects: Pool,
+    objects: Arc<Pool>,
     /// What is wrong with the text, at its places in the file.
     unreadable: Report,
 }
@@ -81,7 +82,7 @@ pub(crate) struct Components {
 impl Components {
     /// Reads a file. A variable without a default gets a sample.
     pub(crate) fn read(source: Source, budget: &Budget) -> Self {
-        let mut read = Components { source, has_variables: false, substituted: None, objects: Pool::default(), unreadable: Report::new() };
+        let mut read = Components { source, has_variables: false, substituted: None, objects: Arc::default(), unreadable: Report::new() };
         let substituted = match Substituted::sampled(&read.source, budget) {
             Ok(substituted) => substituted,
             Err(error) => {
@@ -95,7 +96,7 @@ impl Components {
         let (objects, report) = objects::read(substituted.text(), budget);
         read.unreadable = substituted.restore(report);
         read.has_variables = substituted.text().text() != read.source.text();
-        read.objects = Pool::of(objects);
+        read.objects = Arc::new(Pool::of(objects));
         read.substituted = Some(substituted);
         read
     }
@@ -103,6 +104,12 @@ impl Components {
     /// The objects, with their variables replaced.
     pub(crate) fn objects(&self) -> &[Object] {
         self.objects.objects()
+    }
+
+    /// The text with its variables replaced, and what was read in it; `None` where the reader had something to say.
+    pub(super) fn as_read(&self) -> Option<(Source, Arc<Pool>)> {
+        let text = self.substituted.as_ref().filter(|_| self.unreadable.is_empty())?.text();
+        Some((text.clone(), Arc::clone(&self.objects)))
     }
 
     /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
@@ -165,10 +172,15 @@ impl Components {
     }
 }
 
+/// Whether clusterctl may replace something in a text. A `$` alone, as patterns end with, stays.
+fn is_replaced(text: &str) -> bool {
+    text.contains("${") || text.contains("$$")
+}
+
 /// Judges the text as it is written, variables included: of it, the documents that have some, and `suspects`. Variables can break the YAML
 /// of a file that is sound once they are replaced: then nothing is judged here.
 fn check_text(source: &Source, suspects: &BTreeSet<usize>, prefixes: Option<&Prefixes>, budget: &Budget) -> Report {
-    let written = yaml::parse_some(source, budget, &|number, text| text.contains('$') || suspects.contains(&number));
+    let written = yaml::parse_some(source, budget, &|number, text| is_replaced(text) || suspects.contains(&number));
     let mut report = scalars::check(source, &written);
     if let Ok(template) = envsubst::parse(source.text()) {
         let described = descriptions::check(source, &template, &written);

@@ -40,20 +40,24 @@ const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTI
 /// What a Secret has beside its values.
 const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
-static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"([\w.-]+)(\\?["'])?[ \t]*:"#));
+static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"((?-u:[\w.-])+)(\\?["'])?[ \t]*:"#));
 /// `kind: Secret`, also with a tag, an anchor, a variable or a line end between the two, and in the long form `? kind`.
 static KIND: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r#"(?m)(^)?["'\\{?, \t]*\bkind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{\w+:?[=-])?Secret\b"#)
+    compiled(
+        r#"(?m)(^)?["'\\{?, \t]*(?-u:\b)kind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{(?-u:\w)+:?[=-])?Secret(?-u:\b)"#,
+    )
 });
 /// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form that is no list or map.
 static OBSCURE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|\bkind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
+    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
 /// A variable with a default.
-static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*(\w+)[ \t]*:?[=-]([^}]*)\}"));
+static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
 /// The name of an environment variable, and where its value begins.
-static ENVIRONMENT: LazyLock<Regex> = LazyLock::new(|| compiled(r#"\bname:[ \t]*["']?(\w+)["']?[ \t]*(?:,|\r?\n)\s*(value):[ \t]*\S"#));
+static ENVIRONMENT: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r#"(?-u:\b)name:[ \t]*["']?((?-u:\w)+)["']?[ \t]*(?:,|\r?\n)\s*(value):[ \t]*\S"#));
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
+/// Names and their ends are ASCII: the classes of Unicode would cost more to build than most texts cost to search.
 fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("internal error: the pattern is one of ours")
 }

@@ -14,6 +14,7 @@ mod shape;
 use serde_json::Value;
 
 use super::node::Compiler;
+use super::pattern::PatternCache;
 use super::violation::shown;
 use super::{Fault, MAX_DEPTH, Violation, ViolationKind};
 use crate::diag::FieldPath;
@@ -32,14 +33,15 @@ pub fn check(crd: &Value, budget: &Budget) -> Vec<Violation> {
     let missing = |index: usize| Violation::required(at(index), "");
     let has_status = |version: &Value| version.pointer("/subresources/status").is_some_and(|status| !status.is_null());
     let Some(first) = schemas.first() else { return Vec::new() };
+    let mut patterns = PatternCache::default();
     if schemas.iter().all(|schema| schema == first) {
         let Some(schema) = first else { return (0..schemas.len()).map(missing).collect() };
-        let found = check_schema(schema, versions.iter().any(has_status), &at(0), budget);
+        let found = check_schema(schema, versions.iter().any(has_status), &at(0), &mut patterns, budget);
         return found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect();
     }
     let one = |(index, schema): (usize, &Option<&Value>)| match schema {
         None => vec![missing(index)],
-        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), budget),
+        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), &mut patterns, budget),
     };
     schemas.iter().enumerate().flat_map(one).collect()
 }
@@ -55,7 +57,8 @@ fn respelt(violation: Violation, prefix: &str) -> Violation {
     Violation { field, fault, ..violation }
 }
 
-fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, budget: &Budget) -> Vec<Violation> {
+/// Versions have most of their `patterns` in common.
+fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, patterns: &mut PatternCache, budget: &Budget) -> Vec<Violation> {
     let malformed = keywords::malformed(schema, path);
     if !malformed.is_empty() {
         return malformed;
@@ -69,8 +72,10 @@ fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, budget: &Bud
         violations.push(Violation::forbidden(path.field("nullable"), "nullable cannot be true at the root"));
     }
     let unsupported = shape::unsupported(root);
-    let compiled = Compiler::new().node(schema).ok();
-    let misshapen = if unsupported.is_none() { shape::check(root, path) } else { Vec::new() };
+    let mut compiler = Compiler::with(std::mem::take(patterns));
+    let compiled = compiler.node(schema).ok();
+    *patterns = compiler.into_patterns();
+    let misshapen = if unsupported.is_none() { shape::check(root, path, patterns) } else { Vec::new() };
     let is_shaped = unsupported.is_none() && misshapen.is_empty();
     violations.extend(misshapen);
     // Rules that cost too much are known before any of them is tried on a default.

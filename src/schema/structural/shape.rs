@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
 use crate::diag::FieldPath;
-use crate::schema::pattern::Pattern;
+use crate::schema::pattern::PatternCache;
 use crate::schema::violation::shown;
 
 /// Where a schema stands; the words of some errors depend on it.
@@ -47,15 +47,27 @@ pub(super) fn unsupported(schema: Keywords<'_>) -> Option<String> {
 }
 
 /// All violations of the form, in the order of their text, as the API server sorts them.
-pub(super) fn check(root: Keywords<'_>, path: &FieldPath) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    invariants(root, Level::Root, path, &mut violations);
-    completeness(root, root, path, path, &mut violations);
-    violations.sort_by_cached_key(Violation::to_string);
-    violations
+pub(super) fn check(root: Keywords<'_>, path: &FieldPath, patterns: &mut PatternCache) -> Vec<Violation> {
+    let mut out = Misshapen { violations: Vec::new(), patterns };
+    invariants(root, Level::Root, path, &mut out);
+    completeness(root, root, path, path, &mut out);
+    out.violations.sort_by_cached_key(Violation::to_string);
+    out.violations
 }
 
-fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<Violation>) {
+/// What was found so far.
+struct Misshapen<'p> {
+    violations: Vec<Violation>,
+    patterns: &'p mut PatternCache,
+}
+
+impl Misshapen<'_> {
+    fn push(&mut self, violation: Violation) {
+        self.violations.push(violation);
+    }
+}
+
+fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
     let kind = schema.text("type");
     let items = schema.schema("items");
     if kind == "array" && items.is_none() {
@@ -84,7 +96,7 @@ fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Ve
     metadata(schema, level, path, out);
 }
 
-fn extensions(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+fn extensions(schema: Keywords<'_>, path: &FieldPath, out: &mut Misshapen<'_>) {
     if schema.flag("x-kubernetes-int-or-string") {
         for keyword in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] {
             if schema.flag(keyword) {
@@ -111,7 +123,7 @@ fn is_int_or_string(schema: Keywords<'_>) -> bool {
     matches!(schema.list("anyOf"), [first, second] if is(first, "integer") && is(second, "string"))
 }
 
-fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<Violation>) {
+fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
     let kind = schema.text("type");
     let at = || path.field("type");
     let free = schema.flag("x-kubernetes-int-or-string") || schema.flag("x-kubernetes-preserve-unknown-fields");
@@ -132,7 +144,7 @@ fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<Vio
 }
 
 /// The schema of a resource says nothing about its own type and metadata, but that names may be restricted.
-fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<Violation>) {
+fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
     let resource = level == Level::Root || schema.flag("x-kubernetes-embedded-resource");
     for name in ["kind", "apiVersion"] {
         let other = schema.property(name).map(|property| property.text("type")).filter(|kind| resource && *kind != "string");
@@ -158,7 +170,7 @@ fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Vec<
     }
 }
 
-fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath, out: &mut Vec<Violation>) {
+fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath, out: &mut Misshapen<'_>) {
     if !skip_any_of {
         for (index, branch) in schema.branches("anyOf") {
             nested(branch, false, &path.field("anyOf").index(index), out);
@@ -175,7 +187,7 @@ fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: 
     }
     let pattern = schema.text("pattern");
     if !pattern.is_empty()
-        && let Err(error) = Pattern::new(pattern)
+        && let Err(error) = out.patterns.get(pattern)
     {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
         out.push(Violation::invalid(path.field("pattern"), &Value::from(pattern), &detail));
@@ -183,7 +195,7 @@ fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: 
 }
 
 /// Below a junctor a schema may judge values, and nothing else.
-fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut Vec<Violation>) {
+fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut Misshapen<'_>) {
     const FORBIDDEN: [(&str, &str); 13] = [
         ("type", "must be empty to be structural"),
         ("additionalProperties", "must be undefined to be structural"),
@@ -220,7 +232,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut V
 }
 
 /// What a junctor of the root judges, the root must define.
-fn completeness(validation: Keywords<'_>, schema: Keywords<'_>, schema_path: &FieldPath, path: &FieldPath, out: &mut Vec<Violation>) {
+fn completeness(validation: Keywords<'_>, schema: Keywords<'_>, schema_path: &FieldPath, path: &FieldPath, out: &mut Misshapen<'_>) {
     if let Some(not) = validation.schema("not") {
         nested_completeness(not, Some(schema), schema_path, &path.field("not"), out);
     }
@@ -236,7 +248,7 @@ fn nested_completeness(
     schema: Option<Keywords<'_>>,
     schema_path: &FieldPath,
     path: &FieldPath,
-    out: &mut Vec<Violation>,
+    out: &mut Misshapen<'_>,
 ) {
     let Some(schema) = schema else {
         out.push(Violation::required(schema_path.clone(), &format!("because it is defined in {path}")));

@@ -70,7 +70,7 @@ fn invalid_utf8(text: &[u8], at: usize) -> String {
 }
 
 /// Rounds integers that a double cannot hold.
-fn as_doubles(value: &mut Value) {
+pub(crate) fn as_doubles(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_i64().is_none_or(|integer| !(-EXACT..=EXACT).contains(&integer)) => {
             if let Some(rounded) = number.as_f64().and_then(Number::from_f64) {

@@ -22,11 +22,11 @@ mod tree;
 
 use std::ops::Range;
 
-pub(crate) use first::first;
+pub(crate) use first::{as_doubles, first};
 pub use limits::Limits;
 pub use node::{Document, Entry, Mapping, Node, Value};
 pub(crate) use origin::{DocumentValue, Origin, Values};
-pub(crate) use parallel::has_anchors;
+pub(crate) use parallel::{has_anchors, is_one_a_mark};
 pub(crate) use syntax::is_refused;
 
 use self::builder::Builder;

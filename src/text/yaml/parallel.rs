@@ -31,11 +31,16 @@ fn is_separable(text: &str) -> bool {
     !directive && !has_anchors(text.as_bytes())
 }
 
+/// Whether every document but the first begins with a line `---` and nothing of one touches another. Behind `...` a document may begin
+/// without `---`.
+pub(crate) fn is_one_a_mark(text: &str) -> bool {
+    is_separable(text) && !text.starts_with("...") && !text.contains("\n...")
+}
+
 /// Reads the documents of a stream that are asked for, by their numbers and texts; all of them where one may touch the next.
 pub(super) fn parse_some(source: &Source, budget: &Budget, is_asked: &dyn Fn(usize, &str) -> bool) -> Vec<Document> {
     let text = source.text();
-    // Behind `...` a document may begin without `---`.
-    if !is_separable(text) || text.contains("\n...") {
+    if !is_one_a_mark(text) {
         return super::parse(source, budget).documents;
     }
     let mut documents = Vec::new();
