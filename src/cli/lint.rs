@@ -17,7 +17,7 @@ use super::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::fix::{self, Fixed};
 use crate::ops::lint::{self, Form, JudgedFile, Linted};
-use crate::ops::repository::bundle;
+use crate::ops::repository::tars;
 use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -155,15 +155,15 @@ fn verdict(context: &Context<'_>, judge: &Judge, linted: &Linted, unread: &Repor
 
 /// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder of its name.
 fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> {
-    let is_tar = |path: &&String| *path != "-" && files::is_file(Path::new(path)) && bundle::is_tar(&files::read_start(path, TAR_HEADER));
+    let is_tar = |path: &&String| *path != "-" && files::is_file(Path::new(path)) && tars::is_tar(&files::read_start(path, TAR_HEADER));
     let (tars, plain): (Vec<&String>, Vec<&String>) = paths.iter().partition(is_tar);
     let plain: Vec<String> = plain.into_iter().cloned().collect();
     let mut inputs = input::read(&plain, Limits::default(), &mut context.stdio.stdin)?;
-    let mut left = bundle::MOST_BYTES;
+    let mut left = tars::MOST_BYTES;
     for path in tars {
         let bytes = files::read_file(path, Limits { file_bytes: left, ..Limits::default() })?;
         left -= bytes.len() as u64;
-        let (sources, report) = bundle::texts_of_tar(&bytes, path, &ENDINGS);
+        let (sources, report) = tars::texts_of_tar(&bytes, path, &ENDINGS);
         inputs.sources.extend(sources);
         inputs.report.extend(report);
     }

@@ -69,6 +69,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::assets::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
+    crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::configuration::RULES,
     crate::ops::repository::doctor::configuration::RULES,

@@ -101,6 +101,9 @@ struct Comments {
 
 /// What a waiver begins with, behind `#` and blanks.
 const MARK: &str = "windlass: ignore";
+/// The name and the word in it.
+const NAME: &str = "windlass";
+const WORD: &str = "ignore";
 
 /// How many unknown rules of one comment are told one by one; each finding shows the whole line.
 const MOST_UNKNOWN: usize = 8;
@@ -112,28 +115,30 @@ impl Comments {
         if source.name().ends_with(".json") {
             return;
         }
-        let marks = memchr::memmem::find_iter(text.as_bytes(), MARK).filter_map(|at| comment_start(text, at).map(|start| (start, at)));
-        let marks: Vec<(usize, usize)> = marks.collect();
+        let marks = memchr::memmem::find_iter(text.as_bytes(), &NAME[1..]).filter_map(|at| Mark::find(text, at - at.min(1)));
+        let marks: Vec<Mark> = marks.collect();
         if marks.is_empty() {
             return;
         }
-        let starts: Vec<usize> = marks.iter().map(|(start, _)| *start).collect();
+        let starts: Vec<usize> = marks.iter().map(|mark| mark.start).collect();
         let in_values = yaml::in_scalars(text, &starts, waivers.budget);
-        let comments: Vec<(usize, usize)> =
-            marks.into_iter().zip(in_values).filter(|(_, in_value)| !in_value).map(|(mark, _)| mark).collect();
-        let lines = targets(source, comments.iter().map(|(start, _)| *start));
-        for ((start, at), line) in comments.into_iter().zip(lines) {
-            self.add(source, start, line, &text[at + MARK.len()..], waivers);
+        let comments: Vec<Mark> = marks.into_iter().zip(in_values).filter(|(_, in_value)| !in_value).map(|(mark, _)| mark).collect();
+        let lines = targets(source, comments.iter().map(|mark| mark.start));
+        for (mark, line) in comments.into_iter().zip(lines) {
+            self.add(source, mark, line, waivers);
         }
     }
 
-    /// A comment that begins at `start` and speaks of a line; `rest` is what follows the mark.
-    fn add(&mut self, source: &Source, start: usize, line: u32, rest: &str, waivers: &Waivers<'_>) {
-        let rest = rest.lines().next().unwrap_or_default();
+    /// A comment that speaks of a line.
+    fn add(&mut self, source: &Source, Mark { start, end, is_exact }: Mark, line: u32, waivers: &Waivers<'_>) {
+        let rest = source.text()[end..].lines().next().unwrap_or_default();
         let end = source.text()[start..].lines().next().map_or(start, |line| start + line.trim_end().len());
         let place = source.place_at(start..end);
-        let Some((rules, reason)) = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-            let finding = Diagnostic::of(&MALFORMED, "the comment names no rule, and waives nothing").at(place);
+        let named = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let Some((rules, reason)) = named.filter(|_| is_exact) else {
+            let message =
+                if is_exact { "the comment names no rule, and waives nothing" } else { "the comment is no waiver: it begins otherwise" };
+            let finding = Diagnostic::of(&MALFORMED, message).at(place);
             self.found.push(finding.help("write `# windlass: ignore[RULE] because REASON`"));
             return;
         };
@@ -171,6 +176,31 @@ impl Comments {
         let comment = self.waivers.get_mut(&(file.clone(), span.start.line, finding.rule.id.to_owned()))?;
         comment.is_used = true;
         Some(Waiver { reason: comment.reason.clone(), waived_in: WaivedIn::Document })
+    }
+}
+
+/// The beginning of a comment that is a waiver, or was meant as one.
+struct Mark {
+    /// The `#`.
+    start: usize,
+    /// Behind the last word of the mark.
+    end: usize,
+    /// Whether it is written as it has to be.
+    is_exact: bool,
+}
+
+impl Mark {
+    /// The mark whose name may stand at a byte.
+    fn find(text: &str, at: usize) -> Option<Self> {
+        let (_, rest) = text.get(at..)?.split_at_checked(NAME.len()).filter(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
+        let start = comment_start(text, at)?;
+        if text[at..].starts_with(MARK) {
+            return Some(Mark { start, end: at + MARK.len(), is_exact: true });
+        }
+        let between = rest.len() - rest.trim_start_matches([' ', '\t', ':', '-']).len();
+        let (word, behind) = rest[between..].split_at_checked(WORD.len())?;
+        let is_meant = word.eq_ignore_ascii_case(WORD) && (rest[..between].contains(':') || behind.trim_start().starts_with(['[', '(']));
+        is_meant.then_some(Mark { start, end: text.len() - behind.len(), is_exact: false })
     }
 }
 
@@ -295,6 +325,27 @@ mod tests {
         let found = applied(&source, report, &[]);
         let found: Vec<_> = found.iter().map(|(rule, line, reason)| (*rule, *line, reason.as_deref())).collect();
         assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_comment_that_was_meant_as_a_waiver_is_told() {
+        for meant in [
+            "windlass:ignore[a-b] because x",
+            "windlass : ignore[a-b] because x",
+            "windlass ignore[a-b] because x",
+            "windlass-ignore (a-b)",
+            "Windlass: Ignore[a-b] because x",
+            "windlass:ignore a-b",
+            "windlass: ignored, because x",
+            "windlass: ignore",
+        ] {
+            check(&format!("a: '@' # {meant}\n"), A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
+        }
+        for other in ["windlass ignores this", "windlass: see below", "a windlass ignore[a-b]", "windlass ignore", "windlasses:ignore[a-b]"]
+        {
+            check(&format!("a: '@' # {other}\n"), A, &[("a-b", 1, None)]);
+        }
+        check("indlass: ignore[a-b] because x\nb: '@'\n", A, &[("a-b", 2, None)]);
     }
 
     #[test]

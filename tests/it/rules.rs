@@ -192,6 +192,15 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
         let sum: u32 = bytes[..512].iter().map(|byte| u32::from(*byte)).sum();
         bytes[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     }));
+    raised.extend(check("bundle-link-skipped", "lint l.tar", &|folder| {
+        let mut tar = tar::Builder::new(std::fs::File::create(folder.join("l.tar")).unwrap());
+        tar.append_path_with_name(folder.join("clusterctl.yaml"), "clusterctl.yaml").unwrap();
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
+        tar.append_link(&mut header, "other.yaml", "clusterctl.yaml").unwrap();
+        tar.finish().unwrap();
+    }));
     raised
 }
 

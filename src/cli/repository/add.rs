@@ -13,8 +13,8 @@ use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
 use crate::diag::Report;
 use crate::ops::release_build;
-use crate::ops::repository::bundle;
 use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Placement};
+use crate::ops::repository::{bundle, tars};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
@@ -143,11 +143,11 @@ impl Add {
                 given.releases.push(Release { shown: argument.clone(), files: flat.collect(), version: version.clone() });
                 continue;
             }
-            let bytes = files::read_file(argument, Limits { file_bytes: bundle::MOST_BYTES, ..Limits::default() })?;
+            let bytes = files::read_file(argument, Limits { file_bytes: tars::MOST_BYTES, ..Limits::default() })?;
             if bytes.starts_with(&GZIP) {
                 return Err(Failure::usage(format!("{argument} is compressed"), format!("run `gunzip {argument}`, and add the tar")));
             }
-            if bundle::is_tar(&bytes) {
+            if tars::is_tar(&bytes) {
                 given.unpack(&bytes, argument);
                 continue;
             }

@@ -11,7 +11,7 @@ use crate::cli::flags::LevelFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::{Config, fetch};
-use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle};
+use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::plural;
@@ -118,7 +118,7 @@ impl Bundle {
     /// Writes the tar, unless something else is there.
     fn store(&self, bytes: &[u8]) -> Result<Outcome, Failure> {
         if files::is_file(Path::new(&self.write_to)) {
-            let limits = Limits { file_bytes: bundle::MOST_BYTES, ..Limits::default() };
+            let limits = Limits { file_bytes: tars::MOST_BYTES, ..Limits::default() };
             if files::read_file(&self.write_to, limits).is_ok_and(|there| there == bytes) {
                 return Ok(Outcome::Unchanged);
             }

@@ -2,17 +2,17 @@
 //! which trusts nothing in it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Cursor, Read};
 
 use semver::Version;
 use sha2::{Digest, Sha256};
-use tar::{Archive, Builder, EntryType, Header};
+use tar::{Builder, EntryType, Header};
 
-use super::assets::{Assets, not_text, release_of};
+use super::assets::{Assets, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
 use super::images::written_images;
 use super::init::{Implied, implied};
+use super::tars::{Entries, Taken, read};
 use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
@@ -27,33 +27,12 @@ rules! {
     EMPTY = error("bundle-release-missing");
     /// the repository lacks what clusterctl init installs beside its providers
     IMPLIED_MISSING = warning("bundle-implied-missing");
-    /// a bundle is not a tar archive, is truncated, or exceeds the limits
-    UNREADABLE = error("bundle-unreadable");
-    /// a bundle contains a link, a device, or a path that leads out of it
-    ENTRY_REFUSED = error("bundle-entry-refused");
     /// a file in a bundle does not match its checksum
     CHECKSUM_WRONG = error("bundle-checksum-wrong");
 }
 
 /// What urls in a bundle's configuration begin with, so that it does not depend on the place where it was packed.
 pub const BASE_VARIABLE: &str = "${WINDLASS_REPOSITORY}";
-
-/// How many bytes the files of a bundle may have together.
-pub const MOST_BYTES: u64 = 512 << 20;
-
-/// How much a bundle may hold.
-#[derive(Clone, Copy)]
-struct Bounds {
-    entries: usize,
-    /// Bytes of all files together.
-    bytes: u64,
-    /// Bytes of one file.
-    file_bytes: u64,
-}
-
-const BOUNDS: Bounds = Bounds { entries: 10_000, bytes: MOST_BYTES, file_bytes: 64 << 20 };
-/// Bytes of a path.
-const LONGEST_PATH: usize = 512;
 
 /// A packed repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,37 +200,9 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Whether bytes begin like a tar.
-pub fn is_tar(bytes: &[u8]) -> bool {
-    bytes.get(257..262) == Some(b"ustar")
-}
-
-/// The texts of any tar: files whose names end as those that a folder gives, without links.
-pub fn texts_of_tar(bytes: &[u8], shown: &str, endings: &[&str]) -> (Vec<Source>, Report) {
-    let (files, mut report) = read(bytes, shown, BOUNDS, Entries::OfAnybody);
-    let mut sources = Vec::new();
-    for (path, bytes) in files.iter().filter(|(path, _)| endings.iter().any(|ending| path.ends_with(ending))) {
-        let name = format!("{shown}/{path}");
-        match std::str::from_utf8(bytes) {
-            Ok(text) => sources.push(Source::new(name, text)),
-            Err(_) => report.push(not_text(&name)),
-        }
-    }
-    (sources, report)
-}
-
-/// Whose tar it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entries {
-    /// One of ours, in which nothing strange has any business.
-    OfBundle,
-    /// Somebody's: paths may begin with `./`, and links are passed over.
-    OfAnybody,
-}
-
 /// Reads a bundle and holds every file against its checksums.
 pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
-    let (files, mut report) = read(bytes, shown, BOUNDS, Entries::OfBundle);
+    let Taken { files, mut report, .. } = read(bytes, shown, Entries::OfBundle);
     if report.has_errors() {
         return (Unpacked::default(), report);
     }
@@ -264,81 +215,6 @@ pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
         report.push(finding.help(Remedy::new("pack one: ").request("repository bundle REPOSITORY", Setting::WriteTo, "FILE")));
     }
     (Unpacked { releases, cert_managers, configuration }, report)
-}
-
-fn read(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> (Tree, Report) {
-    let mut files = Tree::new();
-    let mut report = Report::new();
-    let unreadable = |what: String| {
-        let finding = Diagnostic::of(&UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
-        finding.help("fetch the bundle again, or pack it with `windlass repository bundle`")
-    };
-    let mut archive = Archive::new(Cursor::new(bytes));
-    let entries = match archive.entries() {
-        Ok(entries) => entries,
-        Err(error) => return (files, [unreadable(error.to_string())].into_iter().collect()),
-    };
-    let mut total = 0;
-    for (count, entry) in entries.enumerate() {
-        let mut entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                report.push(unreadable(error.to_string()));
-                break;
-            }
-        };
-        total += entry.size();
-        if count == bounds.entries || total > bounds.bytes || entry.size() > bounds.file_bytes {
-            let Bounds { entries, bytes, file_bytes } = bounds;
-            let bound = format!("more than {entries} entries, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
-            report.push(unreadable(bound));
-            break;
-        }
-        let kind = entry.header().entry_type();
-        let mut path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        if whose == Entries::OfAnybody {
-            path = path.trim_start_matches("./").to_owned();
-            if kind.is_dir() || kind.is_symlink() || kind.is_hard_link() {
-                continue;
-            }
-        }
-        if kind.is_dir() && is_below(path.trim_end_matches('/')) {
-            continue;
-        }
-        if let Some(why) = refusal(&path, kind, &files) {
-            let finding = Diagnostic::of(&ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
-            report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
-            continue;
-        }
-        let mut content = Vec::new();
-        match entry.read_to_end(&mut content) {
-            Ok(read) if read as u64 == entry.size() => {
-                files.insert(path, content);
-            }
-            Ok(_) => report.push(unreadable(format!("{path} is cut off"))),
-            Err(error) => report.push(unreadable(error.to_string())),
-        }
-    }
-    (files, report)
-}
-
-/// Why an entry is not taken.
-fn refusal(path: &str, kind: EntryType, files: &Tree) -> Option<&'static str> {
-    match kind {
-        EntryType::Regular => {}
-        EntryType::Symlink | EntryType::Link => return Some("is a link"),
-        _ => return Some("is neither a file nor a folder"),
-    }
-    if !is_below(path) {
-        return Some("leads out of the bundle");
-    }
-    files.get(path).is_some().then_some("is there twice")
-}
-
-/// Whether a path is made of plain names, so that it stays below wherever it is laid.
-fn is_below(path: &str) -> bool {
-    let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.chars().any(|c| c.is_control() || c == '\\' || c == ':');
-    path.len() <= LONGEST_PATH && path.split('/').all(is_plain)
 }
 
 fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
@@ -357,6 +233,8 @@ fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
 
 #[cfg(test)]
 mod tests {
+    use tar::Archive;
+
     use super::*;
 
     const METADATA: &str =
@@ -397,18 +275,6 @@ mod tests {
         assert_eq!((folder.as_str(), version.to_string().as_str(), files.len()), ("bootstrap-foo/v0.1.0", "0.1.0", 2));
     }
 
-    #[test]
-    fn entries_and_bytes_are_bounded_together() {
-        let file = |name: &str, bytes: usize| (name.to_owned(), vec![b'x'; bytes]);
-        let packed = tar(&[file("a", 10), file("b", 10), file("c", 10)].into_iter().collect());
-        let bounds = Bounds { entries: 3, bytes: 30, file_bytes: 10 };
-        let is_read = |bounds: Bounds| !read(&packed, "b.tar", bounds, Entries::OfBundle).1.has_errors();
-        assert!(is_read(bounds));
-        for less in [Bounds { entries: 2, ..bounds }, Bounds { bytes: 29, ..bounds }, Bounds { file_bytes: 9, ..bounds }] {
-            assert!(!is_read(less));
-        }
-    }
-
     /// A variable in a flow mapping is no YAML before it is replaced, and is fine for clusterctl.
     #[test]
     fn components_are_read_as_clusterctl_reads_them() {
@@ -443,58 +309,17 @@ mod tests {
             "images.txt",
         ];
         assert_eq!(paths, expected);
-        let (files, _) = read(&bytes, "b", BOUNDS, Entries::OfBundle);
+        let files = read(&bytes, "b", Entries::OfBundle).files;
         assert_eq!(files.get("images.txt"), Some(&b"ghcr.io/a/b:v1\n"[..]));
     }
 
-    /// A tar of one entry with any path and type.
-    fn hostile(path: &str, kind: EntryType, size: u64) -> Vec<u8> {
-        let mut header = Header::new_ustar();
-        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
-        header.set_entry_type(kind);
-        header.set_size(size);
-        header.set_mode(0o644);
-        header.set_cksum();
-        let mut bytes = header.as_bytes().to_vec();
-        bytes.resize(bytes.len() + 1024, 0);
-        bytes
-    }
-
-    fn check_refused(bytes: &[u8], rule: &str) {
-        let (unpacked, report) = unpack(bytes, "b.tar");
-        assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
-        assert!(unpacked.releases.is_empty());
-    }
-
     #[test]
-    fn hostile_entries_are_refused() {
-        for path in ["../a", "/etc/passwd", "a/../../b", "a//b", "./a", "a\\b", "C:x", "a/"] {
-            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+    fn what_is_no_bundle_is_refused() {
+        for (bytes, rule) in [(&b"no tar at all"[..], "bundle-unreadable"), (&[0; 4096], "bundle-checksum-wrong")] {
+            let (unpacked, report) = unpack(bytes, "b.tar");
+            assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
+            assert!(unpacked.releases.is_empty());
         }
-        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
-            check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
-        }
-        check_refused(&hostile("a", EntryType::Regular, 65 << 20), "bundle-unreadable");
-        check_refused(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
-        check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
-        check_refused(b"no tar at all", "bundle-unreadable");
-        check_refused(&[0; 4096], "bundle-checksum-wrong");
-        let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
-        check_refused(&twice, "bundle-entry-refused");
-    }
-
-    #[test]
-    fn texts_of_any_tar_are_read() {
-        let file = |name: &str| hostile(name, EntryType::Regular, 0)[..512].to_vec();
-        let link = hostile("link.yaml", EntryType::Symlink, 0)[..512].to_vec();
-        let bytes = [file("./x/a.yaml"), link, file("b.txt"), file("c.json"), vec![0; 1024]].concat();
-        let (sources, report) = texts_of_tar(&bytes, "t.tar", &[".yaml", ".json"]);
-        assert_eq!(
-            (sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>(), report),
-            (vec!["t.tar/c.json", "t.tar/x/a.yaml"], Report::new())
-        );
-        let (_, report) = texts_of_tar(&hostile("../a.yaml", EntryType::Regular, 0), "t.tar", &[".yaml"]);
-        assert_eq!(report.findings()[0].rule.id, "bundle-entry-refused");
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod doctor;
 pub(crate) mod images;
 mod init;
 mod list;
+pub mod tars;
 
 pub use add::{Added, Destination, Placement, add};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};

@@ -1,0 +1,247 @@
+//! Any tar as files in memory. Nothing in it is trusted: neither sizes, nor paths, nor links.
+
+use std::io::{Cursor, Read};
+
+use tar::{Archive, EntryType};
+
+use super::assets::not_text;
+use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+rules! {
+    /// a bundle is not a tar archive, is truncated, or exceeds the limits
+    UNREADABLE = error("bundle-unreadable");
+    /// a bundle contains a link, a device, or a path that leads out of it
+    ENTRY_REFUSED = error("bundle-entry-refused");
+    /// a tar holds links, which are not followed
+    LINK_SKIPPED = info("bundle-link-skipped");
+}
+
+/// How many bytes the files of a tar may have together.
+pub const MOST_BYTES: u64 = 512 << 20;
+
+/// How much a tar may hold.
+#[derive(Clone, Copy)]
+struct Bounds {
+    entries: usize,
+    /// Bytes of all files together.
+    bytes: u64,
+    /// Bytes of one file.
+    file_bytes: u64,
+}
+
+const BOUNDS: Bounds = Bounds { entries: 10_000, bytes: MOST_BYTES, file_bytes: 64 << 20 };
+/// Bytes of a path.
+const LONGEST_PATH: usize = 512;
+
+/// Whether bytes begin like a tar.
+pub fn is_tar(bytes: &[u8]) -> bool {
+    bytes.get(257..262) == Some(b"ustar")
+}
+
+/// The texts of any tar: files whose names end as those that a folder gives, without links.
+pub fn texts_of_tar(bytes: &[u8], shown: &str, endings: &[&str]) -> (Vec<Source>, Report) {
+    let Taken { files, links, mut report } = read(bytes, shown, Entries::OfAnybody);
+    let is_asked = |path: &str| endings.iter().any(|ending| path.ends_with(ending));
+    report.extend(skipped(links.iter().map(String::as_str).filter(|path| is_asked(path)), shown));
+    let mut sources = Vec::new();
+    for (path, bytes) in files.iter().filter(|(path, _)| is_asked(path)) {
+        let name = format!("{shown}/{path}");
+        match std::str::from_utf8(bytes) {
+            Ok(text) => sources.push(Source::new(name, text)),
+            Err(_) => report.push(not_text(&name)),
+        }
+    }
+    (sources, report)
+}
+
+/// That some of the files of a tar are links, of which the first is named.
+fn skipped<'a>(mut links: impl Iterator<Item = &'a str>, shown: &str) -> Option<Diagnostic> {
+    let first = links.next()?.escape_debug();
+    let message = match links.count() {
+        0 => format!("{first} in {shown} is a link, and is not read"),
+        more => format!("{first} and {more} more in {shown} are links, and are not read"),
+    };
+    let finding = Diagnostic::of(&LINK_SKIPPED, message).at(Place::file(shown));
+    Some(finding.help("pack the files that they lead to, or unpack the tar and name the folder"))
+}
+
+/// What was read of a tar.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// The files.
+    pub(super) files: Tree,
+    /// The paths of links that were passed over.
+    links: Vec<String>,
+    /// What is wrong with the tar.
+    pub(super) report: Report,
+}
+
+/// Whose tar it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entries {
+    /// One of ours, in which nothing strange has any business.
+    OfBundle,
+    /// Somebody's: paths may begin with `./`, and links are passed over.
+    OfAnybody,
+}
+
+/// Reads a tar up to its end, or to the first bound that it exceeds.
+pub(super) fn read(bytes: &[u8], shown: &str, whose: Entries) -> Taken {
+    read_within(bytes, shown, BOUNDS, whose)
+}
+
+fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Taken {
+    let Taken { mut files, mut links, mut report } = Taken::default();
+    let unreadable = |what: String| {
+        let finding = Diagnostic::of(&UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
+        finding.help("fetch the bundle again, or pack it with `windlass repository bundle`")
+    };
+    let mut archive = Archive::new(Cursor::new(bytes));
+    let entries = match archive.entries() {
+        Ok(entries) => entries,
+        Err(error) => return Taken { report: Report::from_iter([unreadable(error.to_string())]), ..Taken::default() },
+    };
+    let mut total = 0;
+    for (count, entry) in entries.enumerate() {
+        let mut entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                report.push(unreadable(error.to_string()));
+                break;
+            }
+        };
+        total += entry.size();
+        if count == bounds.entries || total > bounds.bytes || entry.size() > bounds.file_bytes {
+            let Bounds { entries, bytes, file_bytes } = bounds;
+            let bound = format!("more than {entries} entries, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
+            report.push(unreadable(bound));
+            break;
+        }
+        let kind = entry.header().entry_type();
+        let mut path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if whose == Entries::OfAnybody {
+            path = path.trim_start_matches("./").to_owned();
+            if kind.is_symlink() || kind.is_hard_link() {
+                links.push(path);
+                continue;
+            }
+            if kind.is_dir() {
+                continue;
+            }
+        }
+        if kind.is_dir() && is_below(path.trim_end_matches('/')) {
+            continue;
+        }
+        if let Some(why) = refusal(&path, kind, &files) {
+            let finding = Diagnostic::of(&ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
+            report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
+            continue;
+        }
+        let mut content = Vec::new();
+        match entry.read_to_end(&mut content) {
+            Ok(read) if read as u64 == entry.size() => {
+                files.insert(path, content);
+            }
+            Ok(_) => report.push(unreadable(format!("{path} is cut off"))),
+            Err(error) => report.push(unreadable(error.to_string())),
+        }
+    }
+    Taken { files, links, report }
+}
+
+/// Why an entry is not taken.
+fn refusal(path: &str, kind: EntryType, files: &Tree) -> Option<&'static str> {
+    match kind {
+        EntryType::Regular => {}
+        EntryType::Symlink | EntryType::Link => return Some("is a link"),
+        _ => return Some("is neither a file nor a folder"),
+    }
+    if !is_below(path) {
+        return Some("leads out of the bundle");
+    }
+    files.get(path).is_some().then_some("is there twice")
+}
+
+/// Whether a path is made of plain names, so that it stays below wherever it is laid.
+fn is_below(path: &str) -> bool {
+    let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.chars().any(|c| c.is_control() || c == '\\' || c == ':');
+    path.len() <= LONGEST_PATH && path.split('/').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use tar::Header;
+
+    use super::*;
+
+    /// A tar of one entry with any path and type.
+    fn hostile(path: &str, kind: EntryType, size: u64) -> Vec<u8> {
+        let mut header = Header::new_ustar();
+        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let mut bytes = header.as_bytes().to_vec();
+        bytes.resize(bytes.len() + 1024, 0);
+        bytes
+    }
+
+    fn check_refused(bytes: &[u8], rule: &str) {
+        let Taken { files, report, .. } = read(bytes, "b.tar", Entries::OfBundle);
+        assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
+        assert!(files.get("a").is_none_or(<[u8]>::is_empty));
+    }
+
+    #[test]
+    fn hostile_entries_are_refused() {
+        for path in ["../a", "/etc/passwd", "a/../../b", "a//b", "./a", "a\\b", "C:x", "a/"] {
+            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+        }
+        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
+            check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
+        }
+        check_refused(&hostile("a", EntryType::Regular, 65 << 20), "bundle-unreadable");
+        check_refused(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
+        check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
+        let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
+        check_refused(&twice, "bundle-entry-refused");
+    }
+
+    #[test]
+    fn entries_and_bytes_are_bounded_together() {
+        let mut packed = tar::Builder::new(Vec::new());
+        for name in ["a", "b", "c"] {
+            let mut header = Header::new_ustar();
+            header.set_size(10);
+            packed.append_data(&mut header, name, &b"0123456789"[..]).unwrap();
+        }
+        let packed = packed.into_inner().unwrap();
+        let bounds = Bounds { entries: 3, bytes: 30, file_bytes: 10 };
+        let is_read = |bounds: Bounds| !read_within(&packed, "b.tar", bounds, Entries::OfBundle).report.has_errors();
+        assert!(is_read(bounds));
+        for less in [Bounds { entries: 2, ..bounds }, Bounds { bytes: 29, ..bounds }, Bounds { file_bytes: 9, ..bounds }] {
+            assert!(!is_read(less));
+        }
+    }
+
+    #[test]
+    fn texts_of_any_tar_are_read() {
+        let file = |name: &str| hostile(name, EntryType::Regular, 0)[..512].to_vec();
+        let link = |name: &str, kind| hostile(name, kind, 0)[..512].to_vec();
+        let told = |links: &[Vec<u8>]| {
+            let bytes = [file("./x/a.yaml"), links.concat(), file("b.txt"), file("c.json"), vec![0; 1024]].concat();
+            let (sources, report) = texts_of_tar(&bytes, "t.tar", &[".yaml", ".json"]);
+            assert_eq!(sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>(), ["t.tar/c.json", "t.tar/x/a.yaml"]);
+            report.findings().iter().map(|finding| format!("{}: {}", finding.rule.id, finding.message)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[link("link.txt", EntryType::Symlink)]), [] as [&str; 0], "nobody would have read it");
+        let (one, other) = (link("./link.yaml", EntryType::Symlink), link("y/hard.json", EntryType::Link));
+        assert_eq!(told(std::slice::from_ref(&one)), ["bundle-link-skipped: link.yaml in t.tar is a link, and is not read"]);
+        assert_eq!(told(&[one, other]), ["bundle-link-skipped: link.yaml and 1 more in t.tar are links, and are not read"]);
+        let (_, report) = texts_of_tar(&hostile("../a.yaml", EntryType::Regular, 0), "t.tar", &[".yaml"]);
+        assert_eq!(report.findings()[0].rule.id, "bundle-entry-refused");
+    }
+}
