@@ -60,6 +60,8 @@ pub struct Finding {
     pub help: Option<String>,
     /// Lines that would correct the document.
     pub insertion: Option<Insertion>,
+    /// Changes of the file that certainly mend it: those of `--fix`. `null` where there are none, or where they hold a secret.
+    pub fix: Option<Fix>,
     /// What else there is to know.
     pub notes: Vec<String>,
     /// The exact words of the upstream program that refuses the same.
@@ -87,6 +89,26 @@ pub struct Insertion {
     pub after_line: u32,
     /// The lines, indented as the document is.
     pub lines: Vec<String>,
+}
+
+/// Changes of the file of a finding, all or none of which are made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Fix {
+    /// The changes; none touches another one.
+    pub changes: Vec<Change>,
+}
+
+/// A text that takes the place of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// The first byte that goes, from 0.
+    pub start: usize,
+    /// The byte behind the last that goes; `start` where something is inserted.
+    pub end: usize,
+    /// What stands there then.
+    pub with: String,
 }
 
 /// How much a finding weighs.
@@ -178,13 +200,14 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let Diagnostic { rule, message, place, label, related, insertion, help, notes, upstream, waived, .. } = finding;
+        let Diagnostic { rule, message, place, label, related, insertion, help, fix, notes, upstream, waived, .. } = finding;
         Finding {
             rule: rule.id,
             severity: rule.severity.into(),
             message: message.clone(),
             help: help.as_ref().map(ToString::to_string),
             insertion: insertion.as_ref().map(Insertion::from),
+            fix: fix.as_ref().map(Fix::from),
             notes: notes.clone(),
             upstream: upstream.clone(),
             url: rule.url,
@@ -200,6 +223,13 @@ impl From<&Diagnostic> for Finding {
 impl From<&diag::Insertion> for Insertion {
     fn from(insertion: &diag::Insertion) -> Self {
         Insertion { after_line: insertion.after_line, lines: insertion.lines.clone() }
+    }
+}
+
+impl From<&diag::Fix> for Fix {
+    fn from(fix: &diag::Fix) -> Self {
+        let change = |change: &diag::Change| Change { start: change.range.start, end: change.range.end, with: change.with.clone() };
+        Fix { changes: fix.changes.iter().map(change).collect() }
     }
 }
 
@@ -278,7 +308,7 @@ mod tests {
             "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null, "page": null,
             "insertion": {"afterLine": 7, "lines": ["    gecos: \"Ops #1\""]}, "notes": ["cloud-init takes ` #` for a comment"],
             "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
-            "path": "spec.users[0].gecos", "label": "only this", "related": [], "waived": null
+            "path": "spec.users[0].gecos", "label": "only this", "related": [], "waived": null, "fix": null
         });
         let report: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(report["findings"], json!([expected]));
@@ -318,7 +348,7 @@ mod tests {
     fn a_finding_without_a_place_has_nulls() {
         let finding = Finding::from(&Diagnostic::of(const { &Rule::error("a-b", "") }, "m").related(Place::file("x"), ""));
         let finding = serde_json::to_value(finding).unwrap();
-        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path", "label", "insertion"] {
+        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path", "label", "insertion", "fix"] {
             assert_eq!(finding[key], Value::Null, "{key}");
         }
         assert_eq!(finding["related"][0]["file"], "x");

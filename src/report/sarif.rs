@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::Sources;
 use super::fingerprint::Fingerprints;
 use super::json::{Tool, escaped};
-use crate::diag::{Diagnostic, PROJECT, Place, Report, Rule, Severity, Span, WaivedIn};
+use crate::diag::{Change, Diagnostic, PROJECT, Place, Report, Rule, Severity, Span, WaivedIn};
 
 /// Results of a run that GitHub takes; of more, the file is refused.
 const MOST_RESULTS: usize = 25_000;
@@ -26,7 +26,8 @@ const LONGEST_MESSAGE: usize = 4096;
 /// The report as one SARIF log and a final newline. It has neither times nor the name of a machine.
 pub fn render(report: &Report, sources: &Sources) -> String {
     let kept = kept(report);
-    let mut run = Run { rules: rules(&kept), fingerprints: Fingerprints::new(sources), notifications: Vec::new(), cut: Cut::default() };
+    let mut run =
+        Run { rules: rules(&kept), sources, fingerprints: Fingerprints::new(sources), notifications: Vec::new(), cut: Cut::default() };
     run.cut.results = report.findings().len() - kept.len();
     let results: Vec<Value> = kept.iter().filter_map(|finding| run.result(finding)).collect();
     run.cut.tell(&mut run.notifications);
@@ -128,6 +129,7 @@ impl Cut {
 /// A run on its way into a log.
 struct Run<'s> {
     rules: BTreeMap<&'static str, (usize, &'static Rule)>,
+    sources: &'s Sources,
     fingerprints: Fingerprints<'s>,
     notifications: Vec<Value>,
     cut: Cut,
@@ -156,6 +158,9 @@ impl Run<'_> {
         if !finding.related.is_empty() {
             result["relatedLocations"] = self.related(finding);
         }
+        if let Some(fix) = self.fix(finding) {
+            result["fixes"] = json!([fix]);
+        }
         if let Some(waiver) = &finding.waived {
             let kind = match waiver.waived_in {
                 WaivedIn::Document => "inSource",
@@ -164,6 +169,16 @@ impl Run<'_> {
             result["suppressions"] = json!([{"kind": kind, "status": "accepted", "justification": waiver.reason}]);
         }
         Some(result)
+    }
+
+    /// The changes that certainly mend the file (3.55).
+    fn fix(&self, finding: &Diagnostic) -> Option<Value> {
+        let (fix, file) = (finding.fix.as_ref()?, finding.place.file.as_deref()?);
+        let source = self.sources.get(file)?;
+        let replacement =
+            |change: &Change| json!({"deletedRegion": region(source.span(change.range.clone())), "insertedContent": {"text": change.with}});
+        let replacements: Vec<Value> = fix.changes.iter().map(replacement).collect();
+        Some(json!({"artifactChanges": [{"artifactLocation": {"uri": uri(file)}, "replacements": replacements}]}))
     }
 
     fn fingerprints(&mut self, finding: &Diagnostic) -> Value {

@@ -1,7 +1,7 @@
 //! Findings without secrets: what a message quotes from a secret value is `<redacted>`.
 
 use super::Sources;
-use crate::diag::{Diagnostic, Place, Remedy, Report};
+use crate::diag::{Change, Diagnostic, Place, Remedy, Report};
 use crate::objects::secrets::{REDACTED, Words};
 
 /// Fewer characters are no secret that can be told from other words, unless the finding stands there.
@@ -52,17 +52,27 @@ fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnosti
     finding.related.iter_mut().for_each(|related| clean(&mut related.label));
     finding.help.iter_mut().flat_map(Remedy::texts_mut).chain(&mut finding.notes).chain(&mut finding.upstream).for_each(clean);
     finding.insertion.iter_mut().flat_map(|insertion| &mut insertion.lines).for_each(clean);
+    finding.fix =
+        finding.fix.filter(|fix| !has_secret && fix.changes.iter().all(|change| is_plain(change, &finding.place, sources, &words)));
     finding
+}
+
+/// Whether a change neither takes away nor writes anything of a secret.
+fn is_plain(change: &Change, place: &Place, sources: &Sources, words: &Words) -> bool {
+    let mut with = change.with.clone();
+    words.remove_from(&mut with);
+    with == change.with && !place.file.as_deref().is_some_and(|file| sources.is_secret(file, &change.range))
 }
 
 /// In place of a line that is not shown.
 const UNSHOWN: &str = "'…'";
 
-/// The finding without lines of a file of which none is shown.
+/// The finding without lines and changes of a file of which none is shown.
 fn without_unshown(finding: &Diagnostic, sources: &Sources) -> Diagnostic {
     let mut finding = finding.clone();
     if finding.place.file.as_deref().is_some_and(|file| sources.text(file).is_some_and(|text| !text.is_shown)) {
         finding.help.iter_mut().flat_map(Remedy::quotes_mut).for_each(|quoted| UNSHOWN.clone_into(quoted));
+        finding.fix = None;
     }
     finding
 }

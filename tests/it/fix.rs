@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::support::windlass;
 
 /// A file, a part of it before and after, and how many findings that mends.
@@ -102,6 +104,71 @@ fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
+}
+
+/// A text after changes of bytes; of those at one place the first comes first.
+fn changed(text: &str, mut changes: Vec<(usize, usize, String)>) -> String {
+    changes.sort_by_key(|(start, end, _)| (*start, *end));
+    let mut text = text.to_owned();
+    changes.into_iter().rev().for_each(|(start, end, with)| text.replace_range(start..end, &with));
+    text
+}
+
+/// The byte of a line and a column in characters, both from 1.
+fn byte(text: &str, line: &Value, column: &Value) -> usize {
+    let [line, column] = [line, column].map(|number| usize::try_from(number.as_u64().unwrap()).unwrap() - 1);
+    let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    start + text[start..].chars().take(column).map(char::len_utf8).sum::<usize>()
+}
+
+#[test]
+fn programs_get_the_changes_that_would_be_made() {
+    for case in CASES {
+        // Columns are of characters, changes of bytes.
+        let [before, after] = [case.before, case.after].map(|part| format!("# é\n{}", case.text(part).replace("# ", "# ü ")));
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), case.file, &before);
+        let read = |format: &str| serde_json::from_str::<Value>(&told(folder.path(), &format!("lint -o {format}")).1).unwrap();
+        let report = read("json");
+        let findings = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == case.rule);
+        let changes = findings.flat_map(|finding| finding["fix"]["changes"].as_array().unwrap()).map(|change| {
+            let at = |key: &str| usize::try_from(change[key].as_u64().unwrap()).unwrap();
+            (at("start"), at("end"), change["with"].as_str().unwrap().to_owned())
+        });
+        assert_eq!(changed(&before, changes.collect()), after, "{}", case.rule);
+        let log = read("sarif");
+        let results = log["runs"][0]["results"].as_array().unwrap().iter().filter(|result| result["ruleId"] == case.rule);
+        let replacements = results.flat_map(|result| {
+            let artifact = &result["fixes"][0]["artifactChanges"][0];
+            assert_eq!(artifact["artifactLocation"], result["locations"][0]["physicalLocation"]["artifactLocation"], "{}", case.rule);
+            artifact["replacements"].as_array().unwrap()
+        });
+        let changes = replacements.map(|replacement| {
+            let region = &replacement["deletedRegion"];
+            let at = |end: &str| byte(&before, &region[format!("{end}Line")], &region[format!("{end}Column")]);
+            (at("start"), at("end"), replacement["insertedContent"]["text"].as_str().unwrap().to_owned())
+        });
+        assert_eq!(changed(&before, changes.collect()), after, "{}", case.rule);
+    }
+}
+
+#[test]
+fn changes_that_hold_a_secret_are_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let pod = |arguments: &str| {
+        DEPLOYMENT.replace(
+            '@',
+            &format!("spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n{arguments}"),
+        )
+    };
+    let text = pod("        - ${FLAG:=--x}\n        - ${API_TOKEN:=hunter2hunter2}\n        - ${MORE:=hunter2hunter2}\n");
+    write(folder.path(), "infrastructure-components.yaml", &text);
+    for format in ["json", "sarif"] {
+        let (_, stdout, _) = told(folder.path(), &format!("lint -o {format}"));
+        assert!(!stdout.contains("hunter2"), "{stdout}");
+        assert_eq!(stdout.matches("\"\\\"${FLAG:=--x}\\\"\"").count(), 1, "the others are shown: {stdout}");
+    }
+    assert!(told(folder.path(), "lint --fix").1.ends_with("3 findings in 1 file mended\n"));
 }
 
 #[test]
