@@ -53,7 +53,7 @@ fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnosti
     finding.help.iter_mut().flat_map(Remedy::texts_mut).chain(&mut finding.notes).chain(&mut finding.upstream).for_each(clean);
     finding.insertion.iter_mut().flat_map(|insertion| &mut insertion.lines).for_each(clean);
     finding.fix =
-        finding.fix.filter(|fix| !has_secret && fix.changes.iter().all(|change| is_plain(change, &finding.place, sources, &words)));
+        finding.fix.filter(|fix| !has_secret && fix.changes.iter().all(|change| is_plain(change, &finding.place, sources, words)));
     finding
 }
 
