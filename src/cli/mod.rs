@@ -30,6 +30,7 @@ mod repository;
 mod rules;
 pub mod schema;
 mod settings;
+mod size;
 mod surroundings;
 mod topology;
 mod usage;

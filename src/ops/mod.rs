@@ -17,5 +17,6 @@ pub mod render;
 pub mod repository;
 pub mod rules;
 pub mod settings;
+pub mod size;
 pub mod topology;
 pub mod vars;

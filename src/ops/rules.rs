@@ -76,6 +76,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,
     crate::ops::settings::RULES,
+    crate::ops::size::RULES,
     crate::provider::parse::RULES,
     crate::render::input::cluster_class::RULES,
     crate::render::input::secret::RULES,

@@ -49,6 +49,7 @@ mod schema;
 mod secrets;
 mod settings;
 mod shell;
+mod size;
 mod support;
 mod tidy;
 mod topology;

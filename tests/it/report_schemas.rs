@@ -26,6 +26,14 @@ const REPORTS: &[(&str, &[&str])] = &[
     ("repository-images", &["repository images releases -o json"]),
     ("repository-doctor", &["repository doctor releases -o json", "repository doctor broken -o json"]),
     ("rules", &["rules -o json"]),
+    (
+        "size",
+        &[
+            "size examples/control-plane.yaml -o json",
+            "size examples/flatcar.yaml --infra aws --fail-over 1% -o json",
+            "size a.yaml -o json",
+        ],
+    ),
     ("topology-plan", &["topology plan examples/topology/harbour.yaml -o json", "topology plan a.yaml -o json"]),
     (
         "topology-variables",

@@ -132,6 +132,7 @@ const RUNS: &[(&str, &[&str])] = &[
             "DOC",
         ],
     ),
+    ("size", &["in", "in -o json", "DOC", "in --infra hetzner --fail-over 1% --all"]),
     ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),
