@@ -18,6 +18,7 @@ mod generate_provider;
 mod generate_yaml;
 mod help;
 mod init;
+mod inspect;
 mod lint;
 mod overview;
 mod provider_file;

@@ -7,6 +7,7 @@ pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
 pub mod init;
+pub mod inspect;
 pub mod lint;
 pub mod release_build;
 pub mod release_bump;

@@ -18,6 +18,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::release::RULES,
     crate::objects::misfit::RULES,
     crate::objects::read::RULES,
+    crate::inspect::findings::RULES,
     crate::lint::components::RULES,
     crate::lint::components::certificates::RULES,
     crate::lint::components::claims::RULES,

@@ -30,6 +30,7 @@ mod gate_corpus;
 mod gate_corpus_components;
 mod go_template;
 mod init;
+mod inspect;
 mod kustomizations;
 mod network;
 mod no_cluster;

@@ -12,6 +12,14 @@ const REPORTS: &[(&str, &[&str])] = &[
         "release-build",
         &["release build v0.1.0 --to out -o json", "release build v0.1.0 --provider broken.yaml --to out -o json"],
     ),
+    (
+        "inspect",
+        &[
+            "inspect examples/user-data.txt --log examples/cloud-init-output.log -o json",
+            "inspect examples/flatcar.yaml -o json",
+            "inspect a.yaml -o json",
+        ],
+    ),
     ("lint", &["lint releases -o json", "lint a.yaml b.yaml -o json"]),
     (
         "release-check",

@@ -70,7 +70,7 @@ pub struct Limit {
 }
 
 /// All limits, by name.
-pub static LIMITS: &[Limit] = &[
+pub(crate) static LIMITS: &[Limit] = &[
     Limit {
         infrastructure: "aws",
         kinds: &["AWS"],
@@ -218,7 +218,7 @@ impl Limit {
 }
 
 /// How long the base64 of so many bytes is, with padding (RFC 4648, section 4).
-pub fn base64_len(bytes: usize) -> usize {
+pub(crate) fn base64_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
