@@ -22,6 +22,7 @@ pub mod conversion;
 // Layer 2, engines: pure.
 pub mod clusterctl;
 pub mod emit;
+pub(crate) mod inspect;
 pub(crate) mod lint;
 pub mod render;
 pub mod report;

@@ -313,6 +313,17 @@ fn bytes(machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
     machine.secret.as_ref().map_or_else(|| rendered.data.expose().clone(), |secret| secret.clone().into_bytes())
 }
 
+/// Says on standard error what was filled in, each once.
+pub(super) fn tell_stand_ins(context: &mut Context<'_>, rendering: &Rendering<'_>) {
+    let mut told = std::collections::BTreeSet::new();
+    for stand_in in rendering.machines.iter().flat_map(|machine| &machine.stand_ins) {
+        if told.insert(stand_in) {
+            let given_by = stand_in.setting.map_or_else(|| "FILE".to_owned(), remedy::flag);
+            context.talk(&format!("{stand_in} ({given_by})"));
+        }
+    }
+}
+
 /// Says on standard error what was rendered, and what it was filled in with.
 fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request) {
     if request.profile.is_untried() {
@@ -322,13 +333,7 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
     for (machine, rendered) in rendered(rendering) {
         context.talk(&machine.headline(rendered, request));
     }
-    let mut told = std::collections::BTreeSet::new();
-    for stand_in in rendering.machines.iter().flat_map(|machine| &machine.stand_ins) {
-        if told.insert(stand_in) {
-            let given_by = stand_in.setting.map_or_else(|| "FILE".to_owned(), remedy::flag);
-            context.talk(&format!("{stand_in} ({given_by})"));
-        }
-    }
+    tell_stand_ins(context, rendering);
     if !rendering.secrets.is_empty() {
         context.stdio.err(&format!("note: the data holds {}\n", visible(&rendering.secrets.join(", "))));
     }

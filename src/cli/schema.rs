@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{lint, release, release_check, release_diff, render, repository, rules, topology, vars};
+use super::{inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -31,6 +31,8 @@ struct Schema {
 static SCHEMAS: &[Schema] = &[
     // One entry of `findings` in every report.
     Schema { kind: "finding", make: json::finding_schema },
+    // `inspect -o json`.
+    Schema { kind: "inspect", make: json::schema_of::<json::Envelope<inspect::InspectReport>> },
     // `lint -o json`.
     Schema { kind: "lint", make: json::schema_of::<json::Envelope<lint::LintReport>> },
     // provider.yaml.
@@ -51,6 +53,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
     // `rules -o json`.
     Schema { kind: "rules", make: json::schema_of::<json::Envelope<rules::RulesReport>> },
+    // `size -o json`.
+    Schema { kind: "size", make: json::schema_of::<json::Envelope<size::SizeReport>> },
     // `topology plan -o json`.
     Schema { kind: "topology-plan", make: json::schema_of::<json::Envelope<topology::PlanReport>> },
     // `topology variables -o json`.

@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, explain, generate, generate_cluster, generate_provider, generate_yaml,
-    init, lint, release, release_check, release_diff, render, repository, rules, schema, topology, vars, version,
+    init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, vars, version,
 };
 
 /// The sections of the overview.
@@ -119,6 +119,8 @@ pub static VERBS: &[Verb] = &[
     repository::BUNDLE,
     vars::VERB,
     render::VERB,
+    size::VERB,
+    inspect::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is where files, streams and the environment are touched")]
 
+pub mod clock;
 pub mod clusterctl_files;
 pub mod confine;
 pub mod cores;

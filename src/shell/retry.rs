@@ -1,8 +1,9 @@
 //! When a request is made again, and how long a command waits for the network in all.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use super::clock;
 use crate::clusterctl::NetworkFault;
 
 /// What tells the time and lets it pass.
@@ -31,8 +32,7 @@ impl Clock for MachineClock {
         self.0.elapsed()
     }
     fn date(&self) -> i64 {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        clock::now()
     }
     fn wait(&self, pause: Duration) {
         std::thread::sleep(pause);

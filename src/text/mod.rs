@@ -2,6 +2,7 @@
 //! Knows nothing of Kubernetes or of us, and never touches a file.
 
 pub mod budget;
+pub(crate) mod der;
 pub(crate) mod edit;
 pub mod envsubst;
 pub mod glob;

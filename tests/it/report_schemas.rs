@@ -12,6 +12,14 @@ const REPORTS: &[(&str, &[&str])] = &[
         "release-build",
         &["release build v0.1.0 --to out -o json", "release build v0.1.0 --provider broken.yaml --to out -o json"],
     ),
+    (
+        "inspect",
+        &[
+            "inspect examples/user-data.txt --log examples/cloud-init-output.log -o json",
+            "inspect examples/flatcar.yaml -o json",
+            "inspect a.yaml -o json",
+        ],
+    ),
     ("lint", &["lint releases -o json", "lint a.yaml b.yaml -o json"]),
     (
         "release-check",
@@ -26,6 +34,14 @@ const REPORTS: &[(&str, &[&str])] = &[
     ("repository-images", &["repository images releases -o json"]),
     ("repository-doctor", &["repository doctor releases -o json", "repository doctor broken -o json"]),
     ("rules", &["rules -o json"]),
+    (
+        "size",
+        &[
+            "size examples/control-plane.yaml -o json",
+            "size examples/flatcar.yaml --infra aws --fail-over 1% -o json",
+            "size a.yaml -o json",
+        ],
+    ),
     ("topology-plan", &["topology plan examples/topology/harbour.yaml -o json", "topology plan a.yaml -o json"]),
     (
         "topology-variables",

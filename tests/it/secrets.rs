@@ -132,6 +132,8 @@ const RUNS: &[(&str, &[&str])] = &[
             "DOC",
         ],
     ),
+    ("size", &["in", "in -o json", "DOC", "in --infra hetzner --fail-over 1% --all"]),
+    ("inspect", &["DOC", "DOC -o json", "DOC --log DOC", "DOC -v 5"]),
     ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),

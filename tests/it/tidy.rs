@@ -23,13 +23,29 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl", "topology"]),
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
+    ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
         "ops",
-        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report", "topology"],
+        &[
+            "diag",
+            "text",
+            "objects",
+            "api",
+            "contract",
+            "provider",
+            "schema",
+            "clusterctl",
+            "lint",
+            "emit",
+            "render",
+            "inspect",
+            "report",
+            "topology",
+        ],
     ),
     // 4 shell
     ("shell", &["diag", "text", "provider", "clusterctl"]),
@@ -154,6 +170,7 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor {flavor}`"),
     ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
+    ("src/inspect/redaction.rs", "(?:-u|--user)"),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",

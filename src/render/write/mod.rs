@@ -5,6 +5,7 @@ pub(crate) mod failure;
 pub mod gzip;
 pub mod ignition;
 mod jinja;
+pub mod limits;
 pub(crate) mod quirks;
 pub(crate) mod rendered;
 pub(crate) mod secret;

@@ -1,0 +1,110 @@
+//! `inspect FILE`.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::{LevelFlags, ListFormat, ListOutput};
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::api::time::Timestamp;
+use crate::ops::inspect::{self, Inspected, Inspecting};
+use crate::report::Sources;
+use crate::report::text::plural;
+use crate::shell::input::{self, Limits, STDIN_NAME};
+use crate::shell::{clock, files};
+use crate::text::source::Source;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["inspect"],
+    operands: "FILE",
+    summary: "what bootstrap data does on the machine: unpacked, in order, which failure nobody sees",
+    family: None,
+    group: Group::Render,
+    manner: Manner::Ours,
+    examples: &["inspect examples/user-data.txt", "inspect examples/user-data.txt --log examples/cloud-init-output.log"],
+    action: Action::of::<Arguments>(),
+};
+
+#[derive(Args)]
+struct Arguments {
+    /// A Secret as kubectl prints it, user data, what /var/lib/cloud holds of it, or - for standard input
+    ///
+    /// It may be packed in base64, gzip and MIME, each in any other. cloud-config, scripts and Ignition 2 and 3 are taken apart. Contents of
+    /// files are not shown, and commands without what looks like a secret.
+    #[arg(value_name = "FILE", required = true)]
+    file: String,
+    /// A log of the machine, such as /var/log/cloud-init-output.log
+    ///
+    /// Its lines are laid beside the steps, and those that others have reported are explained.
+    #[arg(long, value_name = "LOG")]
+    log: Option<String>,
+    /// Judge certificates as of this time, such as 2026-11-23T10:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Show contents of files, and commands as they are
+    #[arg(long)]
+    show_secrets: bool,
+    #[command(flatten)]
+    output: ListOutput,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InspectReport {
+    /// The file, as it was given.
+    file: String,
+    /// What it holds.
+    #[serde(flatten)]
+    inspected: Inspected,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let levels = self.levels.levels(context)?;
+        let now = self.now()?;
+        let (name, bytes) = match self.file.as_str() {
+            "-" => (STDIN_NAME.to_owned(), input::read_stdin(&mut context.stdio.stdin, Limits::default())?),
+            file => (file.to_owned(), files::read_file(file, Limits::default())?),
+        };
+        let log = self.log.as_deref().map(|log| files::read_file(log, Limits::default())).transpose()?;
+        let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let log_named = self.log.as_deref().zip(log.as_deref());
+        let inspecting = Inspecting { name: &name, bytes: &bytes, log: log_named, now, show_secrets: self.show_secrets };
+        let (inspected, mut report, texts) = inspect::run(&inspecting, &context.budget);
+        let mut sources = Sources::new();
+        texts.iter().cloned().for_each(|text| sources.add_unseen(text));
+        sources.add_unseen(Source::new(name.as_str(), String::from_utf8_lossy(&bytes).into_owned()));
+        if self.show_secrets {
+            sources.show_secrets();
+        }
+        let order: Vec<&str> = std::iter::once(name.as_str()).chain(texts.iter().map(|text| text.name().as_ref())).collect();
+        report.sort(&order);
+        let verdict = levels.judge(report);
+        match self.output.format {
+            ListFormat::Json => context.json("Inspection", InspectReport { file: name, inspected }, &verdict.report, &sources),
+            ListFormat::Text => {
+                context.tell(&inspect::text(&inspected, self.show_secrets));
+                context.findings(&verdict.report, &sources, To::Stdout);
+                let steps = inspected.documents.iter().map(|document| document.steps.len()).sum();
+                let done = format!("{}, {}", plural(inspected.documents.len(), "document"), plural(steps, "step"));
+                context.summary(&done, &verdict.report, "", To::Stdout);
+            }
+        }
+        Ok(Exit::failing(verdict.fails))
+    }
+}
+
+impl Arguments {
+    /// The time that was named, or the clock's, in seconds since 1970.
+    fn now(&self) -> Result<i64, Failure> {
+        let Some(text) = &self.at else { return Ok(clock::now()) };
+        let help = "write it as RFC 3339 has it, such as `--at 2026-11-23T10:00:00Z`";
+        let time = Timestamp::parse(text).ok_or_else(|| Failure::usage(format!("`--at {text}` is not a time"), help))?;
+        Ok(time.as_second())
+    }
+}

@@ -1,0 +1,224 @@
+//! The steps of a cloud-config document.
+
+use super::content::of_write_files;
+use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID, KEY_UNREAD};
+use super::order::{MODULES, Module, READ_OTHERWISE};
+use super::shell::Script;
+use super::step::{Action, Failure, FileOnNode, Step};
+use crate::api::secret::Sensitive;
+use crate::diag::{Diagnostic, Report};
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+use crate::text::yaml::{self, Mapping, Node, Value};
+
+/// The most steps that are made of one document.
+pub(super) const MOST_STEPS: usize = 10_000;
+
+/// The steps of a document, in the order in which cloud-init takes them. `has_jinja`: it is evaluated before, and read here as it stands.
+pub(super) fn steps(source: &Source, has_jinja: bool, budget: &Budget, report: &mut Report) -> Vec<Step> {
+    let parsed = yaml::parse(source, budget);
+    let faults = parsed.report.into_iter().map(|finding| if has_jinja { finding.note(JINJA_FIRST) } else { finding });
+    report.extend(faults);
+    let Some(document) = parsed.documents.first() else { return Vec::new() };
+    if parsed.documents.len() > 1 {
+        let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-init reads one YAML document, and here are several").at(source.place());
+        report.push(finding.help("put the documents together, or into parts of a MIME message"));
+    }
+    let Some(root) = document.root.as_mapping() else {
+        if !document.root.is_null() {
+            let place = source.place_at(document.root.span);
+            let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-config is a map of keys, and this is none").at(place);
+            report.push(finding.help("begin each line at the margin with a key, such as `runcmd:`"));
+        }
+        return Vec::new();
+    };
+    unread_keys(source, root, report);
+    let mut steps = Vec::new();
+    for module in MODULES {
+        of_module(source, root, module, &mut steps, report);
+    }
+    steps.truncate(MOST_STEPS);
+    steps
+}
+
+/// Said where a document with jinja does not parse.
+pub(crate) const JINJA_FIRST: &str = "cloud-init evaluates the document's jinja first; it is read here as it stands";
+
+fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
+    let is_read = |key: &str| MODULES.iter().any(|module| module.keys.contains(&key)) || READ_OTHERWISE.contains(&key);
+    for entry in root.iter().filter(|entry| !is_read(&entry.key)).take(20) {
+        let finding =
+            Diagnostic::of(&KEY_UNREAD, "no module of cloud-init that is known here reads this key").at(source.place_at(entry.key_span));
+        report.push(finding.help("look it up in cloud-init's module reference; a misspelt key is passed over"));
+    }
+}
+
+fn of_module(source: &Source, root: &Mapping, module: &Module, steps: &mut Vec<Step>, report: &mut Report) {
+    let step = |by: String, action: Action, at: usize| Step { stage: module.stage, by, action, failure: Failure::GoesOn, lines: None, at };
+    match module.name {
+        "write_files" | "write_files_deferred" => {
+            let wanted = module.name == "write_files_deferred";
+            for (index, item) in items(root, "write_files").iter().enumerate().take(MOST_STEPS) {
+                let defer =
+                    item.as_mapping().and_then(|item| item.get("defer")).is_some_and(|entry| entry.value.value == Value::Bool(true));
+                if defer == wanted {
+                    let file = file(source, item, report);
+                    steps.push(step(format!("write_files[{index}]"), Action::File(file), item.span.start()));
+                }
+            }
+        }
+        "bootcmd" => commands(root, "bootcmd", module.stage, steps),
+        "scripts_user" => commands(root, "runcmd", module.stage, steps),
+        _ => {
+            for entry in module.keys.iter().filter_map(|key| root.get(key)) {
+                let what = summary(&entry.key, &entry.value);
+                steps.push(step(entry.key.clone(), Action::Other(what), entry.key_span.start()));
+            }
+        }
+    }
+}
+
+fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
+    root.get(key).and_then(|entry| entry.value.as_sequence()).unwrap_or_default()
+}
+
+/// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words.
+fn commands(root: &Mapping, key: &'static str, stage: &'static str, steps: &mut Vec<Step>) {
+    let items = items(root, key);
+    let mut script = Script::default();
+    let mut line = 2;
+    for (index, item) in items.iter().enumerate().take(MOST_STEPS) {
+        let Some(command) = command(item) else { continue };
+        let count = command.split('\n').count();
+        let failure = script.next(&command, index + 1 == items.len());
+        let action = Action::Command(Sensitive::new(command));
+        steps.push(Step { stage, by: format!("{key}[{index}]"), action, failure, lines: Some((line, count)), at: item.span.start() });
+        line += count;
+    }
+}
+
+/// An item of `runcmd` as the script has it.
+fn command(item: &Node) -> Option<String> {
+    match &item.value {
+        Value::Sequence(words) => {
+            let word = |word: &Node| format!("'{}'", scalar(word).replace('\'', r"'\''"));
+            Some(words.iter().map(word).collect::<Vec<_>>().join(" "))
+        }
+        Value::Null | Value::Mapping(_) => None,
+        _ => Some(scalar(item)),
+    }
+}
+
+fn scalar(node: &Node) -> String {
+    match &node.value {
+        Value::String(text) => text.clone(),
+        Value::Bool(bool) => bool.to_string(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn file(source: &Source, item: &Node, report: &mut Report) -> FileOnNode {
+    let field = |name: &str| item.as_mapping().and_then(|item| item.get(name)).map(|entry| &entry.value);
+    let text = |name: &str| field(name).map(scalar).unwrap_or_default();
+    let path = text("path");
+    let content = match (field("content"), field("source")) {
+        (None, Some(_)) => None,
+        (content, _) => match of_write_files(&content.map(scalar).unwrap_or_default(), &text("encoding")) {
+            Ok(bytes) => Some(Sensitive::new(bytes)),
+            Err(fault) => {
+                let place = source.place_at(content.map_or(item.span, |content| content.span));
+                let message = format!("the content of {path} is {fault}");
+                let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(place);
+                report.push(finding.help("encode it as `encoding` says, or leave `encoding` out"));
+                None
+            }
+        },
+    };
+    let append = field("append").is_some_and(|append| append.value == Value::Bool(true));
+    FileOnNode { path, owner: text("owner"), mode: text("permissions"), append, content }
+}
+
+/// What a key asks for, in words that hold no secret.
+fn summary(key: &str, value: &Node) -> String {
+    match &value.value {
+        Value::Sequence(items) if key == "users" || key == "groups" => {
+            let name = |item: &Node| match item.as_mapping().and_then(|item| item.get("name")) {
+                Some(name) => scalar(&name.value),
+                None => item.as_str().unwrap_or("(unnamed)").to_owned(),
+            };
+            items.iter().take(20).map(name).collect::<Vec<_>>().join(", ")
+        }
+        Value::Sequence(items) => crate::inspect::counted(items.len(), "entry", "entries"),
+        Value::Mapping(mapping) => crate::inspect::counted(mapping.iter().count(), "key", "keys"),
+        Value::Bool(bool) => bool.to_string(),
+        _ => "set".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<Step>, Report) {
+        let mut report = Report::new();
+        (steps(&Source::new("f", text), false, &Budget::default(), &mut report), report)
+    }
+
+    fn shown(steps: &[Step]) -> Vec<(&str, &str)> {
+        steps.iter().map(|step| (step.stage, step.by.as_str())).collect()
+    }
+
+    #[test]
+    fn steps_are_in_the_order_of_cloud_init_and_not_of_the_document() {
+        let text =
+            "runcmd: [a]\nusers: [{name: u}]\nntp: {enabled: true}\nwrite_files:\n- {path: /a, defer: true}\n- {path: /b}\nbootcmd: [c]\n";
+        let (steps, report) = read(text);
+        assert!(report.is_empty());
+        let expected = [
+            ("network", "bootcmd[0]"),
+            ("network", "write_files[1]"),
+            ("network", "users"),
+            ("config", "ntp"),
+            ("final", "write_files[0]"),
+            ("final", "runcmd[0]"),
+        ];
+        assert_eq!(shown(&steps), expected);
+    }
+
+    /// `util.shellify`: the first line of the script is `#!/bin/sh`.
+    #[test]
+    fn lines_of_the_script_are_counted() {
+        let (steps, _) = read("runcmd:\n- a\n- |-\n  b\n  c\n- [echo, it's, 1]\n- d\n");
+        let lines: Vec<_> = steps.iter().map(|step| step.lines).collect();
+        assert_eq!(lines, [Some((2, 1)), Some((3, 2)), Some((5, 1)), Some((6, 1))]);
+        let Action::Command(command) = &steps[2].action else { panic!("internal error: a command") };
+        assert_eq!(command.expose(), r"'echo' 'it'\''s' '1'");
+    }
+
+    #[test]
+    fn files_have_what_the_node_gets() {
+        let (steps, report) = read("write_files:\n- {path: /a, encoding: b64, content: aGk=, permissions: '0600', owner: 'root:root'}\n");
+        assert!(report.is_empty());
+        let Action::File(file) = &steps[0].action else { panic!("internal error: a file") };
+        assert_eq!((file.path.as_str(), file.mode.as_str(), file.owner.as_str()), ("/a", "0600", "root:root"));
+        assert_eq!(file.content.as_ref().unwrap().expose(), b"hi");
+    }
+
+    #[test]
+    fn faults_have_a_line_and_a_column() {
+        let at = |text: &str| {
+            let report = read(text).1;
+            let finding = &report.findings()[0];
+            let start = finding.place.span.unwrap().start;
+            (finding.rule.id, start.line, start.column)
+        };
+        assert_eq!(
+            at("#cloud-config\nwrite_files:\n- path: /a\n  encoding: b64\n  content: '!'\n"),
+            ("inspect-content-undecodable", 5, 12)
+        );
+        assert_eq!(at("#cloud-config\nruncmd: [a]\nrunncmd: [b]\n"), ("inspect-key-unread", 3, 1));
+        assert_eq!(at("#cloud-config\n- a\n"), ("inspect-document-invalid", 2, 1));
+        assert_eq!(at("#cloud-config\na: b: c\n").1, 2);
+    }
+}

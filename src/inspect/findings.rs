@@ -1,0 +1,32 @@
+//! What can be wrong with bootstrap data that is read back.
+
+use crate::diag::rules;
+
+rules! {
+    /// bootstrap data is packed in a way that cannot be taken off
+    pub(crate) DATA_UNREADABLE = error("inspect-data-unreadable");
+    /// a document of the bootstrap data is nothing that cloud-init or Ignition reads
+    pub(crate) DOCUMENT_UNREAD = warning("inspect-document-unread");
+    /// a document of the bootstrap data does not parse
+    pub(crate) DOCUMENT_INVALID = error("inspect-document-invalid");
+    /// the content of a file is not encoded as its entry says
+    pub(crate) CONTENT_UNDECODABLE = error("inspect-content-undecodable");
+    /// nothing writes the file by which Cluster API knows that the machine came up
+    pub(crate) SENTINEL_MISSING = warning("inspect-sentinel-missing");
+    /// the file that tells success is written even when what comes before it fails
+    pub(crate) SENTINEL_UNCONDITIONAL = warning("inspect-sentinel-unconditional");
+    /// a command hides its own failure
+    pub(crate) FAILURE_SWALLOWED = info("inspect-failure-swallowed");
+    /// a certificate in the bootstrap data has expired
+    pub(crate) CERTIFICATE_EXPIRED = error("inspect-certificate-expired");
+    /// a certificate in the bootstrap data expires within thirty days
+    pub(crate) CERTIFICATE_EXPIRING = warning("inspect-certificate-expiring");
+    /// no module of cloud-init reads a key of the document
+    pub(crate) KEY_UNREAD = info("inspect-key-unread");
+    /// two entries write the same file
+    pub(crate) FILE_TWICE = info("inspect-file-twice");
+    /// an expression of jinja stands in a document that cloud-init does not take for a template
+    pub(crate) JINJA_UNREAD = warning("inspect-jinja-unread");
+    /// a line of the log is known from reports of others
+    pub(crate) LOG_CAUSE = warning("inspect-log-cause");
+}

@@ -1,0 +1,170 @@
+//! What can go wrong unseen: swallowed failures, a sentinel that nobody writes, certificates that end.
+
+use std::collections::BTreeMap;
+
+use super::Inspection;
+use super::certificates::{self, Certificate};
+use super::content::token_ids;
+use super::findings::{
+    CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
+};
+use super::shell::{is_conditional, writes_sentinel};
+use super::step::{Action, Document, Failure, Form, Step};
+use crate::api::time::Timestamp;
+use crate::diag::{Diagnostic, Place};
+use crate::text::source::Source;
+
+/// Seconds in which a certificate that ends is worth a word: thirty days.
+const SOON: i64 = 30 * 24 * 60 * 60;
+
+/// The most findings of one kind about one document.
+const MOST: usize = 50;
+
+/// The most certificates that are listed.
+const MOST_CERTIFICATES: usize = 1000;
+
+/// Who writes the file by which Cluster API knows that a machine came up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sentinel {
+    /// The document's name.
+    pub(crate) document: String,
+    /// The step, as it is named, or the file that has the command.
+    pub(crate) by: String,
+    /// Whether only after what comes before it succeeded.
+    pub(crate) conditional: bool,
+}
+
+/// A certificate, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundCertificate {
+    /// The file on the node.
+    pub(crate) file: String,
+    /// The certificate.
+    pub(crate) certificate: Certificate,
+    /// Whether it has ended.
+    pub(crate) expired: bool,
+}
+
+/// Looks at a document.
+pub(super) fn document(document: &Document, source: &Source, now: Timestamp, inspection: &mut Inspection) {
+    swallowed(document, source, inspection);
+    files_twice(document, source, inspection);
+    jinja(document, source, inspection);
+    for step in &document.steps {
+        sentinel(document, step, source, inspection);
+        match &step.action {
+            Action::Command(command) => token_ids(command.expose(), &mut inspection.tokens),
+            Action::File(file) => {
+                let Some(content) = &file.content else { continue };
+                if let Ok(text) = std::str::from_utf8(content.expose()) {
+                    token_ids(text, &mut inspection.tokens);
+                }
+                for certificate in certificates::of_file(content.expose()) {
+                    expiry(&file.path, certificate, step, source, now, inspection);
+                }
+            }
+            Action::Other(_) => {}
+        }
+    }
+}
+
+/// Looks at all documents together.
+pub(super) fn whole(name: &str, inspection: &mut Inspection) {
+    let is_read = |document: &Document| !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty();
+    let has_further = inspection.documents.iter().any(|document| matches!(document.form, Form::Include))
+        || inspection.documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
+    if inspection.sentinel.is_none() && !has_further && inspection.documents.iter().any(is_read) {
+        let message = "nothing writes /run/cluster-api/bootstrap-success.complete";
+        let finding = Diagnostic::of(&SENTINEL_MISSING, message).at(Place::file(name));
+        let finding = finding
+            .note("Cluster API's contract asks for the file, and providers that wait for it take the machine for one that never came up");
+        inspection
+            .report
+            .push(finding.help("add `&& echo success > /run/cluster-api/bootstrap-success.complete` behind the command that joins"));
+    }
+}
+
+/// Where a step stands: Ignition's have no place of their own.
+fn place(document: &Document, step: &Step, source: &Source) -> Place {
+    match document.form {
+        Form::CloudConfig => source.place_at(step.at..step.at),
+        _ => source.place(),
+    }
+}
+
+fn swallowed(document: &Document, source: &Source, inspection: &mut Inspection) {
+    let hidden = document.steps.iter().filter_map(|step| match step.failure {
+        Failure::Swallowed(how) => Some((step, how)),
+        _ => None,
+    });
+    for (step, how) in hidden.take(MOST) {
+        let finding = Diagnostic::of(&FAILURE_SWALLOWED, format!("nobody sees when {} fails: {how}", step.by));
+        let finding = finding.at(place(document, step, source));
+        inspection.report.push(finding.help("leave it so if the machine is sound without it; else let the command fail"));
+    }
+}
+
+fn files_twice(document: &Document, source: &Source, inspection: &mut Inspection) {
+    let mut known: BTreeMap<&str, &Step> = BTreeMap::new();
+    let mut told = 0;
+    for step in &document.steps {
+        let Action::File(file) = &step.action else { continue };
+        let earlier = if file.append { None } else { known.insert(file.path.as_str(), step) };
+        if let Some(earlier) = earlier.filter(|_| told < MOST) {
+            told += 1;
+            let message = format!("{} writes {} over what {} wrote", step.by, file.path, earlier.by);
+            let finding = Diagnostic::of(&FILE_TWICE, message).at(place(document, step, source));
+            inspection.report.push(finding.help("remove one of the two, or set `append: true`"));
+        }
+    }
+}
+
+/// Jinja in a document without its header reaches the node as it stands.
+fn jinja(document: &Document, source: &Source, inspection: &mut Inspection) {
+    if document.has_jinja || document.form != Form::CloudConfig {
+        return;
+    }
+    let asks = ["{{ ds.", "{{ v1.", "{{ds.", "{{v1."];
+    if let Some(at) = asks.iter().filter_map(|ask| source.text().find(ask)).min() {
+        let message = "the document asks for instance data, and its first line is not `## template: jinja`";
+        let finding = Diagnostic::of(&JINJA_UNREAD, message).at(source.place_at(at..at + 2));
+        inspection.report.push(finding.help("make `## template: jinja` the first line, or expect the braces on the node"));
+    }
+}
+
+/// The step that writes the sentinel; the first of several counts.
+fn sentinel(document: &Document, step: &Step, source: &Source, inspection: &mut Inspection) {
+    let ends = step.failure == Failure::EndsScript;
+    let (by, script) = match &step.action {
+        Action::Command(command) => (step.by.clone(), command.expose().as_str()),
+        Action::File(file) => {
+            let text = file.content.as_ref().and_then(|content| std::str::from_utf8(content.expose()).ok());
+            (file.path.clone(), text.unwrap_or_default())
+        }
+        Action::Other(_) => return,
+    };
+    if inspection.sentinel.is_some() || !writes_sentinel(script) {
+        return;
+    }
+    let conditional = is_conditional(script, ends);
+    if !conditional {
+        let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
+        let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
+        inspection.report.push(finding.help("write it behind `&&`, or begin the script with `set -e`"));
+    }
+    inspection.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
+}
+
+fn expiry(file: &str, certificate: Certificate, step: &Step, source: &Source, now: Timestamp, inspection: &mut Inspection) {
+    let left = certificate.until.map(|until| until.as_second() - now.as_second());
+    let expired = left.is_some_and(|left| left < 0);
+    if let Some(until) = certificate.not_after.as_ref().filter(|_| left.is_some_and(|left| left < SOON)) {
+        let rule = if expired { &CERTIFICATE_EXPIRED } else { &CERTIFICATE_EXPIRING };
+        let message = format!("the certificate of {} in {file} is valid until {until}", certificate.subject);
+        let finding = Diagnostic::of(rule, message).at(source.place_at(step.at..step.at));
+        inspection.report.push(finding.help("renew the Secret that it comes from, and let the provider write new data"));
+    }
+    if inspection.certificates.len() < MOST_CERTIFICATES {
+        inspection.certificates.push(FoundCertificate { file: file.to_owned(), certificate, expired });
+    }
+}

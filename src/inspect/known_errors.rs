@@ -1,0 +1,261 @@
+//! Lines of boot logs that others have reported, with what was behind them.
+
+/// A kind of line.
+#[derive(Debug)]
+pub(crate) struct KnownError {
+    /// What such a line holds, as a regular expression.
+    pub(crate) pattern: &'static str,
+    /// What is behind it.
+    pub(crate) cause: &'static str,
+    /// What to do.
+    pub(crate) remedy: &'static str,
+    /// A report of it.
+    pub(crate) report: &'static str,
+}
+
+const fn known(pattern: &'static str, cause: &'static str, remedy: &'static str, report: &'static str) -> KnownError {
+    KnownError { pattern, cause, remedy, report }
+}
+
+/// All kinds of lines; of several that fit a line the first counts, so the special ones come first.
+pub(crate) static KNOWN_ERRORS: &[KnownError] = &[
+    known(
+        r"ci_missing_jinja_var/",
+        "the instance data has no such key, and cloud-init wrote a placeholder in its place",
+        "use a key that the data source has; on the node `cloud-init query ds` lists them",
+        "https://github.com/vmware-tanzu/tanzu-framework/issues/4207",
+    ),
+    known(
+        r#"nodeRegistration\.name: Invalid value: "\{\{"#,
+        "cloud-init did not evaluate the document's jinja: it is too old, or the header is missing",
+        "use an image with cloud-init 22.4 or later, and keep the first line `## template: jinja`",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/4746",
+    ),
+    known(
+        r"Unhandled non-multipart \(text/x-not-multipart\) userdata",
+        "cloud-init did not recognise the user data: it is still base64 or compressed",
+        "see above how the data is packed: it is encoded once too often, or compressed for a reader that does not unpack",
+        "https://github.com/canonical/cloud-init/issues/4239",
+    ),
+    known(
+        r"invalid character '#' looking for beginning of value",
+        "cloud-config went to a reader of JSON, which is Ignition or a provider that expects it",
+        "set `format: ignition` for this operating system, or use an image with cloud-init",
+        "https://github.com/kubernetes-retired/cluster-api-provider-packet/issues/127",
+    ),
+    known(
+        r"Failed loading yaml blob|empty cloud config",
+        "the cloud-config does not parse, and cloud-init went on without any of it",
+        "mend the line that is named above or in the message; content with line breaks needs the indentation of its block",
+        "https://github.com/canonical/cloud-init/issues/3627",
+    ),
+    known(
+        r"kubeadm: (?:command )?not found|kubeadm: No such file",
+        "the image has no kubeadm",
+        "use an image of image-builder for this version of Kubernetes, or install kubeadm in `preKubeadmCommands`",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/463",
+    ),
+    known(
+        r"unknown service runtime\.v1(?:alpha2)?\.RuntimeService",
+        "containerd's CRI plugin is disabled, or containerd is too old for this kubelet",
+        "take `cri` out of `disabled_plugins` in /etc/containerd/config.toml, or update containerd, and restart it before kubeadm",
+        "https://github.com/containerd/containerd/issues/4581",
+    ),
+    known(
+        r"\[ERROR CRI\]|container runtime is not running",
+        "no container runtime answers at the CRI socket",
+        "start the runtime in `preKubeadmCommands`, and compare `nodeRegistration.criSocket` with its socket",
+        "https://github.com/containerd/containerd/issues/8139",
+    ),
+    known(
+        r"cgroup driver: .{0,40}is different from",
+        "kubelet and container runtime use different cgroup drivers",
+        "set `SystemdCgroup = true` in the runtime's configuration, as kubeadm sets it for the kubelet",
+        "https://github.com/kubernetes/website/issues/17924",
+    ),
+    known(
+        r"failed to parse kubelet flag|unknown flag: ",
+        "the kubelet or a component of this version has no such flag",
+        "remove it from `kubeletExtraArgs` or `extraArgs`",
+        "https://github.com/kubernetes/website/issues/34755",
+    ),
+    known(
+        r"unknown 'kubernetes\.io' or 'k8s\.io' labels specified",
+        "a kubelet may not give itself this label",
+        "set it on the Machine's `metadata.labels`, which Cluster API copies to the Node, or with kubectl",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/1719",
+    ),
+    known(
+        r"\[ERROR Swap\]|running with swap on is not supported",
+        "the machine has swap",
+        "add `swapoff -a` to `preKubeadmCommands`, and take the swap out of /etc/fstab",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/292",
+    ),
+    known(
+        r"\[ERROR FileAvailable--|\[ERROR DirAvailable--",
+        "kubeadm ran on this machine before, or the image was made of a node",
+        "replace the machine: Cluster API does not run kubeadm twice; build images before `kubeadm init`",
+        "https://github.com/kubernetes/kubeadm/issues/1616",
+    ),
+    known(
+        r"\[ERROR ImagePull\]|failed to pull image",
+        "an image of the control plane cannot be pulled",
+        "check registry, proxy and DNS of the machine, `imageRepository`, and which images the machine's image has",
+        "https://github.com/kubernetes/kubernetes/issues/116316",
+    ),
+    known(
+        r"could not find a JWS signature|no JWS signed token|does not yet contain a JWS signature",
+        "the workload cluster does not know the bootstrap token: it expired before the machine joined, or was deleted",
+        "look for Secret bootstrap-token-ID in kube-system of the workload cluster; delete the Machine, so that the next one gets a new token",
+        "https://github.com/kubernetes/kubeadm/issues/668",
+    ),
+    known(
+        r"failed to verify JWS signature",
+        "the token's secret is not the one with which the workload cluster signed its cluster-info",
+        "delete the Machine, so that the next one gets a new token; check the controller manager of the workload cluster",
+        "https://github.com/kubernetes/kubernetes/issues/109233",
+    ),
+    known(
+        r#"secrets "kubeadm-certs" is forbidden|error downloading certs|error downloading the secret"#,
+        "kubeadm looks for certificates in the cluster, because they are not on the machine",
+        "see above whether the data writes /etc/kubernetes/pki; with Cluster API certificates come in the data, and `certificateKey` stays unset",
+        "https://github.com/kubernetes/kubernetes/issues/103978",
+    ),
+    known(
+        r"certificate has expired or is not yet valid",
+        "the clock of the machine is off, or a certificate has expired",
+        "set `ntp` in the config, check the hypervisor's clock, and compare the certificates above",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-vsphere/issues/621",
+    ),
+    known(
+        r"x509: certificate is valid for .{0,200}, not ",
+        "the API server's certificate does not have the endpoint's name or address",
+        "add it to `clusterConfiguration.apiServer.certSANs`, or use the address of `controlPlaneEndpoint`",
+        "https://github.com/kubernetes/kubernetes/issues/58921",
+    ),
+    known(
+        r"strict decoding error: unknown field",
+        "kubeadm's configuration has a field that this version of its API does not have",
+        "render with the version of Kubernetes that the machine runs, and compare the field with kubeadm's reference",
+        "https://github.com/kubernetes/website/issues/49095",
+    ),
+    known(
+        r#"no kind "\w+" is registered for version "kubeadm\.k8s\.io/"#,
+        "kubeadm of this version does not read this version of its configuration",
+        "set `spec.version` of the Machine to the version that the image has",
+        "https://github.com/kubermatic/kubermatic/issues/8039",
+    ),
+    known(
+        r"error creating local etcd static pod manifest file|etcdserver: unhealthy cluster|etcdserver: Peer URLs already exists",
+        "the machine did not become a member of etcd: a member does not answer, or ports 2379 and 2380 are closed",
+        "check the health of etcd's members and the firewall between control plane machines, then delete the Machine",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-azure/issues/5687",
+    ),
+    known(
+        r"Failed to request cluster[ -]info|dial tcp .{0,120}(?:connect: connection refused|i/o timeout|no route to host)",
+        "the machine does not reach the API server at the endpoint",
+        "check load balancer, DNS and firewall of the control plane endpoint from the machine's network",
+        "https://github.com/kubernetes/kubeadm/issues/789",
+    ),
+    known(
+        r"kubelet is unhealthy due to a misconfiguration|kubelet isn't running or healthy|kubelet is not healthy after",
+        "the kubelet does not come up, or ends again",
+        "read `journalctl -xeu kubelet` on the machine: mostly cgroups, swap, a flag, or a static pod that fails",
+        "https://github.com/kubernetes/kubernetes/issues/62004",
+    ),
+    known(
+        r"Failed to run module scripts[-_]user|Failed running /var/lib/cloud/instance/scripts/runcmd",
+        "the script of `runcmd` ended with an error: its last command failed, or one after `set -e`",
+        "read the lines before this one: the first error is the cause",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/11427",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use regex::Regex;
+
+    use super::*;
+
+    /// Lines as the reports have them, with the report that must be named.
+    const LINES: [(&str, &str); 12] = [
+        (
+            "nodeRegistration.name: Invalid value: \"ci_missing_jinja_var/local_hostname\": a lowercase RFC 1123 subdomain must consist of",
+            "tanzu-framework/issues/4207",
+        ),
+        (
+            "nodeRegistration.name: Invalid value: \"{{ ds.meta_data.local_hostname }}\": a lowercase RFC 1123 subdomain must consist of",
+            "cluster-api-provider-aws/pull/4746",
+        ),
+        (
+            "2020-06-18 12:16:59,413 - __init__.py[WARNING]: Unhandled non-multipart (text/x-not-multipart) userdata: 'b'H4sIAAAAAAAA/8RV3W4bNxO9'...'",
+            "cloud-init/issues/4239",
+        ),
+        (
+            "2020-03-18 13:54:05,321 - util.py[WARNING]: Failed loading yaml blob. Invalid format at line 6 column 1: \"while scanning a simple key",
+            "cloud-init/issues/3627",
+        ),
+        (
+            "/var/lib/cloud/instance/scripts/runcmd: 2: /var/lib/cloud/instance/scripts/runcmd: kubeadm: not found",
+            "cluster-api-provider-openstack/issues/463",
+        ),
+        (
+            "\t[ERROR CRI]: container runtime is not running: output: time=\"2020-09-24T11:49:16Z\" level=fatal msg=\"getting status of runtime failed: \
+             rpc error: code = Unimplemented desc = unknown service runtime.v1alpha2.RuntimeService\"",
+            "containerd/issues/4581",
+        ),
+        (
+            "kubelet[6823]: F1102 06:56:02.583158    6823 server.go:185] unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: \
+             [node-role.kubernetes.io/worker]",
+            "cluster-api/issues/1719",
+        ),
+        ("could not find a JWS signature in the cluster-info ConfigMap for token ID \"abcdef\"", "kubeadm/issues/668"),
+        (
+            "Get https://10.6.0.52:6443/version: x509: certificate has expired or is not yet valid",
+            "cluster-api-provider-vsphere/issues/621",
+        ),
+        (
+            "[2025-06-09 01:42:50] error creating local etcd static pod manifest file",
+            "cluster-api-provider-azure/issues/5687",
+        ),
+        (
+            "W1215 14:38:56.307918 5914 initconfiguration.go:332] error unmarshaling configuration: strict decoding error: unknown field \"apiServer.x\"",
+            "website/issues/49095",
+        ),
+        (
+            "2024-11-15 08:04:43,049 - cc_scripts_user.py[WARNING]: Failed to run module scripts-user (scripts in /var/lib/cloud/instance/scripts)",
+            "cluster-api/issues/11427",
+        ),
+    ];
+
+    #[test]
+    fn lines_of_the_reports_are_known() {
+        for (line, report) in LINES {
+            let found = KNOWN_ERRORS.iter().find(|known| Regex::new(known.pattern).unwrap().is_match(line));
+            assert!(found.is_some_and(|known| known.report.ends_with(report)), "{line}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_sound_boot_are_not() {
+        for line in [
+            "[preflight] Running pre-flight checks",
+            "[kubelet-start] Starting the kubelet",
+            "This node has joined the cluster:",
+            "[init] Using Kubernetes version: v1.34.2",
+            "Cloud-init v. 24.1.3-0ubuntu3 finished at Mon, 09 Sep 2024 02:35:01 +0000. Datasource DataSourceNone.  Up 53.23 seconds",
+        ] {
+            assert!(KNOWN_ERRORS.iter().all(|known| !Regex::new(known.pattern).unwrap().is_match(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn each_has_a_report_of_its_own() {
+        let reports: BTreeSet<_> = KNOWN_ERRORS.iter().map(|known| known.report).collect();
+        assert_eq!(reports.len(), KNOWN_ERRORS.len());
+        assert!(KNOWN_ERRORS.len() >= 12 && reports.iter().all(|report| report.starts_with("https://github.com/")));
+        assert!(KNOWN_ERRORS.iter().all(|known| !known.cause.is_empty() && !known.remedy.ends_with('.')));
+    }
+}

@@ -1,0 +1,313 @@
+//! What bootstrap data is packed in: a Secret's manifest, base64, gzip, MIME, each in any other.
+
+use super::content::{MOST_UNPACKED, unpacked};
+use super::findings::{DATA_UNREADABLE, DOCUMENT_INVALID};
+use super::mime;
+use super::step::Form;
+use crate::api::time::Timestamp;
+use crate::diag::{Diagnostic, Place, Report};
+use crate::objects::{Object, Pool};
+use crate::text::budget::Budget;
+use crate::text::go::base64;
+use crate::text::source::Source;
+
+/// The most layers around a document.
+const DEEPEST: usize = 8;
+
+/// The most documents.
+const MOST_DOCUMENTS: usize = 1000;
+
+/// The most bytes of all layers together.
+const MOST_IN_ALL: usize = 4 * MOST_UNPACKED;
+
+/// The keys of a Secret in which bootstrap data lies; the contract has the first (book: "Bootstrap provider: the data secret").
+const KEYS: [&str; 4] = ["value", "userData", "userdata", "user-data"];
+
+/// A document without its layers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unpacked {
+    /// The text, under the name that findings show.
+    pub(super) source: Source,
+    /// The layers, from the outside.
+    pub(super) packing: Vec<String>,
+    /// What its part of a message says that it is.
+    pub(super) declared: Option<Form>,
+}
+
+/// A Secret that held bootstrap data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SecretFacts {
+    /// `namespace/name`.
+    pub(crate) name: String,
+    /// Its key `format`; empty when it has none.
+    pub(crate) format: String,
+    /// When it was made.
+    pub(crate) created: Option<Timestamp>,
+}
+
+/// What came off.
+#[derive(Debug, Default)]
+pub(super) struct Peeled {
+    /// The documents, in their order.
+    pub(super) documents: Vec<Unpacked>,
+    /// The Secrets.
+    pub(super) secrets: Vec<SecretFacts>,
+    /// What could not be taken off.
+    pub(super) report: Report,
+}
+
+/// Something packed.
+struct Packed {
+    name: String,
+    packing: Vec<String>,
+    bytes: Vec<u8>,
+    declared: Option<Form>,
+}
+
+impl Packed {
+    /// What lies in it.
+    fn inner(&self, layer: String, bytes: Vec<u8>) -> Packed {
+        let name = format!("{} ({layer})", self.name);
+        let packing = self.packing.iter().cloned().chain([layer]).collect();
+        Packed { name, packing, bytes, declared: self.declared.clone() }
+    }
+}
+
+/// Takes all layers off. All of them together give at most 64 MiB.
+pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
+    let mut peeled = Peeled::default();
+    let mut left = MOST_IN_ALL;
+    let mut stack = vec![Packed { name: name.to_owned(), packing: Vec::new(), bytes: bytes.to_vec(), declared: None }];
+    while let Some(packed) = stack.pop() {
+        let too_much = packed.packing.len() > DEEPEST || packed.bytes.len() > left || peeled.documents.len() >= MOST_DOCUMENTS;
+        if too_much {
+            let message = format!("the data has more than {DEEPEST} layers, {MOST_DOCUMENTS} documents or {} MiB", MOST_IN_ALL >> 20);
+            peeled.report.push(unreadable(message, &packed.name));
+            break;
+        }
+        left -= packed.bytes.len();
+        let mut inner = open(packed, &mut peeled, budget);
+        inner.reverse();
+        stack.append(&mut inner);
+    }
+    peeled
+}
+
+fn unreadable(message: impl Into<String>, name: &str) -> Diagnostic {
+    Diagnostic::of(&DATA_UNREADABLE, message).at(Place::file(name))
+}
+
+/// Takes one layer off; what has none is a document.
+fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
+    if packed.bytes.starts_with(&[0x1f, 0x8b]) {
+        return match unpacked(&packed.bytes) {
+            Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
+            Err(fault) => {
+                peeled.report.push(unreadable(format!("it begins as gzip and is {fault}"), &packed.name));
+                Vec::new()
+            }
+        };
+    }
+    let text = match String::from_utf8(packed.bytes.clone()) {
+        Ok(text) => text,
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&packed.bytes).into_owned();
+            let place = Source::new(packed.name.as_str(), text.as_str()).place_at(valid..valid);
+            let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is not UTF-8").at(place);
+            peeled.report.push(finding.help("encode the content of binary files as base64"));
+            text
+        }
+    };
+    if packed.declared.is_none() {
+        if is_manifest(&text) {
+            return of_secrets(&packed, &text, peeled, budget);
+        }
+        if mime::is_message(&text) {
+            return of_message(&packed, &text, peeled);
+        }
+        if let Some(bytes) = from_base64(&text) {
+            return vec![packed.inner("base64".to_owned(), bytes)];
+        }
+    } else if mime::is_message(&text) {
+        return of_message(&packed, &text, peeled);
+    }
+    peeled.documents.push(Unpacked { source: Source::new(packed.name, text), packing: packed.packing, declared: packed.declared });
+    Vec::new()
+}
+
+/// Whether a text is what kubectl prints of a Secret, or of several.
+fn is_manifest(text: &str) -> bool {
+    if text.starts_with('#') && !text.starts_with("# ") {
+        return false;
+    }
+    let is_kind = |line: &str| {
+        let line = line.trim().trim_end_matches(',').replace(['"', ' '], "");
+        matches!(line.as_str(), "kind:Secret" | "kind:List" | "kind:SecretList")
+    };
+    let is_json = text.starts_with('{') && text.contains("\"kind\":\"Secret\"");
+    is_json || (text.contains("apiVersion") && text.lines().any(is_kind))
+}
+
+fn of_secrets(packed: &Packed, text: &str, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
+    let (pool, unreadable_yaml) = Pool::read(&[Source::new(packed.name.as_str(), text)], budget);
+    peeled.report.extend(unreadable_yaml);
+    let secrets: Vec<&Object> = pool.objects().iter().filter(|object| object.is("", "Secret")).collect();
+    if secrets.is_empty() && !peeled.report.has_errors() {
+        peeled.report.push(unreadable("the manifest holds no Secret", &packed.name));
+    }
+    let mut found = Vec::new();
+    for secret in secrets {
+        let Some((key, value)) = KEYS.iter().find_map(|key| Some((*key, value(secret, key)?))) else {
+            let message = format!("{} has no key `value`, in which bootstrap data lies", secret.title());
+            let finding = Diagnostic::of(&DATA_UNREADABLE, message).at(secret.place(&crate::diag::FieldPath::root().field("data")));
+            peeled.report.push(finding.help("name the Secret of `spec.bootstrap.dataSecretName` of the Machine"));
+            continue;
+        };
+        let layer = format!("Secret {}, {key}", secret.name());
+        match value {
+            Ok(bytes) => found.push(packed.inner(layer, bytes)),
+            Err(at) => {
+                let place = secret.place(&crate::diag::FieldPath::root().field("data").field(key));
+                let finding = Diagnostic::of(&DATA_UNREADABLE, format!("data.{key} is no base64 from its byte {at} on")).at(place);
+                peeled.report.push(finding.help("print the Secret again; what is not encoded belongs into `stringData`"));
+            }
+        }
+        let format = value_text(secret, "format");
+        let created = Timestamp::parse(secret.text(&["metadata", "creationTimestamp"]));
+        peeled.secrets.push(SecretFacts { name: format!("{}/{}", secret.namespace_or_default(), secret.name()), format, created });
+    }
+    found
+}
+
+/// What a key of a Secret holds: as text, or in base64.
+fn value(secret: &Object, key: &str) -> Option<Result<Vec<u8>, usize>> {
+    if let Some(text) = secret.field(&["stringData", key]).and_then(serde_json::Value::as_str) {
+        return Some(Ok(text.as_bytes().to_vec()));
+    }
+    let text = secret.field(&["data", key]).and_then(serde_json::Value::as_str)?;
+    Some(base64::decode(text.trim()))
+}
+
+fn value_text(secret: &Object, key: &str) -> String {
+    let bytes = value(secret, key).and_then(Result::ok).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+fn of_message(packed: &Packed, text: &str, peeled: &mut Peeled) -> Vec<Packed> {
+    let parts = match mime::parts(text) {
+        Ok(parts) => parts,
+        Err(fault) => {
+            peeled.report.push(unreadable(format!("the MIME message has {fault}"), &packed.name));
+            return Vec::new();
+        }
+    };
+    let mut found = Vec::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let called = part.filename.map(|name| format!(" {name}")).unwrap_or_default();
+        let layer = format!("MIME part {}{called}, {}", index + 1, part.content_type);
+        match part.body {
+            // One that is a message again would never end.
+            Ok(bytes) if bytes.len() < text.len() || !part.content_type.starts_with("multipart/") => {
+                let mut inner = packed.inner(layer, bytes);
+                inner.declared = declared(&part.content_type);
+                found.push(inner);
+            }
+            Ok(_) => peeled.report.push(unreadable("the MIME message has no part", &packed.name)),
+            Err(fault) => peeled.report.push(unreadable(format!("part {} of the MIME message is {fault}", index + 1), &packed.name)),
+        }
+    }
+    found
+}
+
+/// What a part says that it is, when cloud-init takes its word for it (`INCLUSION_TYPES_MAP`).
+fn declared(content_type: &str) -> Option<Form> {
+    match content_type {
+        "text/cloud-config" | "text/jinja2" => Some(Form::CloudConfig),
+        "text/cloud-boothook" => Some(Form::Boothook),
+        "text/x-include-url" | "text/x-include-once-url" => Some(Form::Include),
+        _ if content_type.starts_with("text/x-shellscript") => Some(Form::Script),
+        _ => None,
+    }
+}
+
+/// What base64 holds, if it holds something that bootstrap data can be.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    const BEGINNINGS: [&[u8]; 9] =
+        [&[0x1f, 0x8b], b"#cloud-config", b"## template", b"#!", b"#include", b"#cloud-boothook", b"{", b"Content-Type", b"MIME-Version"];
+    let compact: String = text.split_ascii_whitespace().collect();
+    let is_base64 = compact.len() >= 8 && compact.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    let bytes = is_base64.then(|| base64::decode(&compact).ok()).flatten()?;
+    // What is base64 again is read on; what is not recognised then stays as it is.
+    let again = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\n\r".contains(byte)) && bytes.len() >= 8;
+    (again || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::write::gzip;
+
+    const DOCUMENT: &str = "#cloud-config\nruncmd: [a]\n";
+
+    fn peeled(bytes: &[u8]) -> Peeled {
+        peel("f", bytes, &Budget::default())
+    }
+
+    fn check(bytes: &[u8], expected: &[&str]) {
+        let found = peeled(bytes);
+        assert!(found.report.is_empty(), "{:?}", found.report);
+        assert_eq!(found.documents.len(), 1);
+        assert_eq!(found.documents[0].source.text(), DOCUMENT);
+        assert_eq!(found.documents[0].packing, expected);
+    }
+
+    #[test]
+    fn layers_come_off_in_any_order() {
+        let gzip = gzip::compress(DOCUMENT.as_bytes());
+        check(DOCUMENT.as_bytes(), &[]);
+        check(&gzip, &["gzip"]);
+        check(base64::encode(&gzip).as_bytes(), &["base64", "gzip"]);
+        check(&gzip::compress(base64::encode(DOCUMENT.as_bytes()).as_bytes()), &["gzip", "base64"]);
+        let secret = |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n");
+        check(secret(&format!("data: {{value: {}}}", base64::encode(&gzip))).as_bytes(), &["Secret s, value", "gzip"]);
+        check(secret("stringData:\n  value: |\n    #cloud-config\n    runcmd: [a]").as_bytes(), &["Secret s, value"]);
+        let json = format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{{\"name\":\"s\"}},\"data\":{{\"value\":\"{}\"}}}}",
+            base64::encode(DOCUMENT.as_bytes())
+        );
+        check(json.as_bytes(), &["Secret s, value"]);
+    }
+
+    #[test]
+    fn what_cannot_be_taken_off_is_told_at_its_place() {
+        let rules = |bytes: &[u8]| -> Vec<&str> { peeled(bytes).report.findings().iter().map(|finding| finding.rule.id).collect() };
+        assert_eq!(rules(&[0x1f, 0x8b, 0, 0]), ["inspect-data-unreadable"]);
+        assert_eq!(rules(b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {value: '!'}\n"), ["inspect-data-unreadable"]);
+        assert_eq!(
+            rules(b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {other: YQ==}\n"),
+            ["inspect-data-unreadable"]
+        );
+        assert_eq!(rules(b"apiVersion: v1\nkind: List\nitems: []\n"), ["inspect-data-unreadable"]);
+        assert_eq!(rules(b"#cloud-config\na: \xff\n"), ["inspect-document-invalid"]);
+    }
+
+    #[test]
+    fn bombs_and_endless_layers_end() {
+        let mut bomb = gzip::compress(&vec![b'a'; MOST_UNPACKED]);
+        for _ in 0..20 {
+            bomb = gzip::compress(&bomb);
+        }
+        assert!(peeled(&bomb).report.has_errors());
+        let mut base64 = DOCUMENT.as_bytes().to_vec();
+        for _ in 0..20 {
+            base64 = base64::encode(&base64).into_bytes();
+        }
+        assert!(peeled(&base64).report.has_errors());
+        let mut message = "x".to_owned();
+        for depth in 0..20 {
+            message = format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{message}\n--b{depth}--\n");
+        }
+        assert!(peeled(message.as_bytes()).report.has_errors());
+    }
+}

@@ -1,0 +1,137 @@
+//! Bootstrap data read back, whoever wrote it: what it is packed in, what it has the machine do in which order, and what can go wrong unseen.
+//!
+//! 1. `layers` takes off what the data is packed in: a Secret's manifest, base64, gzip, MIME. What is left are documents.
+//! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine takes them.
+//! 3. `shell`, `certificates` and `judge` look at the steps; `log` lays a machine's log beside them.
+//!
+//! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `redaction` cleans what is shown.
+
+mod certificates;
+mod cloud_config;
+pub(crate) mod content;
+pub(crate) mod findings;
+mod ignition;
+mod judge;
+mod known_errors;
+mod layers;
+pub(crate) mod log;
+mod mime;
+mod order;
+pub(crate) mod redaction;
+pub(crate) mod sections;
+mod shell;
+pub(crate) mod step;
+
+pub(crate) use cloud_config::JINJA_FIRST;
+pub(crate) use judge::{FoundCertificate, Sentinel};
+pub(crate) use layers::SecretFacts;
+
+use crate::api::secret::Sensitive;
+use crate::api::time::Timestamp;
+use crate::diag::{Diagnostic, Report};
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+use layers::Unpacked;
+use step::{Action, Document, Failure, Form, Step};
+
+/// What bootstrap data holds.
+#[derive(Debug, Default)]
+pub(crate) struct Inspection {
+    /// The documents, in their order.
+    pub(crate) documents: Vec<Document>,
+    /// The Secrets that held them.
+    pub(crate) secrets: Vec<SecretFacts>,
+    /// Who writes the file by which Cluster API knows that the machine came up.
+    pub(crate) sentinel: Option<Sentinel>,
+    /// The ids of bootstrap tokens.
+    pub(crate) tokens: Vec<String>,
+    /// The certificates.
+    pub(crate) certificates: Vec<FoundCertificate>,
+    /// What is wrong.
+    pub(crate) report: Report,
+    /// The texts of the documents, whose secrets no finding may show.
+    pub(crate) texts: Vec<Source>,
+}
+
+/// Reads bootstrap data back. `now`: with what the ends of certificates are compared.
+pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget) -> Inspection {
+    let peeled = layers::peel(name, bytes, budget);
+    let mut inspection = Inspection { secrets: peeled.secrets, report: peeled.report, ..Inspection::default() };
+    for unpacked in peeled.documents {
+        let document = read(&unpacked, budget, &mut inspection.report);
+        judge::document(&document, &unpacked.source, now, &mut inspection);
+        inspection.texts.push(unpacked.source);
+        inspection.documents.push(document);
+    }
+    judge::whole(name, &mut inspection);
+    budget.tell(&mut inspection.report);
+    inspection
+}
+
+/// The first line that makes cloud-init take a document for a template.
+const JINJA: &str = "## template:";
+
+fn read(unpacked: &Unpacked, budget: &Budget, report: &mut Report) -> Document {
+    let source = &unpacked.source;
+    let text = source.text();
+    let has_jinja = text.starts_with(JINJA);
+    let body = if has_jinja { text.split_once('\n').map_or("", |(_, body)| body) } else { text };
+    let form = unpacked.declared.clone().unwrap_or_else(|| form_of(body));
+    let mut document = Document {
+        name: source.name().to_string(),
+        packing: unpacked.packing.clone(),
+        bytes: text.len(),
+        form: form.clone(),
+        has_jinja,
+        steps: Vec::new(),
+    };
+    match form {
+        Form::CloudConfig => document.steps = cloud_config::steps(source, has_jinja, budget, report),
+        Form::Ignition(_) => {
+            let (version, steps) = ignition::steps(source, report);
+            document.steps = steps;
+            document.form = Form::Ignition(version);
+        }
+        Form::Script => document.steps = vec![script("final", "scripts_user", text, Failure::Reported)],
+        Form::Boothook => document.steps = vec![script("init", "boothook", text, Failure::GoesOn)],
+        Form::Include | Form::Other => {
+            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(&document.form)).at(source.place());
+            report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
+        }
+    }
+    document
+}
+
+fn unread(form: &Form) -> &'static str {
+    match form {
+        Form::Include => "the document names addresses from which cloud-init fetches others, which are not looked at",
+        _ => "the document begins as none that cloud-init or Ignition reads",
+    }
+}
+
+/// What a document is, as cloud-init tells by its beginning (`INCLUSION_TYPES_MAP`).
+fn form_of(body: &str) -> Form {
+    let body = body.trim_start_matches('\u{feff}');
+    match () {
+        () if body.starts_with("#cloud-boothook") => Form::Boothook,
+        () if body.starts_with("#cloud-config-archive") || body.starts_with("#cloud-config-jsonp") || body.starts_with("#part-handler") => {
+            Form::Other
+        }
+        () if body.starts_with("#cloud-config") => Form::CloudConfig,
+        () if body.starts_with("#include") => Form::Include,
+        () if body.starts_with("#!") => Form::Script,
+        () if body.trim_start().starts_with('{') => Form::Ignition(String::new()),
+        () => Form::Other,
+    }
+}
+
+/// A script as a whole: what its own lines do is its own business.
+fn script(stage: &'static str, by: &str, text: &str, failure: Failure) -> Step {
+    let action = Action::Command(Sensitive::new(text.to_owned()));
+    Step { stage, by: by.to_owned(), action, failure, lines: None, at: 0 }
+}
+
+/// So many of something: `1 key`, `2 keys`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -1,0 +1,140 @@
+//! What a machine does, step by step.
+
+use crate::api::secret::Sensitive;
+
+/// A document of bootstrap data, and what it has the machine do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Document {
+    /// The name that findings show.
+    pub(crate) name: String,
+    /// What it was packed in, from the outside.
+    pub(crate) packing: Vec<String>,
+    /// Its size, unpacked.
+    pub(crate) bytes: usize,
+    /// What it is.
+    pub(crate) form: Form,
+    /// Whether cloud-init takes it for a template.
+    pub(crate) has_jinja: bool,
+    /// The steps, in the order in which the machine takes them.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What a document is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// cloud-config, for cloud-init and cloudbase-init.
+    CloudConfig,
+    /// Ignition of a version.
+    Ignition(String),
+    /// A script that cloud-init runs at the end of the boot.
+    Script,
+    /// A script that cloud-init runs at the start of each boot.
+    Boothook,
+    /// Addresses of further documents.
+    Include,
+    /// Something that was not taken apart.
+    Other,
+}
+
+impl Form {
+    /// The words of reports.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Form::CloudConfig => "cloud-config".to_owned(),
+            Form::Ignition(version) => format!("Ignition {version}"),
+            Form::Script => "shell script".to_owned(),
+            Form::Boothook => "boothook".to_owned(),
+            Form::Include => "include".to_owned(),
+            Form::Other => "unknown".to_owned(),
+        }
+    }
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Step {
+    /// The part of the boot.
+    pub(crate) stage: &'static str,
+    /// Who takes it: a module of cloud-init or a section of Ignition, with the index of its item.
+    pub(crate) by: String,
+    /// What is done.
+    pub(crate) action: Action,
+    /// What follows when it fails.
+    pub(crate) failure: Failure,
+    /// Of commands that run in one script: the first of its lines in there, from 1, and how many there are.
+    pub(crate) lines: Option<(usize, usize)>,
+    /// Where it stands in the document, in bytes.
+    pub(crate) at: usize,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    /// A file is written.
+    File(FileOnNode),
+    /// A command runs.
+    Command(Sensitive<String>),
+    /// Something else, in our words.
+    Other(String),
+}
+
+/// A file that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FileOnNode {
+    /// Where.
+    pub(crate) path: String,
+    /// `user:group`; empty: not said.
+    pub(crate) owner: String,
+    /// Octal digits; empty: not said.
+    pub(crate) mode: String,
+    /// Whether it is added to what is there.
+    pub(crate) append: bool,
+    /// What the node gets; `None` when it is not in the data.
+    pub(crate) content: Option<Sensitive<Vec<u8>>>,
+}
+
+/// What follows when a step fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The next step.
+    GoesOn,
+    /// The next step; it is the last of its script, and cloud-init tells its exit code.
+    Reported,
+    /// The script ends, and with it all that follows in it.
+    EndsScript,
+    /// Nothing: the command itself says that it succeeded.
+    Swallowed(&'static str),
+    /// The machine does not come up.
+    StopsBoot,
+    /// What systemd makes of it.
+    OfUnit,
+}
+
+impl Failure {
+    /// The word of reports.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Failure::GoesOn => "goes-on",
+            Failure::Reported => "reported",
+            Failure::EndsScript => "ends-script",
+            Failure::Swallowed(_) => "swallowed",
+            Failure::StopsBoot => "stops-boot",
+            Failure::OfUnit => "of-unit",
+        }
+    }
+
+    /// The same for people.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Failure::GoesOn => "the next step runs".to_owned(),
+            Failure::Reported => "cloud-init reports it".to_owned(),
+            Failure::EndsScript => "the script ends".to_owned(),
+            Failure::Swallowed(how) => format!("nobody sees it: {how}"),
+            Failure::StopsBoot => "the boot stops".to_owned(),
+            Failure::OfUnit => "systemd reports it".to_owned(),
+        }
+    }
+}
+
+/// The file by which Cluster API knows that a machine came up (book: "Bootstrap provider: sentinel file").
+pub(crate) const SENTINEL: &str = "bootstrap-success.complete";

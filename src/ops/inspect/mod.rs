@@ -1,0 +1,317 @@
+//! `inspect`: bootstrap data as people and programs read it, without its secrets.
+
+mod text;
+
+pub use text::text;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::api::time::Timestamp;
+use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::inspect::findings::LOG_CAUSE;
+use crate::inspect::log::{self, LogLine};
+use crate::inspect::redaction::redacted;
+use crate::inspect::step::{Action, Document, Failure, Step};
+use crate::inspect::{self, FoundCertificate, Inspection, SecretFacts, Sentinel, content};
+use crate::objects::secrets::REDACTED;
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
+/// What bootstrap data holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Inspected {
+    /// The Secrets that held it.
+    pub secrets: Vec<SecretReport>,
+    /// Its documents, in their order.
+    pub documents: Vec<DocumentReport>,
+    /// What writes the file by which Cluster API knows that the machine came up; null when nothing does.
+    pub sentinel: Option<SentinelReport>,
+    /// The ids of bootstrap tokens.
+    pub tokens: Vec<String>,
+    /// Certificates in its files.
+    pub certificates: Vec<CertificateReport>,
+    /// What the log says; null without one.
+    pub log: Option<LogReport>,
+}
+
+/// A Secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SecretReport {
+    /// `namespace/name`.
+    pub name: String,
+    /// Its key `format`; null when it has none.
+    pub format: Option<String>,
+    /// When it was made.
+    pub created: Option<String>,
+    /// How many seconds ago that is.
+    pub age_seconds: Option<i64>,
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentReport {
+    /// The name that findings show.
+    pub name: String,
+    /// What it was packed in, from the outside.
+    pub packing: Vec<String>,
+    /// What it is: `cloud-config`, `Ignition 3.4.0`, `shell script`, `boothook`, `include` or `unknown`.
+    pub form: String,
+    /// Whether cloud-init takes it for a jinja template.
+    pub jinja: bool,
+    /// Its size, unpacked.
+    pub bytes: usize,
+    /// What the machine does, in this order.
+    pub steps: Vec<StepReport>,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepReport {
+    /// Its number among the steps of all documents, from 1.
+    pub number: usize,
+    /// The part of the boot: `init`, `network`, `config` and `final` of cloud-init; `fetch`, `disks` and `files` of Ignition, then `boot`.
+    pub stage: &'static str,
+    /// Who takes it: a key of the document with the index of its item, or a unit.
+    pub by: String,
+    /// `file`, `command` or `other`.
+    pub kind: &'static str,
+    /// The command, or what is done; secrets are redacted.
+    pub what: String,
+    /// The file that is written.
+    pub file: Option<FileReport>,
+    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`, `stops-boot` or `of-unit`.
+    pub failure: &'static str,
+    /// The same in words.
+    pub failure_words: String,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileReport {
+    /// Where.
+    pub path: String,
+    /// `user:group`; null: not said.
+    pub owner: Option<String>,
+    /// Octal digits; null: not said.
+    pub mode: Option<String>,
+    /// Whether it is added to what is there.
+    pub append: bool,
+    /// Its size on the node; null when its content is not in the data, or cannot be decoded.
+    pub bytes: Option<usize>,
+    /// What its content is.
+    pub what: String,
+    /// The content, as far as it is text; `<redacted>` unless secrets are shown.
+    pub content: Option<String>,
+}
+
+/// What writes the sentinel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SentinelReport {
+    /// The document.
+    pub document: String,
+    /// The step, or the file with the command.
+    pub by: String,
+    /// Whether only after what comes before it succeeded.
+    pub conditional: bool,
+}
+
+/// A certificate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CertificateReport {
+    /// The file on the node.
+    pub file: String,
+    /// Its subject.
+    pub subject: String,
+    /// The last second in which it is valid.
+    pub not_after: Option<String>,
+    /// Whether it has ended.
+    pub expired: bool,
+}
+
+/// What a log says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogReport {
+    /// The file.
+    pub file: String,
+    /// How many lines it has.
+    pub lines: usize,
+    /// The lines that speak of a step, or are known from reports of others; of a known kind the first.
+    pub found: Vec<LogLineReport>,
+    /// How many more such lines there are.
+    pub untold: usize,
+}
+
+/// A line of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogLineReport {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The line; secrets are redacted.
+    pub text: String,
+    /// The number of the step that it speaks of.
+    pub step: Option<usize>,
+    /// What is behind it.
+    pub cause: Option<&'static str>,
+    /// What to do.
+    pub remedy: Option<&'static str>,
+    /// A report of it.
+    pub report: Option<&'static str>,
+}
+
+/// What is inspected.
+#[derive(Debug, Clone, Copy)]
+pub struct Inspecting<'a> {
+    /// The name of the data that findings show.
+    pub name: &'a str,
+    /// The data.
+    pub bytes: &'a [u8],
+    /// The name and the text of a log.
+    pub log: Option<(&'a str, &'a str)>,
+    /// With what ends of certificates are compared, in seconds since 1970.
+    pub now: i64,
+    /// Whether contents and commands are shown as they are.
+    pub show_secrets: bool,
+}
+
+/// Inspects bootstrap data: what it holds, what is wrong with it, and the texts whose secrets no finding may show.
+pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, Vec<Source>) {
+    let now = Timestamp::of_second(inspecting.now);
+    let show = Show { secrets: inspecting.show_secrets };
+    let Inspection { documents, secrets, sentinel, tokens, certificates, report, texts } =
+        inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
+    let mut report = if inspecting.show_secrets { report } else { report.into_iter().map(without_quotes).collect() };
+    let log = inspecting.log.map(|(file, text)| {
+        let reading = log::read(text, &documents);
+        report.extend(reading.found.iter().filter_map(|line| cause(file, text, line, &documents)));
+        let found = reading.found.into_iter().map(|line| show.line(line)).collect();
+        LogReport { file: file.to_owned(), lines: reading.lines, found, untold: reading.untold }
+    });
+    let mut number = 0;
+    let inspected = Inspected {
+        secrets: secrets.into_iter().map(|secret| secret_report(secret, now)).collect(),
+        documents: documents.into_iter().map(|document| show.document(document, &mut number)).collect(),
+        sentinel: sentinel.map(|Sentinel { document, by, conditional }| SentinelReport { document, by, conditional }),
+        tokens,
+        certificates: certificates.into_iter().map(certificate_report).collect(),
+        log,
+    };
+    (inspected, report, texts)
+}
+
+/// A finding of a reader of YAML or of objects without what it quotes: which of the data is secret, only its author knows.
+fn without_quotes(mut finding: Diagnostic) -> Diagnostic {
+    if !finding.rule.id.starts_with("inspect-") {
+        finding.message = finding.rule.summary.to_owned();
+        // A path is made of the keys of the document.
+        finding.place.path = FieldPath::root();
+        finding.label.clear();
+        finding.related.clear();
+        finding.insertion = None;
+        finding.help = None;
+        finding.upstream = None;
+        finding.fix = None;
+        finding.notes.retain(|note| *note == inspect::JINJA_FIRST);
+    }
+    finding
+}
+
+fn cause(file: &str, text: &str, line: &LogLine, documents: &[Document]) -> Option<Diagnostic> {
+    let known = line.known?;
+    let source = Source::new(file, text);
+    let range = source.line_range(u32::try_from(line.line).ok()?)?;
+    let mut finding = Diagnostic::of(&LOG_CAUSE, known.cause).at(source.place_at(range.start..range.start));
+    if let Some(step) = line.step.and_then(|at| documents.iter().flat_map(|document| &document.steps).nth(at)) {
+        finding = finding.note(format!("the line speaks of step {}, {}", line.step.unwrap_or_default() + 1, step.by));
+    }
+    Some(finding.help(known.remedy).note(format!("reported in {}", known.report)))
+}
+
+fn secret_report(secret: SecretFacts, now: Timestamp) -> SecretReport {
+    SecretReport {
+        name: secret.name,
+        format: (!secret.format.is_empty()).then_some(secret.format),
+        created: secret.created.map(|created| created.to_string()),
+        age_seconds: secret.created.map(|created| now.as_second() - created.as_second()),
+    }
+}
+
+fn certificate_report(found: FoundCertificate) -> CertificateReport {
+    let FoundCertificate { file, certificate, expired } = found;
+    CertificateReport { file, subject: certificate.subject, not_after: certificate.not_after, expired }
+}
+
+/// What may be shown.
+#[derive(Debug, Clone, Copy)]
+struct Show {
+    secrets: bool,
+}
+
+impl Show {
+    fn text(self, text: &str) -> String {
+        if self.secrets { text.to_owned() } else { redacted(text) }
+    }
+
+    fn line(self, line: LogLine) -> LogLineReport {
+        LogLineReport {
+            line: line.line,
+            text: self.text(&line.text),
+            step: line.step.map(|at| at + 1),
+            cause: line.known.map(|known| known.cause),
+            remedy: line.known.map(|known| known.remedy),
+            report: line.known.map(|known| known.report),
+        }
+    }
+
+    fn document(self, document: Document, number: &mut usize) -> DocumentReport {
+        let step = |step: Step| {
+            *number += 1;
+            self.step(step, *number)
+        };
+        DocumentReport {
+            form: document.form.words(),
+            name: document.name,
+            packing: document.packing,
+            jinja: document.has_jinja,
+            bytes: document.bytes,
+            steps: document.steps.into_iter().map(step).collect(),
+        }
+    }
+
+    fn step(self, step: Step, number: usize) -> StepReport {
+        let (kind, what, file) = match step.action {
+            Action::Command(command) => ("command", self.text(command.expose()), None),
+            Action::Other(what) => ("other", self.text(&what), None),
+            Action::File(file) => {
+                let file = self.file(file);
+                ("file", file.path.clone(), Some(file))
+            }
+        };
+        let failure: Failure = step.failure;
+        StepReport { number, stage: step.stage, by: step.by, kind, what, file, failure: failure.as_str(), failure_words: failure.words() }
+    }
+
+    fn file(self, file: inspect::step::FileOnNode) -> FileReport {
+        let or_none = |text: String| (!text.is_empty()).then_some(text);
+        let content = file.content.as_ref().map(|content| content.expose().as_slice());
+        let text = content.and_then(|content| std::str::from_utf8(content).ok());
+        FileReport {
+            bytes: content.map(<[u8]>::len),
+            what: content.map_or_else(|| "not in the data".to_owned(), content::what),
+            content: text.map(|text| if self.secrets { text.to_owned() } else { REDACTED.to_owned() }),
+            path: file.path,
+            owner: or_none(file.owner),
+            mode: or_none(file.mode),
+            append: file.append,
+        }
+    }
+}

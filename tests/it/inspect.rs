@@ -1,0 +1,305 @@
+//! `inspect`: bootstrap data read back, and nothing secret shown.
+
+use std::io::Write as _;
+use std::process::{Output, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use windlass::ops::inspect::{self as ops, Inspecting};
+use windlass::text::budget::Budget;
+use windlass::text::source::Source;
+use windlass::text::yaml;
+
+use crate::support::{files_below, root, shared, windlass};
+use crate::untrusted::harmless;
+
+/// Runs `inspect -` on bytes.
+fn inspect(bytes: &[u8], arguments: &[&str]) -> Output {
+    let mut command = windlass(root());
+    command.args(["inspect", "-", "--at", "2026-11-23T10:00:00Z"]).args(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A program that ends early reads nothing.
+    let _ = stdin.write_all(bytes);
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    harmless(&inspect(bytes, &[]))
+}
+
+fn json(bytes: &[u8], arguments: &[&str]) -> Value {
+    let output = inspect(bytes, &[arguments, &["-o", "json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Rules of the findings.
+fn rules(report: &Value) -> Vec<&str> {
+    report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect()
+}
+
+const DATA: &str = "## template: jinja\n#cloud-config\n\nwrite_files:\n-   path: /etc/a\n    owner: root:root\n    permissions: '0600'\n    \
+    content: |\n      hunter2-content\nusers:\n  - name: ops\n    passwd: hunter2-password\nruncmd:\n  - \"curl -u admin:hunter2 https://x\"\n  \
+    - kubeadm join --config /k --token abcdef.hunter2hunter2hu && echo success > /run/cluster-api/bootstrap-success.complete\n";
+
+/// The values of the Secrets of a vector that nobody could take for something else, in the forms in which data holds them.
+fn canaries(input: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(input).into_owned();
+    let parsed = yaml::parse(&Source::new("input.yaml", text), &Budget::default());
+    let objects = parsed.documents.into_iter().map(|document| document.root.into_json());
+    let secrets = objects.filter(|object| object["kind"] == "Secret");
+    let data = secrets.flat_map(|secret| secret["data"].as_object().cloned().unwrap_or_default());
+    let texts = data.filter_map(|(_, value)| String::from_utf8(STANDARD.decode(value.as_str()?.trim()).ok()?).ok());
+    // Of PEM the lines of the body; certificates are public, and their subjects are shown.
+    let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+    lines.filter(|line| line.trim().len() >= 8 && !line.starts_with("-----") && !line.starts_with("#!")).collect()
+}
+
+/// Every vector's data is read without a failure, and no value of a Secret that went into it comes out.
+#[test]
+fn data_of_every_vector_is_read_and_no_secret_comes_out() {
+    let Some(folder) = shared("vectors/render") else { return };
+    let expected =
+        |path: &std::path::Path| path.file_name().is_some_and(|name| name == "expected.cloud-config" || name == "expected.ignition.json");
+    let files: Vec<_> = files_below(&folder).into_iter().filter(|path| expected(path)).collect();
+    assert!(files.len() > 200, "{}", files.len());
+    let (mut with_canaries, mut steps) = (0, 0);
+    for file in &files {
+        let data = std::fs::read(file).unwrap();
+        let name = file.display();
+        let inspecting = Inspecting { name: "data", bytes: &data, log: None, now: 1_795_428_000, show_secrets: false };
+        let (inspected, report, _) = ops::run(&inspecting, &Budget::default());
+        assert_eq!(inspected.documents.len(), 1, "{name}");
+        steps += inspected.documents[0].steps.len();
+        let is_whole = !report.findings().iter().any(|finding| finding.rule.id.starts_with("yaml-"));
+        if is_whole {
+            assert!(inspected.sentinel.as_ref().is_some_and(|sentinel| sentinel.conditional), "{name}");
+        }
+        let printed = format!("{}{}{report:?}", serde_json::to_string(&inspected).unwrap(), ops::text(&inspected, false));
+        let input = std::fs::read(file.with_file_name("input.yaml")).unwrap();
+        let canaries = canaries(&input);
+        with_canaries += usize::from(!canaries.is_empty());
+        // Paths and users of the config are no secrets, even where a Secret holds the same words.
+        let input = String::from_utf8_lossy(&input);
+        let config = input.split("kind: KubeadmConfig").nth(1).unwrap_or_default();
+        for canary in canaries.iter().filter(|canary| !config.contains(canary.trim())) {
+            assert!(!printed.contains(canary.trim()), "{name}: {canary}");
+        }
+        assert!(!printed.contains("0123456789abcdef"), "{name} shows a token");
+    }
+    assert!(with_canaries > 50 && steps > 2000, "{with_canaries} {steps}");
+}
+
+#[test]
+fn nothing_secret_is_shown_unless_it_is_wished() {
+    for packed in [DATA.as_bytes().to_vec(), gzip(DATA.as_bytes()), STANDARD.encode(DATA).into_bytes()] {
+        for arguments in [&[][..], &["-o", "json"], &["-v", "5"]] {
+            let shown = harmless(&inspect(&packed, arguments));
+            assert!(!shown.contains("hunter2"), "{shown}");
+            assert!(shown.contains("/etc/a") && shown.contains("ops") && shown.contains("abcdef"), "{shown}");
+        }
+        let shown = harmless(&inspect(&packed, &["--show-secrets"]));
+        assert!(shown.contains("==> /etc/a <==\nhunter2-content\n") && shown.contains("admin:hunter2"), "{shown}");
+    }
+}
+
+/// A fault in the document is told with its line, and its words are not quoted.
+#[test]
+fn what_does_not_parse_has_a_line_and_a_column_and_is_not_quoted() {
+    for broken in ["a: hunter2: x", "hunter2: [", "*hunter2", "a: \"hunter2\\q\"", "hunter2: 1\nhunter2: 2", "!hunter2 x"] {
+        let data = format!("#cloud-config\nruncmd: [a]\n{broken}\n");
+        let report = json(data.as_bytes(), &[]);
+        let finding = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"].as_str().unwrap().starts_with("yaml-"));
+        let finding = finding.unwrap_or_else(|| panic!("{broken}: {report}"));
+        assert!(finding["line"].as_u64().is_some_and(|line| line >= 3) && finding["column"].is_u64(), "{broken}: {finding}");
+        let shown = text(data.as_bytes());
+        assert!(!shown.contains("hunter2") && !report.to_string().contains("hunter2"), "{broken}: {shown}");
+    }
+    let report = json(b"{\n \"ignition\": {\"version\": \"3.4.0\"},\n \"a\": hunter2}\n", &[]);
+    assert_eq!(
+        (report["findings"][0]["rule"].as_str(), report["findings"][0]["line"].as_u64()),
+        (Some("inspect-document-invalid"), Some(3))
+    );
+    assert!(!report.to_string().contains("hunter2"));
+}
+
+/// A manifest as `kubectl get secret -o yaml` prints it, with the key `format` and its age.
+#[test]
+fn a_secret_is_read_as_kubectl_prints_it() {
+    let manifest = format!(
+        "apiVersion: v1\ndata:\n  format: {}\n  value: {}\nkind: Secret\nmetadata:\n  creationTimestamp: \"2026-11-23T08:00:00Z\"\n  name: md-0\n  \
+         namespace: prod\ntype: cluster.x-k8s.io/secret\n",
+        STANDARD.encode("cloud-config"),
+        STANDARD.encode(gzip(DATA.as_bytes()))
+    );
+    let report = json(manifest.as_bytes(), &[]);
+    let secret = &report["secrets"][0];
+    assert_eq!((secret["name"].as_str(), secret["format"].as_str()), (Some("prod/md-0"), Some("cloud-config")));
+    assert_eq!(secret["ageSeconds"], 7200);
+    assert_eq!(report["documents"][0]["packing"], serde_json::json!(["Secret md-0, value", "gzip"]));
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", manifest.trim_end().replace('\n', "\n  "));
+    assert_eq!(json(list.as_bytes(), &[])["documents"][0]["form"], "cloud-config");
+}
+
+/// The order is that of cloud-init, the numbers count through all documents, and each step says what follows when it fails.
+#[test]
+fn steps_are_numbered_and_say_what_follows_when_they_fail() {
+    let report = json(DATA.as_bytes(), &[]);
+    let steps = report["documents"][0]["steps"].as_array().unwrap();
+    let shown: Vec<_> = steps.iter().map(|step| (step["by"].as_str().unwrap(), step["failure"].as_str().unwrap())).collect();
+    let expected = [("write_files[0]", "goes-on"), ("users", "goes-on"), ("runcmd[0]", "goes-on"), ("runcmd[1]", "reported")];
+    assert_eq!(shown, expected);
+    assert_eq!(steps.iter().map(|step| step["number"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(
+        (report["sentinel"]["by"].as_str(), report["sentinel"]["conditional"].as_bool()),
+        (Some("runcmd[1]"), Some(true))
+    );
+    assert_eq!(report["tokens"], serde_json::json!(["abcdef"]));
+}
+
+/// Messages as cloud-init's own tool and as Terraform write them.
+#[test]
+fn messages_of_the_wild_are_read() {
+    let terraform = format!(
+        "Content-Type: multipart/mixed; boundary=\"MIMEBOUNDARY\"\nMIME-Version: 1.0\r\n\r\n--MIMEBOUNDARY\r\nContent-Disposition: attachment; \
+         filename=\"init.cfg\"\r\nContent-Transfer-Encoding: 7bit\r\nContent-Type: text/cloud-config\r\nMime-Version: 1.0\r\n\r\n{}\r\n--MIMEBOUNDARY\r\n\
+         Content-Transfer-Encoding: base64\r\nContent-Type: text/x-shellscript\r\n\r\n{}\r\n--MIMEBOUNDARY--\r\n",
+        "#cloud-config\nruncmd: [a]\n",
+        STANDARD.encode("#!/bin/sh\nb\n")
+    );
+    for packed in [terraform.clone().into_bytes(), gzip(terraform.as_bytes()), STANDARD.encode(gzip(terraform.as_bytes())).into_bytes()] {
+        let report = json(&packed, &[]);
+        let forms: Vec<_> = report["documents"].as_array().unwrap().iter().map(|document| document["form"].as_str().unwrap()).collect();
+        assert_eq!(forms, ["cloud-config", "shell script"]);
+    }
+    // What cloud-init keeps in /var/lib/cloud/instance/user-data.txt.i: a part of a type that its beginning tells.
+    let kept = "Content-Type: multipart/mixed; boundary=\"===============7743428956453402397==\"\nMIME-Version: 1.0\nNumber-Attachments: 1\n\n\
+        --===============7743428956453402397==\nMIME-Version: 1.0\nContent-Type: text/plain; charset=\"utf-8\"\n\
+        Content-Disposition: attachment; filename=\"part-001\"\n\n#cloud-config\nruncmd: [a]\n\n--===============7743428956453402397==--\n";
+    assert_eq!(json(kept.as_bytes(), &[])["documents"][0]["form"], "cloud-config");
+}
+
+#[test]
+fn certificates_are_judged_as_of_the_time_that_is_named() {
+    let mut parameters = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
+    parameters.distinguished_name = rcgen::DistinguishedName::new();
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, "kubernetes");
+    parameters.not_after = rcgen::date_time_ymd(2026, 12, 1);
+    let pem = parameters.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
+    let body = pem.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let data = format!(
+        "#cloud-config\nwrite_files:\n- path: /ca.crt\n  content: |\n{body}runcmd:\n- a && touch /run/cluster-api/bootstrap-success.complete\n"
+    );
+    let at = |time: &str| {
+        let report = json(data.as_bytes(), &["--at", time]);
+        let certificate = report["certificates"][0].clone();
+        assert_eq!(
+            (certificate["subject"].as_str(), certificate["notAfter"].as_str()),
+            (Some("CN=kubernetes"), Some("2026-12-01T00:00:00Z"))
+        );
+        (rules(&report).first().map(|rule| (*rule).to_owned()), certificate["expired"].as_bool().unwrap())
+    };
+    assert_eq!(at("2026-10-01T00:00:00Z"), (None, false));
+    assert_eq!(at("2026-11-23T00:00:00Z"), (Some("inspect-certificate-expiring".to_owned()), false));
+    assert_eq!(at("2026-12-02T00:00:00Z"), (Some("inspect-certificate-expired".to_owned()), true));
+    assert_eq!(inspect(data.as_bytes(), &["--at", "yesterday"]).status.code(), Some(2));
+}
+
+/// The log names a line of the script; the step is the command that stands there.
+#[test]
+fn a_log_leads_to_the_command_and_to_the_report_of_others() {
+    let output = windlass(root())
+        .args(["inspect", "examples/user-data.txt", "--log", "examples/cloud-init-output.log", "-o", "json"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lines = report["log"]["found"].as_array().unwrap();
+    let shown: Vec<_> = lines.iter().map(|line| (line["line"].as_u64().unwrap(), line["step"].as_u64(), line["report"].as_str())).collect();
+    let expected = [
+        (2, Some(3), None),
+        (4, Some(5), Some("https://github.com/kubernetes/kubeadm/issues/668")),
+        (7, None, Some("https://github.com/kubernetes-sigs/cluster-api/issues/11427")),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(report["documents"][0]["steps"][2]["what"], "modprobe br_netfilter");
+}
+
+#[test]
+fn a_log_shows_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    std::fs::write(&log, "error execution phase preflight: token abcdef.hunter2hunter2hu\x1b[2J\n::stop-commands::x\n").unwrap();
+    let shown = harmless(&inspect(DATA.as_bytes(), &["--log", log.to_str().unwrap()]));
+    assert!(!shown.contains("hunter2") && shown.contains("error execution phase"), "{shown}");
+}
+
+/// Bombs, nesting, control characters and noise: a report, in time.
+#[test]
+fn hostile_data_neither_panics_nor_hangs() {
+    let mut bomb = gzip(&vec![b'a'; 32 << 20]);
+    for _ in 0..3 {
+        bomb = gzip(&bomb);
+    }
+    let mut nested = "x".to_owned();
+    for depth in 0..100 {
+        nested = format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{nested}\n--b{depth}--\n");
+    }
+    let endless = "Content-Type: multipart/mixed; boundary=b\n\n".repeat(10_000);
+    let aliases = format!(
+        "#cloud-config\na: &a [x,x,x,x,x,x,x,x,x]\n{}",
+        (0..9).map(|n| format!("b{n}: &b{n} [{}]\n", ["*a"; 9].join(","))).collect::<String>()
+    );
+    let data: Vec<Vec<u8>> = vec![
+        Vec::new(),
+        bomb,
+        nested.into_bytes(),
+        endless.into_bytes(),
+        aliases.into_bytes(),
+        "[".repeat(100_000).into_bytes(),
+        format!("{{\"ignition\":{}", "[".repeat(100_000)).into_bytes(),
+        b"#cloud-config\nruncmd: [\"a\x1b[2J\xe2\x80\xae\"]\nusers: [{name: \"::stop-commands::x\"}]\n".to_vec(),
+        b"#cloud-config\nruncmd:\n- \"a\\e[2J\\n::stop-commands::x\"\nwrite_files: [{path: \"/\\e]0;x\\a\"}, {path: 1}, 3, null]\n".to_vec(),
+        (0..=255).collect(),
+        format!("#cloud-config\nruncmd:\n{}", "- a || true\n".repeat(20_000)).into_bytes(),
+        format!("#cloud-config\nruncmd: [\"{}\"]\n", "f() { ".repeat(20_000)).into_bytes(),
+        b"{\"ignition\":{\"version\":\"3.4.0\"},\"storage\":{\"files\":[{\"path\":7,\"mode\":99999999999,\"contents\":[]}]},\"systemd\":[]}".to_vec(),
+    ];
+    for bytes in data {
+        let started = std::time::Instant::now();
+        let output = inspect(&bytes, &[]);
+        let shown = harmless(&output);
+        let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{begin}: {shown}");
+        assert!(!shown.contains("internal error"), "{begin}: {shown}");
+        assert!(started.elapsed().as_secs() < 20, "{begin}: {:?}", started.elapsed());
+        assert!(serde_json::from_slice::<Value>(&inspect(&bytes, &["-o", "json"]).stdout).is_ok(), "{begin}");
+    }
+}
+
+/// RKE2's provider makes the sentinel whatever became of the commands before it, because runcmd goes on after errors.
+#[test]
+fn a_sentinel_that_comes_whatever_happens_is_told() {
+    let data = "#cloud-config\nruncmd:\n- systemctl start rke2-server.service\n- mkdir -p /run/cluster-api\n\
+        - echo success > /run/cluster-api/bootstrap-success.complete\n";
+    let report = json(data.as_bytes(), &[]);
+    assert_eq!(
+        (rules(&report), report["sentinel"]["conditional"].as_bool()),
+        (vec!["inspect-sentinel-unconditional"], Some(false))
+    );
+    assert_eq!(report["findings"][0]["line"], 5);
+}
+
+#[test]
+fn a_file_that_is_missing_is_of_the_world() {
+    let output = windlass(root()).args(["inspect", "examples/user-dat.txt"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
