@@ -18,4 +18,5 @@ pub mod repository;
 pub mod rules;
 pub mod settings;
 pub mod topology;
+pub mod validate;
 pub mod vars;

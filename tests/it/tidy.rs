@@ -24,12 +24,28 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text", "objects"]),
-    // 2½ what the controller does next
+    // 2½ what the controller does next, and what a node would refuse
+    ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
         "ops",
-        &["diag", "text", "objects", "api", "contract", "provider", "schema", "clusterctl", "lint", "emit", "render", "report", "topology"],
+        &[
+            "diag",
+            "text",
+            "objects",
+            "api",
+            "contract",
+            "provider",
+            "schema",
+            "clusterctl",
+            "lint",
+            "emit",
+            "render",
+            "report",
+            "topology",
+            "preflight",
+        ],
     ),
     // 4 shell
     ("shell", &["diag", "text", "provider", "clusterctl"]),
