@@ -28,7 +28,8 @@ pub mod render;
 pub mod report;
 pub mod topology;
 
-// Layer 2½, the controller's decisions: pure.
+// Layer 2½, what follows from rendering: pure. The controller's decisions, and what a node would refuse.
+pub(crate) mod preflight;
 pub mod reconcile;
 
 // Layer 3, the verbs: values in, values and a report out.

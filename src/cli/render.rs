@@ -1,6 +1,5 @@
 //! `render FILE…`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -10,22 +9,20 @@ use serde::Serialize;
 use super::context::To;
 use super::flags::LevelFlags;
 use super::surroundings::Surroundings;
+use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure, clusterctl, remedy};
+use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
-use crate::clusterctl::{Config, World};
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::render::Encoder;
-use crate::render::{Origins, Pool, Rendered, Request, Variables, undeclared};
+use crate::render::{Pool, Rendered, Request, undeclared};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
-use crate::shell::clusterctl_files::Disk;
 use crate::shell::files::Privacy;
 use crate::shell::input::{self, Limits};
 use crate::shell::trees::{self, Mode};
 use crate::text::budget::Budget;
-use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {
@@ -84,15 +81,8 @@ struct Arguments {
     force: bool,
     #[command(flatten)]
     surroundings: Surroundings,
-    /// Replace clusterctl's variables first
-    ///
-    /// Values are those of --var, of the environment, of the file of --config, and clusterctl's own defaults. Variables that nothing
-    /// rendered needs may be left out. Findings stand where the template has the text. Without this flag ${NAME} is data.
-    #[arg(long)]
-    template: bool,
-    /// The value of a variable, before those of the environment and of the file of --config
-    #[arg(long, value_name = "NAME=VALUE", requires = "template")]
-    var: Vec<String>,
+    #[command(flatten)]
+    templates: TemplateFlags,
     /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
     #[arg(long, value_name = "ENCODER", value_parser = ["capi", "typed"], hide_short_help = true)]
     encoder: Option<String>,
@@ -135,13 +125,13 @@ impl Run for Arguments {
             shown.show_secrets();
         }
         let mut report = inputs.report;
-        let (texts, origins) = self.substituted(context, inputs.sources, &request, &mut report)?;
-        if self.template {
+        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
+        if self.templates.template {
             texts.iter().cloned().for_each(|text| shown.add_unseen(text));
         }
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
-        let undeclared = if self.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
         let unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
         report.extend(undeclared);
         let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
@@ -179,39 +169,6 @@ impl Arguments {
             (None, true) => Selection::All,
             (None, false) => Selection::Only,
         }
-    }
-
-    /// The texts with their variables replaced, when the input is a template.
-    fn substituted(
-        &self,
-        context: &Context<'_>,
-        sources: Vec<Source>,
-        request: &Request,
-        report: &mut Report,
-    ) -> Result<(Vec<Source>, Origins), Failure> {
-        if !self.template {
-            if context.global.config.is_some() {
-                let message = "`--config` has values of variables, and none is replaced";
-                return Err(Failure::usage(message, "pass `--template` too, or leave `--config` out"));
-            }
-            return Ok((sources, Origins::default()));
-        }
-        let mut flags = BTreeMap::new();
-        for variable in &self.var {
-            let Some((name, value)) = variable.split_once('=') else {
-                return Err(Failure::usage(format!("`--var {variable}` has no value"), format!("write `--var {variable}=VALUE`")));
-            };
-            flags.insert(name, value);
-        }
-        let lookup = clusterctl::environment_of(context.environment);
-        let world = World { files: &Disk, environment: &lookup, network: None, budget: &request.budget };
-        let config = context.global.config.as_deref().map_or_else(|| Ok(Config::empty(world)), |file| Config::load(world, file));
-        let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
-        // clusterctl's order: its flags, the environment, the file.
-        let given = |name: &str| flags.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
-        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &given, request }, &request.budget);
-        report.extend(found);
-        Ok((texts, origins))
     }
 
     fn show(

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, vars};
+use super::{inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -59,6 +59,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "topology-plan", make: json::schema_of::<json::Envelope<topology::PlanReport>> },
     // `topology variables -o json`.
     Schema { kind: "topology-variables", make: json::schema_of::<json::Envelope<topology::VariablesReport>> },
+    // `validate -o json`.
+    Schema { kind: "validate", make: json::schema_of::<json::Envelope<validate::ValidateReport>> },
     // `vars -o json`.
     Schema { kind: "vars", make: json::schema_of::<json::Envelope<vars::VarsReport>> },
 ];

@@ -4,7 +4,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, explain, generate, generate_cluster, generate_provider, generate_yaml,
-    init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, vars, version,
+    init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate, vars, version,
 };
 
 /// The sections of the overview.
@@ -119,6 +119,7 @@ pub static VERBS: &[Verb] = &[
     repository::BUNDLE,
     vars::VERB,
     render::VERB,
+    validate::VERB,
     size::VERB,
     inspect::VERB,
     topology::PLAN,
@@ -135,7 +136,7 @@ pub static VERBS: &[Verb] = &[
 ];
 
 /// Verbs of ours that read clusterctl's configuration. clusterctl's own take the flag everywhere.
-const WITH_CONFIGURATION: [&str; 2] = ["repository doctor", "render"];
+const WITH_CONFIGURATION: [&str; 3] = ["repository doctor", "render", "validate"];
 
 /// The command that the overview ends with; it must work in the project's root folder.
 pub const FIRST_TRY: &str = "render examples/worker.yaml";

@@ -20,4 +20,5 @@ pub mod rules;
 pub mod settings;
 pub mod size;
 pub mod topology;
+pub mod validate;
 pub mod vars;

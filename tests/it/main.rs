@@ -55,5 +55,6 @@ mod support;
 mod tidy;
 mod topology;
 mod untrusted;
+mod validate;
 mod vars;
 mod yaml;

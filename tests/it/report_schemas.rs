@@ -47,6 +47,7 @@ const REPORTS: &[(&str, &[&str])] = &[
         "topology-variables",
         &["topology variables examples/topology/harbour.yaml -o json", "topology variables a.yaml -o json"],
     ),
+    ("validate", &["validate examples/worker.yaml -o json", "validate a.yaml -o json"]),
     ("vars", &["vars templates -o json", "vars t.yaml -o json"]),
 ];
 

@@ -25,7 +25,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("report", &["diag", "text", "objects"]),
-    // 2½ what the controller does next
+    // 2½ what the controller does next, and what a node would refuse
+    ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
@@ -45,6 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "inspect",
             "report",
             "topology",
+            "preflight",
         ],
     ),
     // 4 shell

@@ -49,6 +49,11 @@ impl Origins {
         self.templates.is_empty()
     }
 
+    /// Whether what a setting would say is filled in: nobody gave the variable of clusterctl's own that says it.
+    pub fn stands_in(&self, setting: Setting) -> bool {
+        self.stand_ins.iter().any(|stand_in| stand_in.setting == Some(setting))
+    }
+
     /// The report with its places in the templates, and without what is wrong with markers: a variable behind a finding, in a document that could
     /// not be rendered for one, or whose marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are the values
     /// of clusterctl's own variables that nobody gave.

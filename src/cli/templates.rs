@@ -1,0 +1,64 @@
+//! Input that is a template of clusterctl: `--template` and `--var`.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+
+use super::{Context, Failure, clusterctl};
+use crate::clusterctl::{Config, World};
+use crate::diag::Report;
+use crate::render::{Origins, Request, Variables};
+use crate::shell::clusterctl_files::Disk;
+use crate::text::source::Source;
+
+/// Whether the input is a template, and the values of its variables.
+#[derive(Args)]
+pub(super) struct TemplateFlags {
+    /// Replace clusterctl's variables first
+    ///
+    /// Values are those of --var, of the environment, of the file of --config, and clusterctl's own defaults. Variables that nothing
+    /// rendered needs may be left out. Findings stand where the template has the text. Without this flag ${NAME} is data.
+    #[arg(long)]
+    pub(super) template: bool,
+    /// The value of a variable, before those of the environment and of the file of --config
+    #[arg(long, value_name = "NAME=VALUE", requires = "template")]
+    var: Vec<String>,
+}
+
+impl TemplateFlags {
+    /// The texts with their variables replaced, when the input is a template.
+    ///
+    /// # Errors
+    /// Flags that contradict each other, or a configuration that cannot be read.
+    pub(super) fn substituted(
+        &self,
+        context: &Context<'_>,
+        sources: Vec<Source>,
+        request: &Request,
+        report: &mut Report,
+    ) -> Result<(Vec<Source>, Origins), Failure> {
+        if !self.template {
+            if context.global.config.is_some() {
+                let message = "`--config` has values of variables, and none is replaced";
+                return Err(Failure::usage(message, "pass `--template` too, or leave `--config` out"));
+            }
+            return Ok((sources, Origins::default()));
+        }
+        let mut flags = BTreeMap::new();
+        for variable in &self.var {
+            let Some((name, value)) = variable.split_once('=') else {
+                return Err(Failure::usage(format!("`--var {variable}` has no value"), format!("write `--var {variable}=VALUE`")));
+            };
+            flags.insert(name, value);
+        }
+        let lookup = clusterctl::environment_of(context.environment);
+        let world = World { files: &Disk, environment: &lookup, network: None, budget: &request.budget };
+        let config = context.global.config.as_deref().map_or_else(|| Ok(Config::empty(world)), |file| Config::load(world, file));
+        let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
+        // clusterctl's order: its flags, the environment, the file.
+        let given = |name: &str| flags.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
+        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &given, request }, &request.budget);
+        report.extend(found);
+        Ok((texts, origins))
+    }
+}

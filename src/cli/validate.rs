@@ -1,0 +1,99 @@
+//! `validate FILE…`.
+
+use std::sync::Arc;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::{Format, LevelFlags, Output};
+use super::settings::IN_PART;
+use super::surroundings::Surroundings;
+use super::templates::TemplateFlags;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::diag::Setting;
+use crate::ops::render;
+use crate::ops::validate::{self, JudgedMachine};
+use crate::render::{Pool, Request, undeclared};
+use crate::report::Sources;
+use crate::shell::input::{self, Limits};
+
+pub(super) const VERB: Verb = Verb {
+    words: &["validate"],
+    operands: "FILE…",
+    summary: "everything that is wrong with the configs of machines, before one boots",
+    family: None,
+    group: Group::Render,
+    manner: Manner::Ours,
+    examples: &[
+        "validate examples/control-plane.yaml --kubernetes-version v1.34.1",
+        "validate templates/cluster-template.yaml --template --kubernetes-version v1.34.1 -o json",
+    ],
+    action: Action::of::<Arguments>(),
+};
+
+#[derive(Args)]
+struct Arguments {
+    /// Configs, control planes, their templates, Clusters and ClusterClasses, with what they refer to: files, folders, - for standard input
+    ///
+    /// Judged are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and the control plane of the Kubernetes version take,
+    /// commands as a shell reads them, and what is rendered. What is missing is filled in, as render does.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    #[command(flatten)]
+    surroundings: Surroundings,
+    #[command(flatten)]
+    templates: TemplateFlags,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ValidateReport {
+    /// The machines that were judged, in the order of the input.
+    machines: Vec<JudgedMachine>,
+    /// How many Clusters and ClusterClasses were judged.
+    topologies: usize,
+    /// Objects of which nothing is known here, as `Kind/name`.
+    others: Vec<String>,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let judge = self.levels.judge(context)?;
+        let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
+        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
+        let mut sources: Sources = inputs.sources.iter().cloned().collect();
+        let mut report = inputs.report;
+        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
+        if self.templates.template {
+            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
+        }
+        let (pool, unreadable) = Pool::read(&texts, &request.budget);
+        report.extend(unreadable);
+        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
+        report.extend(undeclared);
+        let mut rendering = if is_usable { validate::render(&pool, &request) } else { render::Rendering::default() };
+        let is_version_said = !origins.stands_in(Setting::KubernetesVersion);
+        let validation =
+            if is_usable { validate::run(&pool, &request, &mut rendering, is_version_said) } else { validate::Validation::default() };
+        let done = validate::done(&validation);
+        report.extend(validation.report);
+        let mut report = render::settle(&mut rendering, report, &origins);
+        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let verdict = judge.verdict(context, report, &mut sources, IN_PART);
+        validation.others.iter().for_each(|title| context.trace(1, &format!("{title} is of no kind that is judged here")));
+        let to = if self.output.format == Format::Text { To::Stdout } else { To::Stderr };
+        let body = ValidateReport { machines: validation.machines, topologies: validation.topologies, others: validation.others };
+        context.report(self.output.format, "Validate", body, &verdict.report, &sources, to);
+        context.summary(&done, &verdict.report, "", to);
+        Ok(Exit::failing(verdict.fails))
+    }
+}

@@ -1,0 +1,150 @@
+//! `validate`: everything that is wrong with the configs of machines before one of them boots, in one report.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::render::{self, Machine, Rendering, Selection};
+use crate::contract::CORE_GROUP;
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::objects::{Object, Pool};
+use crate::preflight;
+use crate::render::Request;
+use crate::topology;
+
+rules! {
+    /// nobody says the Kubernetes version, so nothing is judged by it
+    pub(crate) VERSION_UNKNOWN = info("validate-version-unknown");
+}
+
+/// A machine that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgedMachine {
+    /// `Kind/name` of the config.
+    pub object: String,
+    /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
+    pub role: &'static str,
+    /// The version of Kubernetes that it was judged for; null when nobody says one.
+    pub kubernetes_version: Option<String>,
+}
+
+/// What was judged, and what of it is wrong.
+#[derive(Debug, Default)]
+pub struct Validation {
+    /// The machines, in the order of the input.
+    pub machines: Vec<JudgedMachine>,
+    /// The Clusters and ClusterClasses that were judged.
+    pub topologies: usize,
+    /// Objects of kinds that nothing is known of here, as `Kind/name`.
+    pub others: Vec<String>,
+    /// What is wrong.
+    pub report: Report,
+}
+
+/// Judges all machines, Clusters and ClusterClasses of the pool. `rendering` is what came of the machines; `is_version_said`: whether versions of
+/// Kubernetes in the objects are those of the user, and no stand-ins for variables.
+pub fn run(pool: &Pool, request: &Request, rendering: &mut Rendering<'_>, is_version_said: bool) -> Validation {
+    let is_said = |machine: &Machine<'_>| (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine);
+    let (topologies, mut report) = topologies(pool, request);
+    let is_judged_otherwise = topologies > 0;
+    let rendered = std::mem::take(&mut rendering.report).into_findings().into_iter();
+    // A Cluster or a class is enough to judge.
+    report.extend(rendered.filter(|finding| !(is_judged_otherwise && finding.rule == &render::NO_CONFIG)));
+    let mut known = BTreeSet::new();
+    let mut of_machines = Vec::new();
+    for machine in &rendering.machines {
+        let found = preflight::check(pool, &machine.target, request, machine.rendered.as_ref(), is_version_said).into_findings();
+        of_machines.extend(found.into_iter().filter(|finding| known.insert(identity(finding))));
+    }
+    report.extend(of_machines);
+    report.extend(pool.objects().iter().flat_map(preflight::of_cluster));
+    report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
+    Validation {
+        machines: rendering.machines.iter().map(|machine| judged(machine, is_said(machine))).collect(),
+        topologies,
+        others: pool.objects().iter().filter(|object| !is_known(object)).map(Object::title).collect(),
+        report,
+    }
+}
+
+/// Renders everything that is judged.
+pub fn render<'a>(pool: &'a Pool, request: &Request) -> Rendering<'a> {
+    render::run(pool, request, &Selection::All)
+}
+
+/// What tells findings apart: two machines of one config share its faults.
+fn identity(finding: &Diagnostic) -> (&'static str, Option<usize>, Option<std::sync::Arc<str>>, String) {
+    let start = finding.place.span.map(|span| span.start.offset);
+    (finding.rule.id, start, finding.place.file.clone(), finding.message.clone())
+}
+
+/// What Cluster API's API and webhooks refuse of Clusters with a topology and of ClusterClasses.
+fn topologies(pool: &Pool, request: &Request) -> (usize, Report) {
+    let of_core = |kind: &'static str| pool.objects().iter().filter(move |object| object.is(CORE_GROUP, kind));
+    let clusters = of_core("Cluster").count();
+    let has_topology = of_core("Cluster").any(|object| object.field(&["spec", "topology"]).is_some());
+    let mut report = Report::new();
+    if has_topology {
+        // What a runtime extension makes is nobody's fault here; the plan says that it is missing.
+        report.extend(topology::plan(pool, &topology::Options { allows_external: true, skips_admission: false }, &request.budget).report);
+    }
+    let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
+    let of_classes = of_core("ClusterClass").flat_map(|class| topology::refused_of_class(class, &request.budget));
+    let of_classes: Vec<_> = of_classes.filter(|finding| !told.contains(&identity(finding))).collect();
+    report.extend(of_classes);
+    (clusters + of_core("ClusterClass").count(), report)
+}
+
+fn has_stand_in_version(machine: &Machine<'_>) -> bool {
+    machine.stand_ins.iter().any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
+}
+
+fn judged(machine: &Machine<'_>, is_version_said: bool) -> JudgedMachine {
+    let version = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.clone());
+    JudgedMachine {
+        object: machine.target.named().title(),
+        role: machine.role.as_str(),
+        kubernetes_version: version.filter(|_| is_version_said),
+    }
+}
+
+/// That flags, gates and versions of some machines are not judged, said once.
+fn version_unknown(without: Vec<&Machine<'_>>) -> Option<Diagnostic> {
+    let first = without.first()?;
+    let others = match without.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    let message = format!(
+        "nobody says the Kubernetes version of {}{others}: flags, feature gates and the CAPI release are not judged by it",
+        first.target.named().title()
+    );
+    let place = first.target.config.place(&FieldPath::root());
+    let help = Remedy::new("give it: ").set(Setting::KubernetesVersion, "v1.34.1");
+    Some(Diagnostic::of(&VERSION_UNKNOWN, message).at(place).help(help))
+}
+
+/// Whether the object is read: as a config, as what stands around one, or as what a config refers to.
+fn is_known(object: &Object) -> bool {
+    let core = ["Cluster", "ClusterClass", "Machine", "MachineDeployment", "MachinePool", "MachineSet"];
+    match object.group() {
+        "" => ["Secret", "ConfigMap"].contains(&object.kind()),
+        CORE_GROUP => core.contains(&object.kind()),
+        _ => !crate::render::targets(&Pool::of(vec![object.clone()])).is_empty(),
+    }
+}
+
+/// What was judged, in a line.
+pub fn done(validation: &Validation) -> String {
+    use crate::report::text::plural;
+    let counts =
+        [(validation.machines.len(), "machine kind"), (validation.topologies, "cluster object"), (validation.others.len(), "other object")];
+    let said: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(count, what)).collect();
+    match (said.is_empty(), validation.others.is_empty()) {
+        (true, _) => "nothing judged".to_owned(),
+        (_, true) => said.join(", "),
+        _ => said.join(", ") + " not judged",
+    }
+}

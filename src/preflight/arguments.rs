@@ -1,0 +1,92 @@
+//! The arguments that a config gives to the components of Kubernetes, in both shapes: a map in v1beta1, a list of names and values in v1beta2.
+
+use serde_json::Value;
+
+use crate::diag::{FieldPath, Place};
+use crate::objects::{Object, fields};
+
+/// A program that gets arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Component {
+    /// kubelet.
+    Kubelet,
+    /// kube-apiserver.
+    ApiServer,
+    /// kube-controller-manager.
+    ControllerManager,
+    /// kube-scheduler.
+    Scheduler,
+}
+
+impl Component {
+    /// Its name.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Component::Kubelet => "kubelet",
+            Component::ApiServer => "kube-apiserver",
+            Component::ControllerManager => "kube-controller-manager",
+            Component::Scheduler => "kube-scheduler",
+        }
+    }
+}
+
+/// Where a spec has arguments (Cluster API: `KubeadmConfigSpec`).
+const LISTS: [(Component, &[&str]); 5] = [
+    (Component::ApiServer, &["clusterConfiguration", "apiServer", "extraArgs"]),
+    (Component::ControllerManager, &["clusterConfiguration", "controllerManager", "extraArgs"]),
+    (Component::Scheduler, &["clusterConfiguration", "scheduler", "extraArgs"]),
+    (Component::Kubelet, &["initConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
+    (Component::Kubelet, &["joinConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
+];
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Argument<'a> {
+    /// Who gets it.
+    pub(super) component: Component,
+    /// The list or map that it stands in.
+    pub(super) list: FieldPath,
+    /// The name as it is written.
+    pub(super) name: &'a str,
+    /// The value; empty when it is no text.
+    pub(super) value: &'a str,
+    /// The field with the name.
+    pub(super) path: FieldPath,
+    /// The field with the value.
+    pub(super) value_path: FieldPath,
+}
+
+impl Argument<'_> {
+    /// The name as the component has it: `_` is `-` (component-base, `WordSepNormalizeFunc`).
+    pub(super) fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// Where the name stands: in a map of v1beta1 it is the key.
+    pub(super) fn place(&self, config: &Object) -> Place {
+        if self.path == self.value_path { config.key_place(&self.path) } else { config.place(&self.path) }
+    }
+}
+
+/// All arguments of a spec, in their order.
+pub(super) fn arguments<'a>(spec: &'a Value, spec_path: &FieldPath) -> Vec<Argument<'a>> {
+    let mut found = Vec::new();
+    for (component, steps) in LISTS {
+        let list = steps.iter().fold(spec_path.clone(), |path, step| path.field(*step));
+        match fields::field(spec, steps) {
+            Some(Value::Object(map)) => found.extend(map.iter().map(|(name, value)| {
+                let path = list.field(name);
+                let value = value.as_str().unwrap_or_default();
+                Argument { component, list: list.clone(), name, value, value_path: path.clone(), path }
+            })),
+            Some(Value::Array(items)) => found.extend(items.iter().enumerate().map(|(index, item)| {
+                let item_path = list.index(index);
+                let text = |field| fields::text(item, &[field]);
+                let (path, value_path) = (item_path.field("name"), item_path.field("value"));
+                Argument { component, list: list.clone(), name: text("name"), value: text("value"), path, value_path }
+            })),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,76 @@
+//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes has lost, labels that the kubelet
+//! refuses, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
+//!
+//! The judge of the API is `render::prove`; nothing of it is repeated here. What depends on the version of Kubernetes is judged when somebody
+//! says that version: a stand-in for one condemns nothing.
+
+mod arguments;
+pub(crate) mod cloud_config;
+pub(crate) mod commands;
+pub(crate) mod component_flags;
+pub(crate) mod gates;
+pub(crate) mod kubeadm_values;
+pub(crate) mod matrix;
+pub(crate) mod networks;
+pub(crate) mod node_labels;
+mod shell;
+
+pub(crate) use networks::of_cluster;
+
+use semver::Version;
+
+use crate::contract::parse_tolerant;
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
+use crate::objects::{Object, Pool};
+use crate::render::input::surroundings::Surroundings;
+use crate::render::{Notes, Profile, Rendered, Request, Target};
+use serde_json::Value;
+
+/// A machine that is judged.
+struct Subject<'a> {
+    /// The object with the config.
+    config: &'a Object,
+    /// Where the spec of the config is.
+    spec_path: FieldPath,
+    /// The spec, as it is written.
+    spec: &'a Value,
+    /// The CAPI release.
+    profile: Profile,
+    /// The version of Kubernetes, if somebody says it.
+    kubernetes: Option<Version>,
+    /// Where it is said.
+    version_place: Place,
+}
+
+impl Subject<'_> {
+    /// The place of a field.
+    fn place(&self, path: &FieldPath) -> Place {
+        self.config.place(path)
+    }
+
+    /// The minor version of Kubernetes 1.
+    fn minor(&self) -> Option<u64> {
+        self.kubernetes.as_ref().filter(|version| version.major == 1).map(|version| version.minor)
+    }
+}
+
+/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those of the user.
+pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendered: Option<&Rendered>, is_version_said: bool) -> Report {
+    let Some(spec) = target.spec() else { return Report::new() };
+    let mut notes = Notes::default();
+    let surroundings = Surroundings::of(pool, target, request, &mut notes);
+    let is_said = (is_version_said || request.kubernetes_version.is_some())
+        && notes.stand_ins.iter().all(|stand_in| stand_in.setting != Some(Setting::KubernetesVersion));
+    let subject = Subject {
+        config: target.config,
+        spec_path: target.spec_path(),
+        spec,
+        profile: request.profile,
+        kubernetes: surroundings.as_ref().filter(|_| is_said).and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
+        version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
+    };
+    let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
+    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 6] =
+        [component_flags::check, node_labels::check, gates::check, kubeadm_values::check, commands::check, matrix::check];
+    judges.into_iter().flat_map(|judge| judge(&subject)).chain(of_document).collect()
+}

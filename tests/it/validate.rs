@@ -1,0 +1,311 @@
+//! `validate`: it finds what Cluster API's own code, the kubelet, kubeadm, cloud-init and shells refuse, and nothing else.
+//!
+//! The shared vectors say what Cluster API and cloud-init's schema refuse; `bash -n` says what no shell reads.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use windlass::diag::{Diagnostic, Setting, Severity};
+use windlass::ops::{render, validate};
+use windlass::render::{FeatureGates, Origins, Pool, Profile, Request, Variables};
+use windlass::text::source::Source;
+
+use crate::support::{files_below, runs, shared, windlass};
+
+/// What is found in a text, and whether all its machines can be rendered.
+fn judged(name: &str, text: String, request: &Request, is_template: bool) -> (bool, Vec<Diagnostic>) {
+    let sources = vec![Source::new(name, text)];
+    let given = |_: &str| None;
+    let (texts, origins, mut report) = match is_template {
+        true => Origins::substitute(sources, Variables { given: &given, request }, &request.budget),
+        false => (sources, Origins::default(), windlass::diag::Report::new()),
+    };
+    let (pool, unreadable) = Pool::read(&texts, &request.budget);
+    report.extend(unreadable);
+    let mut rendering = validate::render(&pool, request);
+    let own = rendering.report.clone();
+    let of_render = render::settle(&mut rendering, own, &origins);
+    let is_rendered = !report.has_errors() && !of_render.has_errors() && !rendering.machines.is_empty();
+    let is_version_said = !origins.stands_in(Setting::KubernetesVersion);
+    report.extend(validate::run(&pool, request, &mut rendering, is_version_said).report);
+    (is_rendered, render::settle(&mut rendering, report, &origins).into_findings())
+}
+
+fn errors(findings: &[Diagnostic]) -> Vec<&Diagnostic> {
+    findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect()
+}
+
+/// The vectors with what is found in each, as the provider would meet it.
+fn vectors() -> Option<Vec<(Value, Vec<Diagnostic>)>> {
+    let root = shared("vectors/render")?;
+    let index: Value = serde_json::from_slice(&fs::read(root.join("index.json")).unwrap()).unwrap();
+    let of_case = |case: &Value| {
+        let text = fs::read_to_string(root.join(case["name"].as_str().unwrap()).join("input.yaml")).unwrap();
+        let request = Request {
+            profile: Profile::parse(case["profile"].as_str().unwrap().split("-ae7ff").next().unwrap()).unwrap(),
+            stand_ins: false,
+            token: Some("abcdef.0123456789abcdef".into()),
+            feature_gates: FeatureGates {
+                ignition: case["featureGates"]["KubeadmBootstrapFormatIgnition"].as_bool().unwrap_or_default(),
+                ..FeatureGates::default()
+            },
+            ..Request::new()
+        };
+        (case.clone(), judged("input.yaml", text, &request, false).1)
+    };
+    Some(index["cases"].as_array().unwrap().iter().map(of_case).collect())
+}
+
+#[test]
+fn the_fault_of_every_error_vector_is_found() {
+    let Some(vectors) = vectors() else { return };
+    let (mut faulty, mut missed) = (0, Vec::new());
+    for (case, findings) in &vectors {
+        if case["expected"] == "expected.error.txt" {
+            faulty += 1;
+            missed.extend(errors(findings).is_empty().then(|| case["name"].clone()));
+        }
+    }
+    assert!(faulty >= 90, "the shared set has become smaller: {faulty}");
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+/// What people run: the only errors are of versions that the vectors chose.
+#[test]
+fn real_configs_have_no_errors() {
+    let Some(vectors) = vectors() else { return };
+    let (mut sound, mut faulty) = (0, Vec::new());
+    for (case, findings) in vectors.iter().filter(|(case, _)| case["class"] == "real" && case["expected"] != "expected.error.txt") {
+        sound += 1;
+        let of_version = ["component-flag-removed", "kubeadm-gate-unknown"];
+        let others: Vec<_> = errors(findings).into_iter().filter(|finding| !of_version.contains(&finding.rule.id)).collect();
+        faulty.extend(others.first().map(|finding| format!("{}: {}", case["name"], finding.message)));
+    }
+    assert!(sound >= 20, "{sound}");
+    assert!(faulty.is_empty(), "{}", faulty.join("\n"));
+}
+
+/// cloud-init 22.4.2 was asked about each document.
+#[test]
+fn the_schema_of_cloud_init_refuses_the_same() {
+    let Some(vectors) = vectors() else { return };
+    let mut wrong = Vec::new();
+    let mut invalid = 0;
+    for (case, findings) in &vectors {
+        let Some(said) = case["cloudInitSchema"].as_str() else { continue };
+        let of_document: Vec<&str> =
+            findings.iter().map(|finding| finding.rule.id).filter(|rule| rule.starts_with("cloud-config-")).collect();
+        invalid += usize::from(said != "valid");
+        let is_right = if said == "valid" { !of_document.contains(&"cloud-config-schema-refused") } else { !of_document.is_empty() };
+        if !is_right {
+            wrong.push(format!("{}: {said}: {of_document:?}", case["name"]));
+        }
+    }
+    assert!(invalid >= 20, "{invalid}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files whose machines can be rendered, and whose topology fails all the same.
+const FAULTY: [&str; 1] = ["kubernetes-sigs+cluster-api-provider-aws/templates/cluster-template-multitenancy-clusterclass.yaml"];
+
+#[test]
+fn what_renders_of_the_corpus_has_no_error() {
+    let Some(corpus) = shared("corpus") else { return };
+    let (mut rendered, mut faulty) = (0, BTreeSet::new());
+    for path in files_below(&corpus) {
+        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let Some(text) = is_yaml.then(|| fs::read_to_string(&path).ok()).flatten() else { continue };
+        if !["kind: KubeadmConfig", "kind: KubeadmControlPlane"].iter().any(|kind| text.contains(kind)) {
+            continue;
+        }
+        let shown = path.strip_prefix(&corpus).unwrap().to_str().unwrap().to_owned();
+        let (is_rendered, findings) = judged(&shown, text, &Request::new(), true);
+        rendered += usize::from(is_rendered);
+        if is_rendered && let Some(first) = errors(&findings).first() {
+            println!("{shown}: {}: {}", first.rule.id, first.message);
+            faulty.insert(shown);
+        }
+    }
+    assert!(rendered >= 70, "only {rendered} files render");
+    assert_eq!(faulty.iter().map(String::as_str).collect::<Vec<_>>(), FAULTY);
+}
+
+/// Whether bash reads a script to its end.
+fn bash_reads(script: &str) -> bool {
+    use std::io::Write;
+    let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    let output = bash.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Bash takes a here-document that ends with the file; with further commands behind it, as here, it does not end where it was meant to.
+    output.status.success() && !said.contains("here-document")
+}
+
+fn is_unclosed(script: &str) -> bool {
+    let text = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  preKubeadmCommands:\n  - {}\n",
+        Value::from(script)
+    );
+    judged("w.yaml", text, &Request::new(), false).1.iter().any(|finding| finding.rule.id == "command-unclosed")
+}
+
+/// Scripts of the corpus and of ours, whole and cut at each quote: what bash cannot read is found, and nothing else.
+#[test]
+fn bash_reads_what_we_read() {
+    if !runs(&["bash", "--version"]) {
+        return;
+    }
+    let mut scripts: Vec<String> = [
+        "systemctl restart containerd && sleep 5",
+        "cat > /etc/a <<EOF\nit's \"here\nEOF\n",
+        "cat <<-'E O'\n\tx $(\n\tE O\necho done",
+        "for f in /a /b; do echo \"${f##*/}\" '\"'; done",
+        "export A=\"$(hostname -I | awk '{print $1}')\" B=`date +\"%s\"`",
+        "if [ \"$(cat /x)\" = \"a'b\" ]; then echo 1; else echo 2; fi # it's",
+        "echo $((1 << 2)) ${A:-\"b c\"} ${#A} $'it\\'s' a#b",
+        "(cd /tmp && tar xf - ) < /a.tar || exit 1",
+        "sed -i 's/a\\/b/\"/' /etc/c; echo \\' \\\" \\`",
+        "case \"$1\" in a|b) echo x;; *) echo \")\";; esac",
+        "while read -r line; do echo \"$line\"; done <<< \"$(ls)\"",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    scripts.extend(commands_of_the_corpus());
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for script in &scripts {
+        let cuts = script.match_indices(['\'', '"', '`', '<', '}']).map(|(at, _)| format!("{}{}", &script[..at], &script[at + 1..]));
+        for text in std::iter::once(script.clone()).chain(cuts.take(12)) {
+            compared += 1;
+            let (reads, found) = (bash_reads(&format!("{text}\n")), is_unclosed(&text));
+            // Bash also knows its keywords; of those nothing is said here.
+            if found && reads {
+                wrong.push(format!("bash reads it: {text:?}"));
+            }
+            if !found && !reads && is_of_quotes(&text) {
+                wrong.push(format!("bash does not read it: {text:?}"));
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Whether what bash says of a script is about something that opens and does not close.
+fn is_of_quotes(script: &str) -> bool {
+    use std::io::Write;
+    let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    let said = String::from_utf8_lossy(&bash.wait_with_output().unwrap().stderr).into_owned();
+    said.contains("looking for matching") || said.contains("here-document")
+}
+
+fn commands_of_the_corpus() -> BTreeSet<String> {
+    let Some(corpus) = shared("corpus") else { return BTreeSet::new() };
+    let texts = files_below(&corpus).into_iter().filter(|path| path.to_str().unwrap().ends_with(".yaml"));
+    let texts = texts.filter_map(|path| fs::read_to_string(path).ok()).filter(|text| text.contains("KubeadmCommands:"));
+    let mut commands = BTreeSet::new();
+    for text in texts {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, _) in lines.iter().enumerate().filter(|(_, line)| line.trim_end().ends_with("KubeadmCommands:")) {
+            let items = lines[at + 1..].iter().map(|line| line.trim()).take_while(|line| line.starts_with("- "));
+            let plain = items.map(|line| &line[2..]).filter(|command| !command.starts_with(['|', '>', '"', '\'', '{', '[']));
+            commands.extend(plain.map(str::to_owned));
+        }
+    }
+    commands.into_iter().take(60).collect()
+}
+
+fn run(text: &str, flags: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yaml"), text).unwrap();
+    let output = windlass(folder.path()).args(["validate", "a.yaml"]).args(flags).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn config(spec: &str) -> String {
+    format!("apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n{spec}")
+}
+
+/// users.md 9: a fault of the schema, one of the webhook, one of the kubelet and one of the shell are all in the first report, each at its line.
+#[test]
+fn one_run_reports_everything_at_its_line() {
+    let text = config(
+        "  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n      - {name: network-plugin, value: cni}\n  files:\n  - {path: /a, content: a, contentFrom: {secret: {name: s, key: k}}}\n  preKubeadmCommands:\n  - echo \"a\n",
+    );
+    let (code, report, _) = run(&text, &["--kubernetes-version", "v1.34.1"]);
+    assert_eq!(code, Some(1), "{report}");
+    for (rule, line) in [("component-flag-removed", 8), ("config-admission-refused", 10), ("command-unclosed", 12)] {
+        let found =
+            report.split("\n\n").any(|_| report.contains(&format!("error[{rule}]")) && report.contains(&format!("--> a.yaml:{line}:")));
+        assert!(found, "{rule} at {line}:\n{report}");
+    }
+}
+
+/// Nobody is condemned by a version that we filled in.
+#[test]
+fn a_stand_in_for_the_version_condemns_nothing() {
+    let text = config("  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: network-plugin, value: cni}]}}\n");
+    let (code, report, _) = run(&text, &[]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report.contains("info[validate-version-unknown]") && report.contains("--kubernetes-version"), "{report}");
+    assert_eq!(run(&text, &["--kubernetes-version", "v1.23.5"]).0, Some(0));
+    assert_eq!(run(&text, &["--kubernetes-version", "v1.24.0"]).0, Some(1));
+}
+
+/// cloud-init writes all commands into one script: what the next command closes is closed.
+#[test]
+fn commands_of_a_list_are_one_script() {
+    let of = |commands: &str| run(&config(&format!("  preKubeadmCommands:\n{commands}")), &["--kubernetes-version", "v1.34.1"]);
+    assert_eq!(of("  - cat > /a <<EOF\n  - text\n  - EOF\n").0, Some(0));
+    let (code, report, _) = of("  - cat > /a <<EOF\n  - text\n");
+    assert_eq!(code, Some(1));
+    assert!(report.contains("a.yaml:6:5") && report.contains("preKubeadmCommands[0] opens `<<`"), "{report}");
+    assert_eq!(
+        run(&config("  preKubeadmCommands: [\"echo 'a\"]\n  postKubeadmCommands: [\"b'\"]\n"), &[]).0,
+        Some(1),
+        "kubeadm would be text"
+    );
+}
+
+#[test]
+fn reports_have_the_formats_of_lint() {
+    let text = config("  preKubeadmCommands: [\"echo 'a\"]\n");
+    for (format, start) in [("json", "{"), ("sarif", "{"), ("junit", "<?xml"), ("github", "::error file=a.yaml,line=5")] {
+        let (code, report, talk) = run(&text, &["-o", format, "--kubernetes-version", "v1.34.1"]);
+        assert_eq!(code, Some(1), "{format}: {talk}");
+        assert!(report.starts_with(start), "{format}: {report}");
+        assert!(report.contains("command-unclosed"), "{format}: {report}");
+    }
+    let json: Value = serde_json::from_str(&run(&text, &["-o", "json"]).1).unwrap();
+    assert_eq!((&json["kind"], &json["machines"][0]["kubernetesVersion"]), (&Value::from("Validate"), &Value::Null));
+}
+
+/// A token or a password that stands in a faulty command or field is not printed.
+#[test]
+fn secrets_are_not_shown() {
+    let text = config(
+        "  users: [{name: a, passwd: canary-1, inactive: true}]\n  joinConfiguration: {discovery: {bootstrapToken: {token: canary-2}}}\n",
+    );
+    for format in ["text", "json", "sarif", "junit", "github"] {
+        let (_, report, talk) = run(&text, &["-o", format]);
+        assert!(!report.contains("canary") && !talk.contains("canary"), "{format}: {report}");
+    }
+}
+
+/// Numbers, depths and signs that nobody writes.
+#[test]
+fn hostile_commands_end() {
+    let deep = "$(".repeat(20_000) + "\"'`";
+    let many = "a && ".repeat(20_000);
+    let here = "cat <<A\n".repeat(5_000);
+    for script in [deep, many, here, "'".repeat(30_001), "\\".repeat(9_999), "\u{0}\u{1b}[2J'".to_owned()] {
+        let script: String = script.chars().take(10_000).collect();
+        assert!(
+            is_unclosed(&script) || script.starts_with('\\') || script.contains('\u{0}') || script.starts_with('\''),
+            "{}",
+            &script[..20]
+        );
+    }
+}
