@@ -87,6 +87,11 @@ pub(crate) fn role(role: super::role::Role) -> StandIn {
     StandIn { name: "role", value: role.to_string(), setting: Some(Setting::Role) }
 }
 
+/// The characters that Cluster API draws for the names of what a topology makes.
+pub(crate) fn drawn(characters: &str) -> StandIn {
+    StandIn { name: "end of names", value: characters.to_owned(), setting: None }
+}
+
 /// A PEM block that looks like one and is none: `bytes` long, each line says so.
 pub(crate) fn pem(label: &str, bytes: usize) -> String {
     const LINE: &str = "STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/STAND+IN/NO+KEY/";
