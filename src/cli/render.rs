@@ -15,6 +15,7 @@ use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
+use crate::ops::topology;
 use crate::render::Encoder;
 use crate::render::{Pool, Rendered, Request, undeclared};
 use crate::report::Sources;
@@ -36,6 +37,7 @@ pub(super) const VERB: Verb = Verb {
         "render examples/worker.yaml",
         "render examples/worker.yaml -o json",
         "render --all examples/control-plane.yaml --to nodes",
+        "render --all examples/topology/harbour.yaml --to machines",
     ],
     action: Action::of::<Arguments>(),
 };
@@ -56,7 +58,7 @@ struct Arguments {
     /// Documents of any kind: files, folders, - for standard input
     ///
     /// Only the config is required. Cluster, Machine or MachinePool, Secrets and the control plane are looked up among the documents; what
-    /// is missing is filled in, and each stand-in is listed.
+    /// is missing is filled in, and each stand-in is listed. For a Cluster with a topology its ClusterClass and the templates are planned first.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// What to print
@@ -134,7 +136,8 @@ impl Run for Arguments {
         let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
         let unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
         report.extend(undeclared);
-        let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &request, &self.selection()) };
+        let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
+        let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &topologies, &request, &self.selection()) };
         if self.output == Format::Secret {
             rendering.write_secrets(&request);
         }

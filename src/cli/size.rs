@@ -15,6 +15,7 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::render::{self, Selection};
 use crate::ops::size::{self, MachineSize, Measuring, Percent};
+use crate::ops::topology;
 use crate::render::{Pool, Request};
 use crate::report::Sources;
 use crate::report::text::plural;
@@ -78,10 +79,11 @@ impl Run for Arguments {
         let mut report = inputs.report;
         report.extend(unreadable);
         let selection = self.select.map_or(Selection::All, Selection::Named);
+        let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
         let mut rendering = if report.has_errors() && pool.objects().is_empty() {
             render::Rendering::default()
         } else {
-            render::run(&pool, &request, &selection)
+            render::run(&pool, &topologies, &request, &selection)
         };
         report.extend(std::mem::take(&mut rendering.report));
         let sizes = size::run(&pool, &rendering, &measuring, &request.budget);

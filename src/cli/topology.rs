@@ -83,7 +83,7 @@ impl Run for PlanArguments {
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         let budget = Arc::clone(&context.budget);
         let (pool, unreadable) = Pool::read(&inputs.sources, &budget);
-        let allows_external = levels.allow.contains("topology-patch-external");
+        let allows_external = topology::allows_external(&levels);
         let mut report = inputs.report;
         report.extend(unreadable);
         let mut sources = inputs.sources;

@@ -80,10 +80,10 @@ impl Run for Arguments {
         let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
         let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
         report.extend(undeclared);
-        let mut rendering = if is_usable { validate::render(&pool, &request) } else { render::Rendering::default() };
+        let judged = is_usable.then(|| validate::Judged::new(pool, &request));
+        let mut rendering = judged.as_ref().map(|judged| judged.render(&request)).unwrap_or_default();
         let is_version_said = !origins.stands_in(Setting::KubernetesVersion);
-        let validation =
-            if is_usable { validate::run(&pool, &request, &mut rendering, is_version_said) } else { validate::Validation::default() };
+        let validation = judged.as_ref().map(|judged| validate::run(judged, &request, &mut rendering, is_version_said)).unwrap_or_default();
         let done = validate::done(&validation);
         report.extend(validation.report);
         let mut report = render::settle(&mut rendering, report, &origins);

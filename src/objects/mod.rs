@@ -3,6 +3,7 @@
 //! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent. Edits are checked: they make nothing that
 //! they were not asked for, and a field in the way that has another type is a [`Misfit`], which becomes a finding.
 
+pub(crate) mod composed;
 mod edit;
 pub(crate) mod fields;
 pub(crate) mod misfit;
@@ -21,8 +22,8 @@ pub(crate) mod substituted;
 mod tests;
 
 pub(crate) use misfit::{Misfit, Shape};
-pub(crate) use object::Anchor;
 pub use object::Object;
+pub(crate) use object::{Anchor, Stand};
 pub(crate) use pool::Contents;
 pub use pool::Pool;
 pub(crate) use read::{documents, read};

@@ -1,10 +1,13 @@
 //! An object, and where it came from.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::composed::Sources;
 use super::fields;
 use crate::diag::{FieldPath, Place, Segment, Span};
 use crate::text::source::Source;
@@ -15,20 +18,39 @@ use crate::text::yaml::{self, Node};
 pub struct Object {
     pub(super) value: Value,
     origin: Option<Origin>,
+    /// Of an object that was put together: where its parts are from. Its origin is that of its root.
+    parts: Option<Arc<Sources<Stand>>>,
 }
 
 /// Where an object stands, without its value.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Anchor {
-    title: String,
+    title: Arc<str>,
     origin: Option<Origin>,
 }
 
 impl Anchor {
     /// The place of a field of the object, as [`Object::place`] has it.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
-        place_by(self.origin.as_ref(), self.title.clone(), path, yaml::Origin::place)
+        place_by(self.origin.as_ref(), self.title.to_string(), path, yaml::Origin::place)
     }
+}
+
+impl fmt::Debug for Anchor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Anchor({})", self.title)
+    }
+}
+
+/// Where a part of an object stands that was put together from several others.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stand {
+    /// The object that has it.
+    pub(crate) anchor: Anchor,
+    /// The field that holds the value.
+    pub(crate) path: FieldPath,
+    /// The field that says where the value goes, where that is another one than the key of the value.
+    pub(crate) key: Option<FieldPath>,
 }
 
 /// The document that holds an object, and where in it.
@@ -56,12 +78,23 @@ impl fmt::Debug for Object {
 impl Object {
     /// An object without places: one that we made, or one from the API.
     pub(crate) fn made(value: Value) -> Self {
-        Object { value, origin: None }
+        Object { value, origin: None, parts: None }
+    }
+
+    /// An object that was put together from parts of others.
+    pub(crate) fn composed(value: Value, parts: Sources<Stand>) -> Self {
+        let origin = parts.nearest(&FieldPath::root()).0.anchor.origin.clone();
+        Object { value, origin, parts: Some(Arc::new(parts)) }
+    }
+
+    /// The same object with another value; what it holds stands where it stood.
+    pub(crate) fn revised(&self, value: Value) -> Self {
+        Object { value, ..self.clone() }
     }
 
     /// The object of a document.
     pub(super) fn of_document(document: yaml::DocumentValue) -> Self {
-        Object { value: document.value, origin: Some(Origin { document: document.origin, within: FieldPath::root() }) }
+        Object { value: document.value, origin: Some(Origin { document: document.origin, within: FieldPath::root() }), parts: None }
     }
 
     /// The value. Reading a field that is not there gives null; changes go through the checked edits.
@@ -152,12 +185,25 @@ impl Object {
 
     /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an object without places.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
-        place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::place)
+        let (origin, stands_at, _) = self.origin_of(path);
+        place_by(origin, self.title(), &stands_at, yaml::Origin::place).at_path(path.clone())
     }
 
     /// The place of the key of a field; where there is no key, that of the value.
     pub(crate) fn key_place(&self, path: &FieldPath) -> Place {
-        place_by(self.origin.as_ref(), self.title(), path, yaml::Origin::key_place)
+        let place = match self.origin_of(path) {
+            (origin, _, Some(key)) => place_by(origin, self.title(), key, yaml::Origin::place),
+            (origin, stands_at, None) => place_by(origin, self.title(), &stands_at, yaml::Origin::key_place),
+        };
+        place.at_path(path.clone())
+    }
+
+    /// The document that holds a field, where in the object of that document it stands, and what stands for its key if that is elsewhere.
+    fn origin_of<'o>(&'o self, path: &'o FieldPath) -> (Option<&'o Origin>, Cow<'o, FieldPath>, Option<&'o FieldPath>) {
+        let Some(parts) = &self.parts else { return (self.origin.as_ref(), Cow::Borrowed(path), None) };
+        let (part, below) = parts.nearest(path);
+        let key = part.key.as_ref().filter(|_| below.is_root());
+        (part.anchor.origin.as_ref(), Cow::Owned(part.path.join(&below)), key)
     }
 
     /// The place of a line (from 1) of the text at a path, where the file has the text in lines as they are; else the place of the text.
@@ -167,7 +213,8 @@ impl Object {
     }
 
     fn line_span(&self, path: &FieldPath, place: &Place, line: u32) -> Option<Span> {
-        let (text, source, span) = (self.at(path)?.as_str()?, self.source()?, place.span?);
+        let source = self.origin_of(path).0?.document.source();
+        let (text, span) = (self.at(path)?.as_str()?, place.span?);
         // Empty lines at the start are not marked.
         let before = text.lines().take_while(|line| line.trim().is_empty()).count();
         let wanted = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
@@ -180,7 +227,7 @@ impl Object {
 
     /// Where the object stands, without its value.
     pub(crate) fn anchor(&self) -> Anchor {
-        Anchor { title: self.title(), origin: self.origin.clone() }
+        Anchor { title: self.title().into(), origin: self.origin.clone() }
     }
 
     /// The source from which the object was read.
@@ -219,7 +266,7 @@ impl Object {
         }
         let item = |(index, value)| {
             let within = |origin: &Origin| Origin { within: origin.within.field("items").index(index), ..origin.clone() };
-            Object { value, origin: self.origin.as_ref().map(within) }
+            Object { value, origin: self.origin.as_ref().map(within), parts: None }
         };
         items.into_iter().enumerate().map(item).collect()
     }

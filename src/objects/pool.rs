@@ -93,6 +93,14 @@ impl Pool {
         (Pool { without_objects, ..Pool::of(objects) }, report)
     }
 
+    /// The same objects, some of them in another form, and more behind them.
+    pub(crate) fn with(self, changed: impl IntoIterator<Item = (usize, Object)>, more: impl IntoIterator<Item = Object>) -> Self {
+        let mut objects = self.objects;
+        changed.into_iter().for_each(|(at, object)| objects[at] = object);
+        objects.extend(more);
+        Pool { without_objects: self.without_objects, ..Pool::of(objects) }
+    }
+
     /// The sources that could be read and hold no object, in their order.
     pub(crate) fn without_objects(&self) -> &[WithoutObjects] {
         &self.without_objects

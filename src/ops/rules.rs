@@ -67,6 +67,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::release_diff::RULES,
     crate::ops::render::RULES,
     crate::ops::render::secret::RULES,
+    crate::ops::render::topology::RULES,
     crate::ops::repository::assets::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,

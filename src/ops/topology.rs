@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 
 use crate::diag::Report;
 use crate::objects::{Pool, fields};
+use crate::report::levels::Levels;
 use crate::report::text::{plural, table};
 use crate::text::budget::Budget;
 use crate::text::{go, goyaml};
-use crate::topology::{self, Changed, Desired, Options, RANDOM, Usage, Variable};
+use crate::topology::{self, Changed, Desired, Options, RANDOM, Usage, Variable, Write};
 
 /// An object that the topology controller would create.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -59,6 +60,8 @@ pub struct WrittenPath {
     pub op: String,
     /// The path in the template.
     pub path: String,
+    /// The variables from which its value is.
+    pub variables: Vec<String>,
 }
 
 /// What a plan gives.
@@ -92,6 +95,11 @@ pub struct ChangeReport {
     pub effect: String,
     /// The fields that differ.
     pub paths: Vec<String>,
+}
+
+/// Whether the user passes over patches that a runtime extension makes.
+pub fn allows_external(levels: &Levels) -> bool {
+    levels.allow.contains(topology::PATCH_EXTERNAL.id)
 }
 
 /// Plans all Clusters with a topology; with earlier files also what differs from their plan.
@@ -159,11 +167,14 @@ pub fn reported(desired: &Desired) -> PlannedObject {
         version: desired.version.clone(),
         replicas: desired.replicas.clone().unwrap_or_default(),
         owner: desired.owner.clone(),
-        writes: desired
-            .writes
-            .iter()
-            .map(|write| WrittenPath { patch: write.patch.clone(), op: write.op.clone(), path: write.path.clone() })
-            .collect(),
+        writes: desired.writes.iter().map(WrittenPath::of).collect(),
+    }
+}
+
+impl WrittenPath {
+    fn of(write: &Write) -> Self {
+        let Write { patch, op, path, variables } = write.clone();
+        WrittenPath { patch, op, path, variables }
     }
 }
 

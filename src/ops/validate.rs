@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::render::{self, Machine, Rendering, Selection};
+use super::render::{self, Machine, Rendering, Selection, Topologies};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::objects::{Object, Pool};
@@ -30,6 +30,17 @@ pub struct JudgedMachine {
     pub kubernetes_version: Option<String>,
 }
 
+impl JudgedMachine {
+    fn of(machine: &Machine<'_>, is_version_said: bool) -> Self {
+        let version = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.clone());
+        JudgedMachine {
+            object: machine.target.named().title(),
+            role: machine.role.as_str(),
+            kubernetes_version: version.filter(|_| is_version_said),
+        }
+    }
+}
+
 /// What was judged, and what of it is wrong.
 #[derive(Debug, Default)]
 pub struct Validation {
@@ -43,35 +54,60 @@ pub struct Validation {
     pub report: Report,
 }
 
-/// Judges all machines, Clusters and ClusterClasses of the pool. `rendering` is what came of the machines; `is_version_said`: whether versions of
-/// Kubernetes in the objects are those of the user, and no stand-ins for variables.
-pub fn run(pool: &Pool, request: &Request, rendering: &mut Rendering<'_>, is_version_said: bool) -> Validation {
-    let is_said = |machine: &Machine<'_>| (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine);
-    let (topologies, mut report) = topologies(pool, request);
-    let is_judged_otherwise = topologies > 0;
-    let rendered = std::mem::take(&mut rendering.report).into_findings().into_iter();
-    // A Cluster or a class is enough to judge.
-    report.extend(rendered.filter(|finding| !(is_judged_otherwise && finding.rule == &render::NO_CONFIG)));
-    let mut known = BTreeSet::new();
-    let mut of_machines = Vec::new();
-    for machine in &rendering.machines {
-        let found = preflight::check(pool, &machine.target, request, machine.rendered.as_ref(), is_version_said).into_findings();
-        of_machines.extend(found.into_iter().filter(|finding| known.insert(identity(finding))));
+/// What is judged: the pool with what topologies add to it, and what of its Clusters and classes is wrong.
+pub struct Judged {
+    pool: Pool,
+    topologies: Topologies,
+    /// How many Clusters and ClusterClasses there are.
+    clusters: usize,
+    report: Report,
+}
+
+impl Judged {
+    /// Judges the Clusters and ClusterClasses of a pool.
+    pub fn new(pool: Pool, request: &Request) -> Self {
+        let (clusters, report) = judged_topologies(&pool, request);
+        let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
+        Judged { pool, topologies, clusters, report }
     }
-    report.extend(of_machines);
-    report.extend(pool.objects().iter().flat_map(preflight::of_cluster));
-    report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
-    Validation {
-        machines: rendering.machines.iter().map(|machine| judged(machine, is_said(machine))).collect(),
-        topologies,
-        others: pool.objects().iter().filter(|object| !is_known(object)).map(Object::title).collect(),
-        report,
+
+    /// Renders everything that is judged.
+    pub fn render(&self, request: &Request) -> Rendering<'_> {
+        render::run(&self.pool, &self.topologies, request, &Selection::All)
     }
 }
 
-/// Renders everything that is judged.
-pub fn render<'a>(pool: &'a Pool, request: &Request) -> Rendering<'a> {
-    render::run(pool, request, &Selection::All)
+/// Judges all machines. `rendering` is what came of them; `is_version_said`: whether versions of Kubernetes in the objects are those of the
+/// user, and no stand-ins for variables.
+pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is_version_said: bool) -> Validation {
+    let is_said = |machine: &Machine<'_>| (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine);
+    let Judged { pool, topologies, clusters, report } = judged;
+    let (own, mut report) = (topologies.own(pool), report.clone());
+    let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
+    let rendered = std::mem::take(&mut rendering.report).into_findings().into_iter();
+    // A Cluster or a class is enough to judge.
+    let is_enough = |finding: &Diagnostic| *clusters > 0 && finding.rule == &render::NO_CONFIG;
+    let rendered: Vec<_> = rendered.filter(|finding| !is_enough(finding) && !told.contains(&identity(finding))).collect();
+    report.extend(rendered);
+    let mut known = BTreeSet::new();
+    let mut of_machines = Vec::new();
+    for machine in &rendering.machines {
+        let found = preflight::check(pool, &machine.target, request, machine.rendered.as_ref(), is_version_said);
+        let found = match machine.planned {
+            Some(planned) => planned.explained(found, machine.target.config),
+            None => found,
+        };
+        of_machines.extend(found.into_findings().into_iter().filter(|finding| known.insert(identity(finding))));
+    }
+    report.extend(of_machines);
+    report.extend(own.iter().flat_map(preflight::of_cluster));
+    report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
+    Validation {
+        machines: rendering.machines.iter().map(|machine| JudgedMachine::of(machine, is_said(machine))).collect(),
+        topologies: *clusters,
+        others: own.iter().filter(|object| !is_known(object)).map(Object::title).collect(),
+        report,
+    }
 }
 
 /// What tells findings apart: two machines of one config share its faults.
@@ -81,7 +117,7 @@ fn identity(finding: &Diagnostic) -> (&'static str, Option<usize>, Option<std::s
 }
 
 /// What Cluster API's API and webhooks refuse of Clusters with a topology and of ClusterClasses.
-fn topologies(pool: &Pool, request: &Request) -> (usize, Report) {
+fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let of_core = |kind: &'static str| pool.objects().iter().filter(move |object| object.is(CORE_GROUP, kind));
     let clusters = of_core("Cluster").count();
     let has_topology = of_core("Cluster").any(|object| object.field(&["spec", "topology"]).is_some());
@@ -99,15 +135,6 @@ fn topologies(pool: &Pool, request: &Request) -> (usize, Report) {
 
 fn has_stand_in_version(machine: &Machine<'_>) -> bool {
     machine.stand_ins.iter().any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
-}
-
-fn judged(machine: &Machine<'_>, is_version_said: bool) -> JudgedMachine {
-    let version = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.clone());
-    JudgedMachine {
-        object: machine.target.named().title(),
-        role: machine.role.as_str(),
-        kubernetes_version: version.filter(|_| is_version_said),
-    }
 }
 
 /// That flags, gates and versions of some machines are not judged, said once.

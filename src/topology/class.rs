@@ -84,6 +84,14 @@ impl<'o> Class<'o> {
         format!("{}/{}", self.object.namespace_or_default(), self.object.name())
     }
 
+    /// The templates of configs of machines: group, kind, namespace, name.
+    pub(super) fn config_templates(&self) -> Vec<[String; 4]> {
+        let namespace = self.object.namespace_or_default();
+        let workers = self.deployments.iter().chain(&self.pools).map(|worker| &worker.bootstrap);
+        let key = |reference: &Reference<'_>| [reference.group(), reference.kind(), namespace, reference.name()].map(str::to_owned);
+        workers.chain([&self.control_plane.template]).map(key).collect()
+    }
+
     pub(super) fn spec(&self) -> Part<'o> {
         Part::whole(self.object).field("spec")
     }

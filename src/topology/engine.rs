@@ -6,8 +6,10 @@ use super::class::Class;
 use super::items::{Item, Write, keep};
 use super::json_patch::{self, Operation};
 use super::made::{pay, weight};
+use super::origins;
 use super::part::Part;
 use super::scope::Scope;
+use super::usage::names_in;
 use super::values::{Failure, is_enabled, value};
 use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED};
 use crate::diag::{Diagnostic, Remedy, Report, Setting};
@@ -185,7 +187,9 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
     budget.charge(weight(&item.template)).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
-        budget.charge(path.len()).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+        let followed = origins::follow(&mut item.origins, &item.template, &operation, item.writes.len(), budget);
+        let spent = budget.charge(path.len()).and(followed);
+        spent.map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
         json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
@@ -195,7 +199,8 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
             };
             failed(&operation, "applying", &reason, message).related(at, "the template").help(help)
         })?;
-        item.writes.push(Write { patch: name(patch).to_owned(), op: op.to_owned(), path: path.to_owned() });
+        let variables = names_in(&operation);
+        item.writes.push(Write { patch: name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
     }
     keep(original, &mut item.template);
     Ok(())

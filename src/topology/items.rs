@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::cluster::Values;
 use super::input::{Input, Machines, TIMEOUTS};
 use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, weight};
+use super::origins::{Origins, Patched, whole};
 use super::part::Part;
 use super::scope::{self, Layer, Scope};
 use super::state::{Spelling, State};
@@ -25,6 +26,8 @@ pub(super) struct Item<'t> {
     pub(super) scope: usize,
     /// Whether a patch changed it, and which wrote which path.
     pub(super) writes: Vec<Write>,
+    /// Where its parts come from.
+    pub(super) origins: Origins,
 }
 
 /// What a patch wrote.
@@ -36,6 +39,8 @@ pub struct Write {
     pub op: String,
     /// The path in the template.
     pub path: String,
+    /// The variables from which its value is.
+    pub variables: Vec<String>,
 }
 
 /// What a template is for.
@@ -116,10 +121,15 @@ fn item<'t>(source: &'t Object, made: &Value, pairs: &[(&[&str], &[&str])], role
         metadata.retain(|key, _| ["labels", "annotations", "name", "namespace"].contains(&key.as_str()));
     }
     copy(made, &mut template, pairs, &[]);
-    Item { source, template, role, scope, writes: Vec::new() }
+    Item { source, template, role, scope, writes: Vec::new(), origins: whole(source) }
 }
 
 impl Item<'_> {
+    /// What is known of its parts.
+    pub(super) fn patched(&self) -> Patched<'_> {
+        Patched { source: self.source, template: &self.template, origins: &self.origins }
+    }
+
     /// Whether a definition of a patch is for it: `matchesSelector` of Cluster API.
     pub(super) fn matches(&self, selector: &Part<'_>) -> bool {
         if selector.field("apiVersion").text() != self.source.api_version() || selector.field("kind").text() != self.source.kind() {

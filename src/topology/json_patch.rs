@@ -57,7 +57,7 @@ fn container<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, 
 }
 
 /// The index of an item; negative ones count from the end.
-fn index(key: &str, length: usize) -> Option<usize> {
+pub(super) fn index(key: &str, length: usize) -> Option<usize> {
     let index = atoi(key).ok()?;
     let length = i64::try_from(length).ok()?;
     let index = if index < 0 { index + length } else { index };

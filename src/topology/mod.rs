@@ -17,6 +17,7 @@ mod lookup;
 mod machines;
 mod made;
 mod names;
+mod origins;
 mod part;
 mod patch_admission;
 mod plan;
@@ -34,7 +35,9 @@ pub(crate) use against::against;
 pub use against::{Changed, Effect};
 pub use items::Write;
 pub use names::RANDOM;
+pub(crate) use origins::{Origins, Stands};
 pub use plan::{Desired, Options, Planned, plan};
+pub(crate) use plan::{class_of, clusters, plan_of};
 pub(crate) use usage::{Usage, Variable, variables_of};
 
 use class::Class;

@@ -1,6 +1,6 @@
 //! From the objects of the input to those that a topology wants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use super::engine::{self, external_finding};
 use super::input::Input;
 use super::items::{Item, Variables, Write, items, take_over, topology_name};
 use super::made::too_large;
+use super::origins::{self, Origins, Patched};
 use super::part::Part;
 use super::refused::Refused;
 use super::state::{State, misshapen, state};
@@ -36,6 +37,8 @@ pub struct Options {
 pub struct Planned {
     /// The desired objects: for each Cluster itself, the infrastructure, the control plane, then MachineDeployments and MachinePools.
     pub objects: Vec<Desired>,
+    /// The templates from which the classes have the configs of machines made: group, kind, namespace, name.
+    pub(crate) templates: BTreeSet<[String; 4]>,
     /// What is wrong.
     pub report: Report,
 }
@@ -57,21 +60,43 @@ pub struct Desired {
     pub replicas: Option<Value>,
     /// What the patches wrote into its template, in their order.
     pub writes: Vec<Write>,
+    /// Where its parts come from.
+    pub(crate) origins: Origins,
     /// The object.
     pub object: Value,
 }
 
+/// The Clusters with a topology.
+pub(crate) fn clusters(pool: &Pool) -> impl Iterator<Item = &Object> {
+    pool.objects().iter().filter(|object| Cluster::is_one(object))
+}
+
+/// The class of a Cluster with a topology, if the input holds it.
+pub(crate) fn class_of<'p>(pool: &'p Pool, cluster: &Object) -> Option<&'p Object> {
+    class(pool, &Cluster::of(cluster, true))
+}
+
+fn class<'p>(pool: &'p Pool, cluster: &Cluster<'_>) -> Option<&'p Object> {
+    pool.find(CORE_GROUP, "ClusterClass", cluster.class_namespace(), cluster.class.text())
+}
+
 /// Plans every Cluster with a topology.
 pub fn plan(pool: &Pool, options: &Options, budget: &Budget) -> Planned {
-    let mut planned = Planned::default();
-    let mut judged = BTreeMap::new();
-    let clusters: Vec<&Object> = pool.objects().iter().filter(|object| Cluster::is_one(object)).collect();
+    let clusters: Vec<&Object> = clusters(pool).collect();
+    let mut planned = plan_of(pool, &clusters, options, budget);
     if clusters.is_empty() {
         planned.report.push(
             Diagnostic::of(&CLUSTER_NONE, "the input holds no Cluster with `spec.topology`")
                 .help("name the file with the Cluster too; `windlass topology variables` needs only the ClusterClass"),
         );
     }
+    planned
+}
+
+/// Plans Clusters with a topology.
+pub(crate) fn plan_of(pool: &Pool, clusters: &[&Object], options: &Options, budget: &Budget) -> Planned {
+    let mut planned = Planned::default();
+    let mut judged = BTreeMap::new();
     for object in clusters {
         let cluster = Cluster::of(object, !options.skips_admission);
         one(pool, &cluster, options, budget, &mut judged, &mut planned);
@@ -83,7 +108,8 @@ pub fn plan(pool: &Pool, options: &Options, budget: &Budget) -> Planned {
 type Judged = BTreeMap<String, bool>;
 
 fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, judged: &mut Judged, planned: &mut Planned) {
-    let found = pool.find(CORE_GROUP, "ClusterClass", cluster.class_namespace(), cluster.class.text()).map(Class::of);
+    let found = class(pool, cluster).map(Class::of);
+    planned.templates.extend(found.iter().flat_map(Class::config_templates));
     if let Some(class) = found.as_ref().filter(|_| !options.skips_admission) {
         let is_sound = *judged.entry(class.key()).or_insert_with(|| judge(class, options, budget, &mut planned.report));
         if !is_sound {
@@ -196,7 +222,7 @@ fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: 
 
 /// Patches see only what the class defines.
 fn defined_only(mut values: Values, class: &Class<'_>) -> Values {
-    let names: std::collections::BTreeSet<&str> = class.variables.iter().map(|variable| variable.name).collect();
+    let names: BTreeSet<&str> = class.variables.iter().map(|variable| variable.name).collect();
     values.retain(|name, _| names.contains(name.as_str()));
     values
 }
@@ -218,14 +244,14 @@ fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned:
     {
         return planned.report.push(misshapen(template));
     }
-    let writes: Vec<Vec<Write>> = items.into_iter().map(|item: Item<'_>| item.writes).collect();
-    planned.objects.extend(listed(input.cluster, state, writes));
+    planned.objects.extend(listed(input, state, items));
 }
 
 /// All objects in their order.
-fn listed(cluster: &Cluster<'_>, state: State<'_>, writes: Vec<Vec<Write>>) -> Vec<Desired> {
-    let mut writes = writes.into_iter();
-    let blank = |object: Value, part_of: &str, writes: Vec<Write>| Desired {
+fn listed(input: &Input<'_>, state: State<'_>, items: Vec<Item<'_>>) -> Vec<Desired> {
+    let cluster = input.cluster;
+    let mut items = items.into_iter();
+    let of = |object: Value, part_of: &str, writes: Vec<Write>, origins: Origins| Desired {
         cluster: cluster.name().to_owned(),
         topology: None,
         part_of: part_of.to_owned(),
@@ -233,23 +259,33 @@ fn listed(cluster: &Cluster<'_>, state: State<'_>, writes: Vec<Vec<Write>>) -> V
         version: None,
         replicas: None,
         writes,
+        origins,
         object,
     };
+    // Of each item its object; those of templates are templates as they are.
+    let mut next = |object: Value, part_of: &str, origins: &dyn Fn(Patched<'_>) -> Origins| {
+        let item = items.next().expect("internal error: an item is made for each template");
+        let origins = origins(item.patched());
+        of(object, part_of, item.writes, origins)
+    };
+    let as_template = |item: Patched<'_>| item.origins.clone();
     let replicas = |object: &Value| object["spec"].get("replicas").filter(|replicas| !replicas.is_null()).cloned();
-    let mut next = || writes.next().unwrap_or_default();
-    let mut all = vec![blank(state.cluster, "cluster", Vec::new()), blank(state.infrastructure, "cluster", next())];
+    let mut all = vec![of(state.cluster, "cluster", Vec::new(), origins::whole(cluster.object))];
+    all.push(next(state.infrastructure, "cluster", &origins::of_object));
     let version = state.control_plane["spec"]["version"].as_str().map(str::to_owned);
-    let own = blank(state.control_plane, "controlPlane", next());
+    let own = next(state.control_plane, "controlPlane", &|item| origins::of_control_plane(item, cluster, input.class));
     all.push(Desired { topology: Some("controlPlane".to_owned()), version, replicas: replicas(&own.object), ..own });
-    all.extend(state.machine.map(|machine| blank(machine, "controlPlane", next())));
+    all.extend(state.machine.map(|machine| next(machine, "controlPlane", &as_template)));
     for machines in state.deployments.into_iter().chain(state.pools) {
         let part_of = topology_name(&machines);
         let (version, replicas) = (Some(cluster.version.clone()), replicas(&machines.object));
         let owner = Some(fields::name(&machines.object).to_owned());
-        all.push(Desired { version: version.clone(), replicas: replicas.clone(), ..blank(machines.object, &part_of, Vec::new()) });
-        let bootstrap = blank(machines.bootstrap, &part_of, next());
+        let set = of(machines.object, &part_of, Vec::new(), origins::of_machines(machines.worker, cluster));
+        all.push(Desired { version: version.clone(), replicas: replicas.clone(), ..set });
+        let made: &dyn Fn(Patched<'_>) -> Origins = if machines.is_pool { &origins::of_object } else { &as_template };
+        let bootstrap = next(machines.bootstrap, &part_of, made);
         all.push(Desired { topology: Some(part_of.clone()), owner: owner.clone(), version, replicas, ..bootstrap });
-        all.push(Desired { owner, ..blank(machines.infrastructure, &part_of, next()) });
+        all.push(Desired { owner, ..next(machines.infrastructure, &part_of, made) });
     }
     all
 }

@@ -1,5 +1,7 @@
 //! The variables of a class, and where each is used.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::CLASS_NONE;
@@ -85,18 +87,31 @@ fn uses(class: &Class<'_>) -> Uses {
         add(patch, &enabled_if, None, in_template(enabled_if.text()));
         for operation in patch.field("definitions").items().flat_map(|definition| definition.field("jsonPatches").items()) {
             let path = operation.field("path").text();
-            let (variable, template) = (operation.at("valueFrom.variable"), operation.at("valueFrom.template"));
-            let name = variable.text().split(['[', '.']).find(|part| !part.is_empty()).map(str::to_owned);
-            add(patch, &variable, Some(path), name.into_iter().collect());
-            add(patch, &template, Some(path), in_template(template.text()));
+            for (part, names) in in_operation(&operation) {
+                add(patch, &part, Some(path), names);
+            }
         }
     }
     uses
 }
 
+/// The variables that an operation of a patch takes, whether the class defines them or not.
+pub(super) fn names_in(operation: &Part<'_>) -> Vec<String> {
+    let names: BTreeSet<String> = in_operation(operation).into_iter().flat_map(|(_, names)| names).collect();
+    names.into_iter().collect()
+}
+
+/// What an operation takes from a variable and from a template, with the names in each.
+fn in_operation<'o>(operation: &Part<'o>) -> [(Part<'o>, Vec<String>); 2] {
+    let (variable, template) = (operation.at("valueFrom.variable"), operation.at("valueFrom.template"));
+    let name = variable.text().split(['[', '.']).find(|part| !part.is_empty()).map(str::to_owned);
+    let names = in_template(template.text());
+    [(variable, name.into_iter().collect()), (template, names)]
+}
+
 /// The names behind a dot in the actions of a template: what may be a variable.
 fn in_template(text: &str) -> Vec<String> {
-    let mut names = std::collections::BTreeSet::new();
+    let mut names = BTreeSet::new();
     let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default());
     for action in actions {
         let mut before = ' ';

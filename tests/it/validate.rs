@@ -24,12 +24,13 @@ fn judged(name: &str, text: String, request: &Request, is_template: bool) -> (bo
     };
     let (pool, unreadable) = Pool::read(&texts, &request.budget);
     report.extend(unreadable);
-    let mut rendering = validate::render(&pool, request);
+    let judged = validate::Judged::new(pool, request);
+    let mut rendering = judged.render(request);
     let own = rendering.report.clone();
     let of_render = render::settle(&mut rendering, own, &origins);
     let is_rendered = !report.has_errors() && !of_render.has_errors() && !rendering.machines.is_empty();
     let is_version_said = !origins.stands_in(Setting::KubernetesVersion);
-    report.extend(validate::run(&pool, request, &mut rendering, is_version_said).report);
+    report.extend(validate::run(&judged, request, &mut rendering, is_version_said).report);
     (is_rendered, render::settle(&mut rendering, report, &origins).into_findings())
 }
 

@@ -3,17 +3,21 @@
 mod extract;
 mod report;
 pub(crate) mod secret;
+pub(crate) mod topology;
 
 pub use extract::{extract, is_gzip, unpacked};
 pub use report::{MachineReport, machine_report};
+pub use topology::{PlannedConfig, Topologies, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Contents, Object};
-use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target, targets};
+use crate::render::input::stand_in;
+use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target};
 use crate::text::tree::Tree;
+use crate::topology::RANDOM;
 
 rules! {
     /// the input contains nothing to render
@@ -45,6 +49,8 @@ pub enum Selection {
 pub struct Machine<'a> {
     /// The config.
     pub target: Target<'a>,
+    /// What it is in a topology, if it is of one.
+    pub planned: Option<&'a PlannedConfig>,
     /// The role.
     pub role: Role,
     /// Whether another namespace has a config of this name.
@@ -68,16 +74,25 @@ pub struct Rendering<'a> {
     pub secrets: Vec<String>,
 }
 
+/// A machine, and what it is in a topology.
+type Meant<'a> = (Target<'a>, Option<&'a PlannedConfig>);
+
 /// Renders the machines that are meant.
-pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rendering<'a> {
+pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, selection: &Selection) -> Rendering<'a> {
     let mut rendering = Rendering::default();
-    let all: Vec<Target<'a>> = targets(pool);
+    let all = machines(pool, topologies, selection);
+    // Who names one machine does not ask for the others.
+    let is_found = matches!(selection, Selection::Named(_)) && all.iter().any(|(target, _)| is_named(target, selection));
+    if !is_found {
+        rendering.report.extend(topologies.report().clone());
+    }
     if all.is_empty() {
-        rendering.report.push(no_config(pool));
+        if !rendering.report.has_errors() {
+            rendering.report.push(no_config(pool));
+        }
         rendering.report.extend(render::unresolved(pool));
         return rendering;
     }
-    // Who names one machine does not ask for the others.
     if !matches!(selection, Selection::Named(_)) {
         rendering.report.extend(render::unresolved(pool));
     }
@@ -85,7 +100,7 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     let namesakes = namesakes(&all);
     let mut secrets = BTreeSet::new();
     let mut reports = Vec::new();
-    for target in all.iter().filter(|target| of_role(target) && is_named(target, selection)) {
+    for (target, planned) in all.iter().filter(|(target, _)| of_role(target) && is_named(target, selection)) {
         let mut notes = Notes::default();
         let rendered = render::render(pool, target, request, &mut notes).rendered();
         let role = rendered.as_ref().map(|rendered| rendered.role).or(target.role).or(request.role).unwrap_or_else(|| target.likely_role());
@@ -93,10 +108,15 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
             continue;
         }
         secrets.extend(notes.secrets);
+        notes.stand_ins.extend(planned.map(|_| stand_in::drawn(RANDOM)));
         notes.stand_ins.sort_by_key(StandIn::rank);
-        reports.push(notes.report);
+        reports.push(match planned {
+            Some(planned) => planned.explained(notes.report, target.config),
+            None => notes.report,
+        });
+        let (target, planned) = (*target, *planned);
         let is_namesake = namesakes.contains(target.named().name());
-        rendering.machines.push(Machine { target: *target, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
+        rendering.machines.push(Machine { target, planned, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
     }
     match (selection, rendering.machines.len()) {
         (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),
@@ -112,6 +132,19 @@ pub fn run<'a>(pool: &'a Pool, request: &Request, selection: &Selection) -> Rend
     request.budget.tell(&mut rendering.report);
     rendering.secrets = secrets.into_iter().collect();
     rendering
+}
+
+/// The machines among which one chooses. A template of a class is asked for by its name alone: machines are made of copies.
+fn machines<'a>(pool: &'a Pool, topologies: &'a Topologies, selection: &Selection) -> Vec<Meant<'a>> {
+    let all = topologies.targets(pool);
+    let is_known = all.iter().any(|(target, _)| is_named(target, selection));
+    if matches!(selection, Selection::Named(_)) && !is_known {
+        let templates = topologies.templates(pool);
+        if templates.iter().any(|(target, _)| is_named(target, selection)) {
+            return templates;
+        }
+    }
+    all
 }
 
 /// What came of a template: the report with its places, and in place of what is wrong with stand-ins of variables the variables that have to be
@@ -162,10 +195,10 @@ fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
 }
 
 /// The names that configs of several namespaces have.
-fn namesakes<'a>(all: &[Target<'a>]) -> BTreeSet<&'a str> {
+fn namesakes<'a>(all: &[Meant<'a>]) -> BTreeSet<&'a str> {
     let mut namespaces: BTreeMap<&str, &str> = BTreeMap::new();
     let mut found = BTreeSet::new();
-    for config in all.iter().map(Target::named) {
+    for config in all.iter().map(|(target, _)| target.named()) {
         let first = *namespaces.entry(config.name()).or_insert(config.namespace_or_default());
         if first != config.namespace_or_default() {
             found.insert(config.name());
@@ -229,8 +262,8 @@ fn has_role(selection: &Selection, role: Role) -> bool {
     }
 }
 
-fn not_found(name: &str, all: &[Target<'_>]) -> Diagnostic {
-    let names: Vec<_> = all.iter().map(|target| target.named().name()).collect();
+fn not_found(name: &str, all: &[Meant<'_>]) -> Diagnostic {
+    let names: Vec<_> = all.iter().map(|(target, _)| target.named().name()).collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
     Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }
@@ -288,7 +321,7 @@ mod tests {
             [config("name: a"), config("name: a, namespace: other"), config("name: b"), config("name: b, namespace: default")].concat();
         let (pool, _) = Pool::read(&[Source::new("i.yaml", text)], &Budget::default());
         let names = |selection: &Selection| -> Vec<String> {
-            run(&pool, &Request::default(), selection).machines.iter().map(Machine::name).collect()
+            run(&pool, &Topologies::default(), &Request::default(), selection).machines.iter().map(Machine::name).collect()
         };
         assert_eq!(names(&Selection::All), ["default/a", "other/a", "b", "b"]);
         assert_eq!(names(&Selection::Named("default/a".to_owned())), ["default/a"]);

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::Machine;
+use super::topology::TopologyReport;
+use super::{Machine, PlannedConfig};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Setting;
 use crate::render::write::cloud_config::{NodeFile, RunItem};
@@ -52,6 +53,8 @@ pub struct MachineReport {
     path: Option<String>,
     /// What the node gets.
     plan: Option<PlanReport>,
+    /// Of a machine of a topology what it is there, and what patches wrote; else null.
+    topology: Option<TopologyReport>,
 }
 
 /// A stand-in in JSON.
@@ -165,6 +168,7 @@ pub fn machine_report(
         sha256: data.map(|data| Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()),
         path,
         plan: rendered.map(plan_report),
+        topology: machine.planned.map(PlannedConfig::report),
     }
 }
 

@@ -112,6 +112,11 @@ pub(crate) fn without_pattern(data: &[u8]) -> Vec<u8> {
     })
 }
 
+/// The characters that Cluster API draws for the names of what a topology makes.
+pub(crate) fn drawn(characters: &str) -> StandIn {
+    StandIn { name: "end of names", value: characters.to_owned(), setting: None }
+}
+
 /// A PEM block that looks like one and is none: `bytes` long, each line says so.
 pub(crate) fn pem(label: &str, bytes: usize) -> String {
     let line = DUMMY.repeat(4);

@@ -61,19 +61,21 @@ pub struct Target<'a> {
 
 /// All machines of the pool, in the order of the objects.
 pub fn targets(pool: &Pool) -> Vec<Target<'_>> {
-    let of_object = |config| {
-        let kind = ConfigKind::of(config)?;
-        let target = Target { config, kind, role: None, set: None };
-        if let ConfigKind::ControlPlane { .. } = kind {
-            return Some([Role::Init, Role::ControlPlaneJoin].map(|role| Target { role: Some(role), ..target }).to_vec());
-        }
-        let sets = if target.is_template() { Owner::sets(pool, config) } else { Vec::new() };
-        if sets.len() < 2 {
-            return Some(vec![target]);
-        }
-        Some(sets.into_iter().map(|set| Target { set: Some(set), ..target }).collect())
-    };
-    pool.objects().iter().filter_map(of_object).flatten().collect()
+    pool.objects().iter().flat_map(|object| targets_of(pool, object)).collect()
+}
+
+/// The machines of an object of the pool; none, when it is no config.
+pub(crate) fn targets_of<'a>(pool: &'a Pool, config: &'a Object) -> Vec<Target<'a>> {
+    let Some(kind) = ConfigKind::of(config) else { return Vec::new() };
+    let target = Target { config, kind, role: None, set: None };
+    if let ConfigKind::ControlPlane { .. } = kind {
+        return [Role::Init, Role::ControlPlaneJoin].map(|role| Target { role: Some(role), ..target }).to_vec();
+    }
+    let sets = if target.is_template() { Owner::sets(pool, config) } else { Vec::new() };
+    if sets.len() < 2 {
+        return vec![target];
+    }
+    sets.into_iter().map(|set| Target { set: Some(set), ..target }).collect()
 }
 
 impl<'a> Target<'a> {

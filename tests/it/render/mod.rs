@@ -9,6 +9,7 @@ mod node;
 mod shells;
 mod surroundings;
 mod template;
+mod topology;
 mod typed;
 mod vectors;
 mod verb;

@@ -279,12 +279,12 @@ kind: Cluster
 metadata: {name: c}
 spec: {topology: {classRef: {name: class}, version: v1.33.0}}
 ";
-    let (code, data, talk) = render_text(text, &["render", "-"]);
+    let (code, data, talk) = render_text(text, &["render", "-", "--select", "t"]);
     assert_eq!(code, 0, "{talk}");
     assert!(talk.contains("warning[clusterclass-patch-not-applied]: patch `labels` of ClusterClass/class is not applied to KubeadmConfigTemplate/t\n  --> <stdin>:10:11\n"), "{talk}");
     assert!(talk.contains("patch `outside` of ClusterClass/class is not applied") && !talk.contains("`others`"), "{talk}");
     assert!(data.contains(" --v 1 ") && !talk.contains("stand-in: kubernetes version"), "{talk}");
-    assert_eq!(render_text(text, &["render", "-", "--deny", "warnings"]).0, 1);
+    assert_eq!(render_text(text, &["render", "-", "--select", "t", "--deny", "warnings"]).0, 1);
 }
 
 /// A class with its templates, and a Cluster of it.
