@@ -4,7 +4,7 @@ use super::content::of_write_files;
 use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID, KEY_UNREAD};
 use super::order::{MODULES, Module, READ_OTHERWISE};
 use super::shell::Script;
-use super::step::{Action, Failure, FileOnNode, Step};
+use super::step::{Action, Document, Failure, FileOnNode, Step};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
@@ -14,32 +14,35 @@ use crate::text::yaml::{self, Mapping, Node, Value};
 /// The most steps that are made of one document.
 pub(super) const MOST_STEPS: usize = 10_000;
 
-/// The steps of a document, in the order in which cloud-init takes them. `has_jinja`: it is evaluated before, and read here as it stands.
-pub(super) fn steps(source: &Source, has_jinja: bool, budget: &Budget, report: &mut Report) -> Vec<Step> {
+/// Reads a document into its steps, in the order in which cloud-init takes them, and its keys. Jinja is read as it stands.
+pub(super) fn read(source: &Source, document: &mut Document, budget: &Budget, report: &mut Report) {
     let parsed = yaml::parse(source, budget);
-    let faults = parsed.report.into_iter().map(|finding| if has_jinja { finding.note(JINJA_FIRST) } else { finding });
+    let faults = parsed.report.into_iter().map(|finding| if document.has_jinja { finding.note(JINJA_FIRST) } else { finding });
     report.extend(faults);
-    let Some(document) = parsed.documents.first() else { return Vec::new() };
+    let Some(first) = parsed.documents.first() else { return };
     if parsed.documents.len() > 1 {
         let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-init reads one YAML document, and here are several").at(source.place());
         report.push(finding.help("put the documents together, or into parts of a MIME message"));
     }
-    let Some(root) = document.root.as_mapping() else {
-        if !document.root.is_null() {
-            let place = source.place_at(document.root.span);
+    let Some(root) = first.root.as_mapping() else {
+        if !first.root.is_null() {
+            let place = source.place_at(first.root.span);
             let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-config is a map of keys, and this is none").at(place);
             report.push(finding.help("begin each line at the margin with a key, such as `runcmd:`"));
         }
-        return Vec::new();
+        return;
     };
     unread_keys(source, root, report);
-    let mut steps = Vec::new();
     for module in MODULES {
-        of_module(source, root, module, &mut steps, report);
+        of_module(source, root, module, &mut document.steps, report);
     }
-    steps.truncate(MOST_STEPS);
-    steps
+    document.steps.truncate(MOST_STEPS);
+    document.keys = root.iter().map(|entry| (entry.key.clone(), entry.key_span.start())).collect();
+    document.merges = MERGING.iter().any(|key| root.get(key).is_some());
 }
+
+/// Keys with which a document says how it is merged.
+const MERGING: [&str; 2] = ["merge_how", "merge_type"];
 
 /// Said where a document with jinja does not parse.
 pub(crate) const JINJA_FIRST: &str = "cloud-init evaluates the document's jinja first; it is read here as it stands";
@@ -161,8 +164,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Vec<Step>, Report) {
-        let mut report = Report::new();
-        (steps(&Source::new("f", text), false, &Budget::default(), &mut report), report)
+        let (mut report, mut document) = (Report::new(), Document::of("f", text));
+        super::read(&Source::new("f", text), &mut document, &Budget::default(), &mut report);
+        (document.steps, report)
     }
 
     fn shown(steps: &[Step]) -> Vec<(&str, &str)> {

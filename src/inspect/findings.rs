@@ -23,6 +23,8 @@ rules! {
     pub(crate) CERTIFICATE_EXPIRING = warning("inspect-certificate-expiring");
     /// no module of cloud-init reads a key of the document
     pub(crate) KEY_UNREAD = info("inspect-key-unread");
+    /// a document has a key that a later one replaces
+    pub(crate) KEY_REPLACED = warning("inspect-key-replaced");
     /// two entries write the same file
     pub(crate) FILE_TWICE = info("inspect-file-twice");
     /// an expression of jinja stands in a document that cloud-init does not take for a template

@@ -50,7 +50,7 @@ pub(super) fn document(document: &Document, source: &Source, now: Timestamp, ins
     swallowed(document, source, inspection);
     files_twice(document, source, inspection);
     jinja(document, source, inspection);
-    for step in &document.steps {
+    for step in document.steps.iter().filter(|step| step.failure != Failure::NeverRuns) {
         sentinel(document, step, source, inspection);
         match &step.action {
             Action::Command(command) => token_ids(command.expose(), &mut inspection.tokens),
@@ -107,7 +107,7 @@ fn swallowed(document: &Document, source: &Source, inspection: &mut Inspection) 
 fn files_twice(document: &Document, source: &Source, inspection: &mut Inspection) {
     let mut known: BTreeMap<&str, &Step> = BTreeMap::new();
     let mut told = 0;
-    for step in &document.steps {
+    for step in document.steps.iter().filter(|step| step.failure != Failure::NeverRuns) {
         let Action::File(file) = &step.action else { continue };
         let earlier = if file.append { None } else { known.insert(file.path.as_str(), step) };
         if let Some(earlier) = earlier.filter(|_| told < MOST) {

@@ -2,7 +2,7 @@
 //!
 //! 1. `layers` takes off what the data is packed in: a Secret's manifest, base64, gzip, MIME. What is left are documents.
 //! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine takes them.
-//! 3. `shell`, `certificates` and `judge` look at the steps; `log` lays a machine's log beside them.
+//! 3. `merge` tells which of them never run, `shell`, `certificates` and `judge` look at the others; `log` lays a machine's log beside them.
 //!
 //! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `redaction` cleans what is shown.
 
@@ -15,6 +15,7 @@ mod judge;
 mod known_errors;
 mod layers;
 pub(crate) mod log;
+mod merge;
 mod mime;
 mod order;
 pub(crate) mod redaction;
@@ -57,12 +58,13 @@ pub(crate) struct Inspection {
 pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget) -> Inspection {
     let peeled = layers::peel(name, bytes, budget);
     let mut inspection = Inspection { secrets: peeled.secrets, report: peeled.report, ..Inspection::default() };
-    for unpacked in peeled.documents {
-        let document = read(&unpacked, budget, &mut inspection.report);
-        judge::document(&document, &unpacked.source, now, &mut inspection);
-        inspection.texts.push(unpacked.source);
-        inspection.documents.push(document);
+    let mut documents: Vec<Document> = peeled.documents.iter().map(|unpacked| read(unpacked, budget, &mut inspection.report)).collect();
+    let texts: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
+    merge::replaced(&mut documents, &texts, &mut inspection.report);
+    for (document, source) in documents.iter().zip(&texts) {
+        judge::document(document, source, now, &mut inspection);
     }
+    (inspection.documents, inspection.texts) = (documents, texts);
     judge::whole(name, &mut inspection);
     budget.tell(&mut inspection.report);
     inspection
@@ -77,16 +79,10 @@ fn read(unpacked: &Unpacked, budget: &Budget, report: &mut Report) -> Document {
     let has_jinja = text.starts_with(JINJA);
     let body = if has_jinja { text.split_once('\n').map_or("", |(_, body)| body) } else { text };
     let form = unpacked.declared.clone().unwrap_or_else(|| form_of(body));
-    let mut document = Document {
-        name: source.name().to_string(),
-        packing: unpacked.packing.clone(),
-        bytes: text.len(),
-        form: form.clone(),
-        has_jinja,
-        steps: Vec::new(),
-    };
+    let packing = unpacked.packing.clone();
+    let mut document = Document { packing, form: form.clone(), has_jinja, ..Document::of(source.name(), text) };
     match form {
-        Form::CloudConfig => document.steps = cloud_config::steps(source, has_jinja, budget, report),
+        Form::CloudConfig => cloud_config::read(source, &mut document, budget, report),
         Form::Ignition(_) => {
             let (version, steps) = ignition::steps(source, report);
             document.steps = steps;

@@ -13,6 +13,10 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         // Bootstrap tokens: their id stays.
         r"\b([a-z0-9]{6}\.)[a-z0-9]{16}\b",
+        // Programs that take a password without naming it.
+        r"(\bhtpasswd\s)[^\n;&|]+",
+        r"(\b(?:sshpass|mysql\w*|ldap\w+|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|vault)\b[^\n;&|]*\blogin)\b[^\n;&|]*?\s-[pw]\s*)[^\s;&|]+",
+        r"(-{2}from-literal[= ][^\s=]+=)[^\s;&|]+",
         // What names itself.
         r#"(?i)([\w-]*(?:password|passwd|passphrase|token|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|certificate-key)[\w-]*["']?\s*(?:[=:]\s*|\s+))(?:"[^"]*"|'[^']*'|[^\s"';&|]+)"#,
         // HTTP.
@@ -64,6 +68,12 @@ mod tests {
             "kubeadm init --certificate-key hunter2",
             "echo eyJhbunter2.hunter2hunter2.hunter2",
             "wget data:;base64,hunter2",
+            "htpasswd -b f user hunter2",
+            "kubectl create secret generic x --from-literal=k=hunter2",
+            "sshpass -p hunter2 ssh x",
+            "mysql -u root -phunter2",
+            "az login --service-principal -u x -p hunter2",
+            "docker login -u x -p hunter2 registry.example",
         ] {
             assert!(!redacted(command).contains("hunter2"), "{}", redacted(command));
         }
@@ -74,6 +84,7 @@ mod tests {
         for command in [
             "kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete",
             "systemctl restart containerd",
+            "mkdir -p /run/cluster-api && docker run -p 80:80 x",
             "echo '127.0.0.1 localhost' >> /etc/hosts",
         ] {
             assert_eq!(redacted(command), command);

@@ -15,8 +15,28 @@ pub(crate) struct Document {
     pub(crate) form: Form,
     /// Whether cloud-init takes it for a template.
     pub(crate) has_jinja: bool,
+    /// The keys of a cloud-config, with their places in bytes.
+    pub(crate) keys: Vec<(String, usize)>,
+    /// Whether it says how its keys are merged with those of documents before it.
+    pub(crate) merges: bool,
     /// The steps, in the order in which the machine takes them.
     pub(crate) steps: Vec<Step>,
+}
+
+impl Document {
+    /// A document of which nothing but its text is known.
+    pub(super) fn of(name: &str, text: &str) -> Self {
+        Document {
+            name: name.to_owned(),
+            packing: Vec::new(),
+            bytes: text.len(),
+            form: Form::Other,
+            has_jinja: false,
+            keys: Vec::new(),
+            merges: false,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// What a document is.
@@ -108,6 +128,8 @@ pub(crate) enum Failure {
     StopsBoot,
     /// What systemd makes of it.
     OfUnit,
+    /// Nothing: the step is never taken, because a later document replaces it.
+    NeverRuns,
 }
 
 impl Failure {
@@ -120,6 +142,7 @@ impl Failure {
             Failure::Swallowed(_) => "swallowed",
             Failure::StopsBoot => "stops-boot",
             Failure::OfUnit => "of-unit",
+            Failure::NeverRuns => "never-runs",
         }
     }
 
@@ -132,6 +155,7 @@ impl Failure {
             Failure::Swallowed(how) => format!("nobody sees it: {how}"),
             Failure::StopsBoot => "the boot stops".to_owned(),
             Failure::OfUnit => "systemd reports it".to_owned(),
+            Failure::NeverRuns => "it never runs: a later part replaces it".to_owned(),
         }
     }
 }

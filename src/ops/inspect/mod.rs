@@ -84,7 +84,7 @@ pub struct StepReport {
     pub what: String,
     /// The file that is written.
     pub file: Option<FileReport>,
-    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`, `stops-boot` or `of-unit`.
+    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`, `stops-boot`, `of-unit` or `never-runs`.
     pub failure: &'static str,
     /// The same in words.
     pub failure_words: String,

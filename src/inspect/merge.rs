@@ -1,0 +1,61 @@
+//! What cloud-init makes of several cloud-config documents: a key of a later one takes the place of the same key before, as a whole, unless the
+//! later one says how to merge (`cloud_config.py`, `DEF_MERGERS`: `dict(replace)+list()+str()`).
+
+use std::collections::BTreeMap;
+
+use super::findings::KEY_REPLACED;
+use super::step::{Document, Failure, Form};
+use crate::diag::{Diagnostic, Report};
+use crate::text::source::Source;
+
+/// Marks the steps that never run because a later document has their key. `texts` are those of the documents, in their order.
+pub(super) fn replaced(documents: &mut [Document], texts: &[Source], report: &mut Report) {
+    let mut last: BTreeMap<String, usize> = BTreeMap::new();
+    let mut hidden: Vec<(usize, String, usize)> = Vec::new();
+    for (at, document) in documents.iter().enumerate().filter(|(_, document)| document.form == Form::CloudConfig) {
+        for (key, _) in &document.keys {
+            let earlier = last.insert(key.clone(), at).filter(|earlier| *earlier != at && !document.merges);
+            hidden.extend(earlier.map(|earlier| (earlier, key.clone(), at)));
+        }
+    }
+    for (earlier, key, later) in hidden {
+        let message = format!("`{key}` never takes effect: {} has it too, and cloud-init takes the last one", documents[later].name);
+        let offset = documents[earlier].keys.iter().find(|(known, _)| *known == key).map_or(0, |(_, offset)| *offset);
+        let finding = Diagnostic::of(&KEY_REPLACED, message).at(texts[earlier].place_at(offset..offset));
+        report.push(finding.help("put both into one part, or give the later part `merge_how` with `list(append)`"));
+        let is_of = |by: &str| by == key || by.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('['));
+        documents[earlier].steps.iter_mut().filter(|step| is_of(&step.by)).for_each(|step| step.failure = Failure::NeverRuns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::time::Timestamp;
+    use crate::inspect::{Inspection, inspect};
+    use crate::text::budget::Budget;
+
+    fn read(second: &str) -> Inspection {
+        let first = "#cloud-config\nruncmd:\n- a && touch /run/cluster-api/bootstrap-success.complete\nntp: {enabled: true}\n";
+        let message = format!("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n{first}\n--b\n\n{second}\n--b--\n");
+        inspect("f", message.as_bytes(), Timestamp::of_second(0), &Budget::default())
+    }
+
+    /// The sentinel of a part whose `runcmd` is replaced is never written.
+    #[test]
+    fn a_key_of_a_later_part_takes_the_place_of_the_same_key_before() {
+        let found = read("#cloud-config\nruncmd: [b]\n");
+        let failures: Vec<_> = found.documents.iter().flat_map(|document| &document.steps).map(|step| step.failure.as_str()).collect();
+        assert_eq!(failures, ["goes-on", "never-runs", "reported"]);
+        let rules: Vec<_> = found.report.findings().iter().map(|finding| finding.rule.id).collect();
+        assert_eq!(rules, ["inspect-key-replaced", "inspect-sentinel-missing"]);
+        assert_eq!(found.report.findings()[0].place.span.unwrap().start.line, 2);
+    }
+
+    #[test]
+    fn parts_that_say_how_to_merge_or_have_other_keys_replace_nothing() {
+        for second in ["#cloud-config\nmerge_how: list(append)\nruncmd: [b]\n", "#cloud-config\nlocale: C\n", "#!/bin/sh\nruncmd: b\n"] {
+            let found = read(second);
+            assert!(found.sentinel.is_some() && found.report.is_empty(), "{second}: {:?}", found.report);
+        }
+    }
+}
