@@ -3,8 +3,8 @@
 use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
-    Context, Exit, Failure, Global, completion, config_repositories, explain, generate, generate_cluster, generate_provider, generate_yaml,
-    init, lint, release, release_check, release_diff, render, repository, rules, schema, topology, validate, vars, version,
+    Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
+    generate_yaml, init, lint, release, release_check, release_diff, render, repository, rules, schema, topology, validate, vars, version,
 };
 
 /// The sections of the overview.
@@ -120,6 +120,7 @@ pub static VERBS: &[Verb] = &[
     vars::VERB,
     render::VERB,
     validate::VERB,
+    diff::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
+    ("changes", &["diag", "text", "objects", "contract", "render"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
@@ -45,6 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "report",
             "topology",
             "preflight",
+            "changes",
         ],
     ),
     // 4 shell

@@ -6,7 +6,7 @@
 
 mod checked;
 mod container_linux;
-mod data_url;
+pub(crate) mod data_url;
 mod findings;
 pub mod gaps;
 mod generated;
