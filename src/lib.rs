@@ -28,7 +28,8 @@ pub mod render;
 pub mod report;
 pub mod topology;
 
-// Layer 2½, what follows from rendering: pure. The controller's decisions, and what a node would refuse.
+// Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node, and what a node would refuse.
+pub(crate) mod changes;
 pub(crate) mod preflight;
 pub mod reconcile;
 

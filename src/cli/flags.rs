@@ -112,6 +112,17 @@ pub struct Output {
     pub format: Format,
 }
 
+/// What a verb that compares does with what it finds: `--exit-code`, `--show-secrets`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct Comparing {
+    /// End with 1 when something changes
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Show values of secrets that change
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
 /// Which findings fail the run: `--deny`, `--allow`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct LevelFlags {

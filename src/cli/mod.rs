@@ -8,6 +8,7 @@ mod clusterctl;
 mod completion;
 mod config_repositories;
 mod context;
+mod diff;
 mod dispatch;
 mod exit;
 mod explain;

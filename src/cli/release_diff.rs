@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
+use super::flags::Comparing;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
@@ -51,12 +52,8 @@ struct Diff {
     /// folders, templates and metadata.yaml are compared too, and other files by their bytes.
     #[arg(value_name = "NEW")]
     new: String,
-    /// End with 1 when something changes
-    #[arg(long)]
-    exit_code: bool,
-    /// Show values of secrets that change
-    #[arg(long)]
-    show_secrets: bool,
+    #[command(flatten)]
+    comparing: Comparing,
     /// Print as
     #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -91,11 +88,11 @@ impl Run for Diff {
         let (old, new) = (load(&self.old)?, load(&self.new)?);
         let old = Side { shown: &self.old, files: &old.0, is_folder: old.1 };
         let new = Side { shown: &self.new, files: &new.0, is_folder: new.1 };
-        let comparison = release_diff::run(old, new, self.show_secrets, &context.budget);
+        let comparison = release_diff::run(old, new, self.comparing.show_secrets, &context.budget);
         comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
         let sources: Sources = comparison.sources.into_iter().collect();
         let differs = comparison.difference.as_ref().is_some_and(|difference| !difference.is_empty());
-        let fails = comparison.report.has_errors() || self.exit_code && differs;
+        let fails = comparison.report.has_errors() || self.comparing.exit_code && differs;
         self.show(context, comparison.difference, &comparison.report, &sources);
         Ok(Exit::failing(fails))
     }

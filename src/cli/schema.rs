@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars};
+use super::{diff, inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars};
 use crate::provider;
 use crate::report::json;
 
@@ -29,6 +29,8 @@ struct Schema {
 
 /// All schemas, by name.
 static SCHEMAS: &[Schema] = &[
+    // `diff -o json`.
+    Schema { kind: "diff", make: json::schema_of::<json::Envelope<diff::NodeDiffReport>> },
     // One entry of `findings` in every report.
     Schema { kind: "finding", make: json::finding_schema },
     // `inspect -o json`.

@@ -16,7 +16,7 @@ use crate::shell::input::Limits;
 use crate::text::nearest::nearest;
 
 /// What only a cluster would know.
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub(super) struct Surroundings {
     /// The CAPI release to match: v1.10 to v1.14, main
     #[arg(long, value_name = "VERSION", default_value = "v1.14")]
@@ -53,6 +53,26 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
+    /// The surroundings of two sides, where a version is a range `A..B`: those with A, none without a range, and those with B.
+    ///
+    /// # Errors
+    /// A range without its begin or its end.
+    pub(super) fn range(&self) -> Result<(Option<Self>, Self), Failure> {
+        let (capi, kubernetes) = (ends("capi-version", &self.capi_version)?, self.kubernetes_version.as_deref());
+        let kubernetes = kubernetes.map(|version| ends("kubernetes-version", version)).transpose()?.flatten();
+        if capi.is_none() && kubernetes.is_none() {
+            return Ok((None, self.clone()));
+        }
+        let (mut earlier, mut later) = (self.clone(), self.clone());
+        if let Some((from, to)) = capi {
+            (earlier.capi_version, later.capi_version) = (from, to);
+        }
+        if let Some((from, to)) = kubernetes {
+            (earlier.kubernetes_version, later.kubernetes_version) = (Some(from), Some(to));
+        }
+        Ok((Some(earlier), later))
+    }
+
     /// What the flags ask for.
     ///
     /// # Errors
@@ -73,6 +93,15 @@ impl Surroundings {
             feature_gates: feature_gates(&self.feature_gates)?,
             ..Request::new()
         })
+    }
+}
+
+/// The ends of a range; `None` when it is none.
+fn ends(flag: &str, text: &str) -> Result<Option<(String, String)>, Failure> {
+    match text.split_once("..") {
+        None => Ok(None),
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok(Some((from.to_owned(), to.to_owned()))),
+        Some(_) => Err(Failure::usage(format!("`--{flag} {text}` is no range"), format!("write `--{flag} A..B` with both versions"))),
     }
 }
 

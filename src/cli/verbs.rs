@@ -3,8 +3,9 @@
 use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
-    Context, Exit, Failure, Global, completion, config_repositories, explain, generate, generate_cluster, generate_provider, generate_yaml,
-    init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate, vars, version,
+    Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
+    generate_yaml, init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate,
+    vars, version,
 };
 
 /// The sections of the overview.
@@ -122,6 +123,7 @@ pub static VERBS: &[Verb] = &[
     validate::VERB,
     size::VERB,
     inspect::VERB,
+    diff::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -1,6 +1,7 @@
 //! The verbs: values in, values and a report out. One file a verb; reading and writing is the shell's.
 
 pub mod config_repositories;
+pub mod diff;
 pub mod fix;
 pub mod generate;
 pub mod generate_cluster;

@@ -57,6 +57,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::templates::references::RULES,
     crate::lint::templates::scripts::RULES,
     crate::lint::templates::variables::RULES,
+    crate::ops::diff::RULES,
     crate::ops::fix::RULES,
     crate::ops::generate::RULES,
     crate::ops::init::RULES,

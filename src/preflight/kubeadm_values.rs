@@ -108,9 +108,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// Whether nobody knows here what kubeadm reads: jinja gives the value, or a command writes another one over it.
 fn is_made_on_node(subject: &Subject<'_>, text: &str) -> bool {
-    let commands = fields::items(subject.spec, &["preKubeadmCommands"]).iter().filter_map(Value::as_str);
+    if ["{{", "{%", "$"].iter().any(|sign| text.contains(sign)) {
+        return true;
+    }
     let is_placeholder = !text.contains(char::is_whitespace) && text.len() > 3;
-    ["{{", "{%", "$"].iter().any(|sign| text.contains(sign)) || is_placeholder && commands.into_iter().any(|command| command.contains(text))
+    let mut commands = fields::items(subject.spec, &["preKubeadmCommands"]).iter().filter_map(Value::as_str);
+    is_placeholder && commands.any(|command| subject.budget.charge(command.len()).is_ok() && command.contains(text))
 }
 
 /// The texts at a path of the table.

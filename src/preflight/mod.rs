@@ -18,13 +18,14 @@ mod shell;
 pub(crate) use networks::of_cluster;
 
 use semver::Version;
+use serde_json::Value;
 
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
 use crate::objects::{Object, Pool};
 use crate::render::input::surroundings::Surroundings;
 use crate::render::{Notes, Profile, Rendered, Request, Target};
-use serde_json::Value;
+use crate::text::budget::Budget;
 
 /// A machine that is judged.
 struct Subject<'a> {
@@ -40,6 +41,8 @@ struct Subject<'a> {
     kubernetes: Option<Version>,
     /// Where it is said.
     version_place: Place,
+    /// What the run may spend.
+    budget: &'a Budget,
 }
 
 impl Subject<'_> {
@@ -54,7 +57,8 @@ impl Subject<'_> {
     }
 }
 
-/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those of the user.
+/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those
+/// of the user.
 pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendered: Option<&Rendered>, is_version_said: bool) -> Report {
     let Some(spec) = target.spec() else { return Report::new() };
     let mut notes = Notes::default();
@@ -67,6 +71,7 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         spec,
         profile: request.profile,
         kubernetes: surroundings.as_ref().filter(|_| is_said).and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
+        budget: &request.budget,
         version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
     };
     let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();

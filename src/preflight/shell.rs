@@ -183,6 +183,11 @@ impl<'t> Reader<'t> {
                 self.raw('`', 1, true);
                 return true;
             }
+            // The number of the process.
+            _ if rest.starts_with("$$") => {
+                self.take(2);
+                return true;
+            }
             _ if rest.starts_with("$((") => (&[Open::Arithmetic, Open::Arithmetic], 3),
             _ if rest.starts_with("$(") => (&[Open::Paren("$(")], 2),
             _ if rest.starts_with("${") => (&[Open::Brace], 2),
@@ -386,7 +391,7 @@ mod tests {
             "cat <<-'EOF'\n\ta\n\tEOF\n",
             "echo ${A#'}'} ${#B} $((1 << 2)) \"${C:-\"x\"}\"",
             "case $x in a) echo b;; esac",
-            "echo \"$(echo \"a)\")\" `echo '`'`",
+            "echo \"$(echo \"a)\")\" `echo '\"`",
             "echo $'it\\'s'",
             "cat <<<\"a\"",
             "echo a#'b'",

@@ -19,6 +19,7 @@ mod clusterctl;
 mod clusterctl_engine;
 mod contract;
 mod conversion;
+mod diff;
 mod docs;
 mod doctor;
 mod envsubst;

@@ -47,6 +47,10 @@ const REPORTS: &[(&str, &[&str])] = &[
         "topology-variables",
         &["topology variables examples/topology/harbour.yaml -o json", "topology variables a.yaml -o json"],
     ),
+    (
+        "diff",
+        &["diff examples/worker.yaml --kubernetes-version v1.33.1..v1.34.1 -o json", "diff a.yaml examples/worker.yaml -o json"],
+    ),
     ("validate", &["validate examples/worker.yaml -o json", "validate a.yaml -o json"]),
     ("vars", &["vars templates -o json", "vars t.yaml -o json"]),
 ];

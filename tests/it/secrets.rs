@@ -134,6 +134,11 @@ const RUNS: &[(&str, &[&str])] = &[
     ),
     ("size", &["in", "in -o json", "DOC", "in --infra hetzner --fail-over 1% --all"]),
     ("inspect", &["DOC", "DOC -o json", "DOC --log DOC", "DOC -v 5"]),
+    ("validate", &["in", "in -o json", "in -o sarif", "in -o junit", "in -o github", "in --template -v 5", "DOC"]),
+    (
+        "diff",
+        &["in in --exit-code", "DOC in/0.yaml --exit-code", "in/1.yaml DOC -o json", "DOC --kubernetes-version v1.33.1..v1.34.1"],
+    ),
     ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),

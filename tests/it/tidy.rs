@@ -26,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
+    ("changes", &["diag", "text", "objects", "contract", "render"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
@@ -47,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "report",
             "topology",
             "preflight",
+            "changes",
         ],
     ),
     // 4 shell

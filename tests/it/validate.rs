@@ -202,6 +202,35 @@ fn is_of_quotes(script: &str) -> bool {
     said.contains("looking for matching") || said.contains("here-document")
 }
 
+/// Random scripts out of the signs that mean something: what we call unclosed, bash does not read either.
+#[test]
+fn no_script_that_bash_reads_is_called_unclosed() {
+    const SIGNS: [&str; 24] =
+        ["'", "\"", "`", "$", "(", ")", "{", "}", "<<", "A", "\n", "\\", " ", "#", "a", ";", "&&", "|", "\nA\n", "$(", "${", "<", "-", "="];
+    if !runs(&["bash", "--version"]) {
+        return;
+    }
+    let mut state = 7_u64;
+    let mut next = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    let (mut found, mut wrong) = (0, Vec::new());
+    for _ in 0..600 {
+        let length = 2 + next(14);
+        let script: String = (0..length).map(|_| SIGNS[next(SIGNS.len())]).collect();
+        if script.trim().is_empty() || !is_unclosed(&script) {
+            continue;
+        }
+        found += 1;
+        if bash_reads(&format!("{script}\n")) {
+            wrong.push(format!("{script:?}"));
+        }
+    }
+    assert!(found > 100, "{found}");
+    assert!(wrong.is_empty(), "{} of {found}: {}", wrong.len(), wrong.join("\n"));
+}
+
 fn commands_of_the_corpus() -> BTreeSet<String> {
     let Some(corpus) = shared("corpus") else { return BTreeSet::new() };
     let texts = files_below(&corpus).into_iter().filter(|path| path.to_str().unwrap().ends_with(".yaml"));
@@ -309,4 +338,56 @@ fn hostile_commands_end() {
             &script[..20]
         );
     }
+}
+
+/// What is found for a spec, as `rule` words.
+fn found(spec: &str, flags: &[&str]) -> String {
+    run(&config(spec), flags).1
+}
+
+/// kubernetes-sigs/cluster-api#13339 and #13853: an argument of the kubelet twice, found by the API server after the upgrade to v1beta2.
+#[test]
+fn cluster_api_13339_kubelet_arguments_twice() {
+    let spec = "  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: v, value: \"1\"}, {name: v, value: \"2\"}]}}\n";
+    let report = found(spec, &[]);
+    assert!(
+        report.contains("error[config-rule-broken]") && report.contains("kubeletExtraArgs name must be unique"),
+        "{report}"
+    );
+}
+
+/// kubernetes-sigs/cluster-api#1883 and kubernetes/kubeadm#2509: a role as a label of the kubelet, which then does not start.
+#[test]
+fn cluster_api_1883_role_as_a_label_of_the_kubelet() {
+    let spec =
+        "  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: node-labels, value: \"node-role.kubernetes.io/gpu=\"}]}}\n";
+    let report = found(spec, &[]);
+    assert!(
+        report.contains("error[node-label-restricted]") && report.contains("Cluster API copies to their nodes"),
+        "{report}"
+    );
+}
+
+/// kubernetes/kubeadm#1690: a flag that the API server does not have, found by a timeout of four minutes.
+#[test]
+fn kubeadm_1690_a_flag_that_the_api_server_lost() {
+    let spec = "  clusterConfiguration: {apiServer: {extraArgs: [{name: insecure-port, value: \"0\"}]}}\n  initConfiguration: {}\n";
+    let report = found(spec, &["--kubernetes-version", "v1.34.1"]);
+    assert!(report.contains("error[component-flag-removed]") && report.contains("a.yaml:5:"), "{report}");
+}
+
+/// jitsi/jitsi-meet-infrastructure's `${#ARR[@]}` (users' report jitsi#902): `{#` begins a comment of jinja, and the document ends there.
+#[test]
+fn jitsi_902_the_length_of_an_array_is_a_comment_of_jinja() {
+    let report = found("  preKubeadmCommands: [\"echo ${#ARR[@]}\"]\n", &[]);
+    assert!(report.contains("[cloud-config-jinja]") && report.contains("a.yaml:5:"), "{report}");
+}
+
+/// metal3-io/metal3-dev-env#955: a command before kubeadm that failed and said nothing.
+#[test]
+fn metal3_dev_env_955_a_failure_that_nobody_sees() {
+    let report = found("  preKubeadmCommands: [\"apt-get update && apt-get install -y a || true\", \"curl -L x | sh\"]\n", &[]);
+    assert_eq!(report.matches("warning[command-failure-hidden]").count(), 2, "{report}");
+    let meant = found("  preKubeadmCommands: [\"modprobe a || true\", \"[ -f /a ] && . /a || true\", \"echo a | tee /b\"]\n", &[]);
+    assert!(!meant.contains("command-failure-hidden"), "{meant}");
 }

@@ -60,7 +60,8 @@ pub(super) fn effect(text: &str) -> Effect {
                 continue;
             }
         };
-        let Some(end) = after.find(close) else { return Effect::Unreadable };
+        // The sign that opens is no part of what closes: `{#}` is open.
+        let Some(end) = after[1..].find(close).map(|end| end + 1) else { return Effect::Unreadable };
         let inner = after[1..end].trim_matches(['-', '+', ' ', '\t', '\n']);
         rest = &after[end + close.len()..];
         if close == "%}" && inner == "raw" {
@@ -82,7 +83,7 @@ pub(super) fn effect(text: &str) -> Effect {
 /// Where the text behind `{% endraw %}` begins.
 fn end_of_raw(text: &str) -> Option<usize> {
     text.match_indices("{%").find_map(|(at, _)| {
-        let end = at + text[at..].find("%}")?;
+        let end = at + 2 + text[at + 2..].find("%}")?;
         (text[at + 2..end].trim_matches(['-', '+', ' ']) == "endraw").then_some(end + 2)
     })
 }
@@ -122,5 +123,8 @@ mod tests {
         check("echo {{ ds.meta_data.hostname }", Effect::Unreadable);
         check("echo ${#array[@]}", Effect::Unreadable);
         check("{% raw %}{{ x }}", Effect::Unreadable);
+        for open in ["{#}", "{%}", "{#}${$(a", "{% raw %}{%}"] {
+            check(open, Effect::Unreadable);
+        }
     }
 }

@@ -105,6 +105,7 @@ impl Writer<'_> {
     }
 
     fn lines(&self, sign: char, (source, sources): (&Source, &Sources), lines: Range<usize>, text: &mut String) {
+        let count = line_count(source);
         for line in lines {
             let number = u32::try_from(line + 1).unwrap_or(u32::MAX);
             let shown = MaskedLine::new(source.line(number).unwrap_or_default(), sources.secrets_of_line(source.name(), number)).text;
@@ -115,7 +116,7 @@ impl Writer<'_> {
                 _ => shown,
             };
             let _ = writeln!(text, "{shown}");
-            if line + 1 == line_count(source) && !source.text().ends_with('\n') {
+            if line + 1 == count && !source.text().ends_with('\n') {
                 text.push_str("\\ No newline at end of file\n");
             }
         }

@@ -1,0 +1,137 @@
+//! `diff OLD NEW`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::Comparing;
+use super::surroundings::Surroundings;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::ops::diff::{self, Comparison, MachineChange, Side, text};
+use crate::render::Request;
+use crate::report::Sources;
+use crate::shell::files;
+use crate::shell::input::{self, Inputs, Limits};
+
+pub(super) const VERB: Verb = Verb {
+    words: &["diff"],
+    operands: "OLD [NEW]",
+    summary: "what changes on the nodes, and whether it replaces machines",
+    family: None,
+    group: Group::Render,
+    manner: Manner::Ours,
+    examples: &[
+        "diff examples/worker.yaml examples/worker.yaml",
+        "diff examples/control-plane.yaml --kubernetes-version v1.33.4..v1.34.1",
+        "diff examples/control-plane.yaml --capi-version v1.13..v1.14 -o json",
+    ],
+    action: Action::of::<Arguments>(),
+};
+
+/// How the comparison is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args)]
+struct Arguments {
+    /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data itself; - for standard input
+    #[arg(value_name = "OLD")]
+    old: String,
+    /// The new one; without it OLD is compared with itself under A..B of --kubernetes-version or --capi-version
+    ///
+    /// Machines are matched by what makes them: control plane, MachineDeployment, or the config itself. What is missing is filled in alike on both
+    /// sides, as render does.
+    #[arg(value_name = "NEW")]
+    new: Option<String>,
+    #[command(flatten)]
+    surroundings: Surroundings,
+    #[command(flatten)]
+    comparing: Comparing,
+    /// Print as
+    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodeDiffReport {
+    /// The old side, as it was named.
+    old: String,
+    /// The new side, as it was named.
+    new: String,
+    /// The machines of both sides.
+    machines: Vec<MachineChange>,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let (earlier, later) = self.surroundings.range()?;
+        let is_range = earlier.is_some();
+        if self.new.is_none() && !is_range {
+            return Err(Failure::usage(
+                "`diff` needs two sides",
+                "name NEW, or two versions of OLD: `--kubernetes-version v1.33.4..v1.34.1`, `--capi-version v1.13..v1.14`",
+            ));
+        }
+        let new = self.new.clone().unwrap_or_else(|| self.old.clone());
+        if self.old == "-" && self.new.as_deref() == Some("-") {
+            return Err(Failure::usage("standard input is one side only", "save one of the two into a file"));
+        }
+        let old_inputs = load(&self.old, context)?;
+        let new_inputs = if self.new.is_some() { load(&new, context)? } else { old_inputs.clone() };
+        let sources: Sources = old_inputs.sources.iter().chain(&new_inputs.sources).cloned().collect();
+        let later = Request { budget: Arc::clone(&context.budget), ..later.request()? };
+        let earlier = match earlier {
+            Some(earlier) => Request { budget: Arc::clone(&context.budget), ..earlier.request()? },
+            None => later.clone(),
+        };
+        let old_side = Side::new(self.old.as_str(), old_inputs.sources, old_inputs.report, earlier);
+        let new_side = Side::new(new.as_str(), new_inputs.sources, new_inputs.report, later);
+        let comparison = diff::run(&old_side, &new_side, self.comparing.show_secrets, &context.budget);
+        comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
+        let fails = comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();
+        self.show(context, new, comparison, &sources);
+        Ok(Exit::failing(fails))
+    }
+}
+
+impl Arguments {
+    fn show(self, context: &mut Context<'_>, new: String, comparison: Comparison, sources: &Sources) {
+        let done = text::summary(&comparison);
+        let to = if self.format == Format::Text { To::Stdout } else { To::Stderr };
+        if self.format == Format::Text {
+            let style = context.style(To::Stdout);
+            context.out(&text::text(&comparison, style));
+            context.findings(&comparison.report, sources, To::Stderr);
+            context.summary(&done, &comparison.report, "", to);
+            return;
+        }
+        let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
+        context.json("Diff", body, &comparison.report, sources);
+        context.summary(&done, &comparison.report, "", to);
+    }
+}
+
+/// The files of a side.
+fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
+    let is_there = shown == "-" || files::is_folder(Path::new(shown)) || files::is_file(Path::new(shown));
+    if let Some((revision, path)) = shown.split_once(':').filter(|(revision, path)| !is_there && !revision.is_empty() && !path.is_empty()) {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        return Err(Failure::usage(
+            format!("`{shown}` is no file, and revisions of git are not read"),
+            format!("write `git show {revision}:{path} > /tmp/{file}`, and name that file"),
+        ));
+    }
+    Ok(input::read(&[shown.to_owned()], Limits::default(), &mut context.stdio.stdin)?)
+}

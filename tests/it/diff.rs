@@ -1,0 +1,402 @@
+//! `diff`: nothing differs from itself, releases of Cluster API differ in what is known to differ, and the verdict is Cluster API's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use windlass::diag::Report;
+use windlass::ops::diff::{self, Change, Comparison, Side};
+use windlass::render::{FeatureGates, Profile, Request};
+use windlass::text::budget::Budget;
+use windlass::text::source::Source;
+
+use crate::support::{shared, windlass};
+
+fn request(profile: &str, ignition: bool) -> Request {
+    Request {
+        profile: Profile::parse(profile).unwrap(),
+        stand_ins: false,
+        token: Some("abcdef.0123456789abcdef".into()),
+        feature_gates: FeatureGates { ignition, ..FeatureGates::default() },
+        ..Request::new()
+    }
+}
+
+fn side(name: &str, text: &[u8], request: Request) -> Side {
+    Side::new(name, vec![Source::new(name, String::from_utf8_lossy(text).into_owned())], Report::new(), request)
+}
+
+fn compared(old: &Side, new: &Side) -> Comparison {
+    diff::run(old, new, false, &Arc::new(Budget::default()))
+}
+
+/// A vector with data: its name, release, input and expected data, and whether it is of Ignition.
+struct Vector {
+    name: String,
+    profile: String,
+    input: Vec<u8>,
+    expected: Vec<u8>,
+    ignition: bool,
+}
+
+fn vectors() -> Option<Vec<Vector>> {
+    let root = shared("vectors/render")?;
+    let index: Value = serde_json::from_slice(&fs::read(root.join("index.json")).unwrap()).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    // A control plane that is only referred to is no whole object there.
+    let is_whole = |case: &&Value| {
+        case["expected"] != "expected.error.txt" && !["cpref", "template-version"].iter().any(|part| text(&case["name"]).contains(part))
+    };
+    let of_case = |case: &Value| Vector {
+        name: text(&case["name"]),
+        profile: text(&case["profile"]).split("-ae7ff").next().unwrap().to_owned(),
+        input: fs::read(root.join(text(&case["name"])).join("input.yaml")).unwrap(),
+        expected: fs::read(root.join(text(&case["name"])).join(text(&case["expected"]))).unwrap(),
+        ignition: case["format"] == "ignition",
+    };
+    Some(index["cases"].as_array().unwrap().iter().filter(is_whole).map(of_case).collect())
+}
+
+/// What we render, and what Cluster API's own code wrote, also as the Secret in which a cluster has it.
+#[test]
+fn nothing_differs_from_itself() {
+    let Some(vectors) = vectors() else { return };
+    let mut wrong = Vec::new();
+    for vector in &vectors {
+        let request = || request(&vector.profile, vector.ignition);
+        let secret = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ntype: cluster.x-k8s.io/secret\ndata: {{value: {}}}\n",
+            STANDARD.encode(&vector.expected)
+        );
+        let sides = [side("input.yaml", &vector.input, request()), side("secret.yaml", secret.as_bytes(), request())];
+        for (old, new) in [(0, 0), (1, 1), (0, 1)] {
+            let comparison = compared(&sides[old], &sides[new]);
+            let is_same = comparison.machines.len() == 1 && comparison.machines[0].change == Change::Same;
+            let digests = comparison.machines.first().map(|machine| machine.old_digest == machine.new_digest);
+            if !is_same || digests != Some(true) || comparison.differs() {
+                wrong.push(format!("{} {old} {new}: {:?}", vector.name, comparison.machines));
+            }
+        }
+    }
+    assert!(vectors.len() > 380, "{}", vectors.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A change between two releases that is one of the known ones: a word that its line or the name of its part holds, and the kind of part.
+type Known = (&'static str, &'static str);
+
+/// The lines that differ between two releases, over all vectors that both take, by what they are; those that nothing explains fail.
+fn between(from: &str, to: &str, known: &[Known]) -> BTreeMap<&'static str, usize> {
+    let Some(vectors) = vectors() else { return BTreeMap::new() };
+    let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut unknown = Vec::new();
+    let mut both = 0;
+    for vector in &vectors {
+        let sides = [from, to].map(|profile| side("input.yaml", &vector.input, request(profile, vector.ignition)));
+        let comparison = compared(&sides[0], &sides[1]);
+        both += comparison.machines.len();
+        for part in comparison.machines.iter().flat_map(|machine| &machine.parts) {
+            let of_attributes = part.attributes.iter().map(|change| format!("{}: {:?} {:?}", change.name, change.old, change.new));
+            let of_lines = part.lines.iter().filter(|line| line.starts_with(['-', '+'])).cloned();
+            for line in of_attributes.chain(of_lines) {
+                let shown = format!("{} {line}", part.name);
+                match known.iter().find(|(word, kind)| shown.contains(word) && part.kind == *kind) {
+                    Some((word, _)) => *seen.entry(word).or_default() += 1,
+                    None => unknown.push(format!("{}: {} {}: {line}", vector.name, part.kind, part.name)),
+                }
+            }
+        }
+    }
+    assert!(both > 100, "{from}..{to}: only {both} inputs are taken by both");
+    unknown.truncate(40);
+    assert!(unknown.is_empty(), "{from}..{to}\n{}", unknown.join("\n"));
+    seen
+}
+
+/// cabpk.md §0: the columns v1.12, v1.13 and v1.14.0 differ in no byte for what all of them take.
+#[test]
+fn releases_with_the_same_bytes_do_not_differ() {
+    between("v1.12.11", "v1.13.6", &[]);
+    between("v1.13.6", "v1.14.0", &[]);
+}
+
+/// cabpk.md §0: the systemd unit calls the script with bash.
+#[test]
+fn the_unit_of_ignition_is_all_that_main_changes() {
+    let seen = between("v1.14.0", "main", &[("ExecStart=", "section")]);
+    assert!(seen.is_empty() || seen["ExecStart="] >= 2, "{seen:?}");
+}
+
+/// cabpk.md §0: client-go 0.34 writes no `preferences` into the kubeconfig for discovery.
+#[test]
+fn the_kubeconfig_is_all_that_v1_12_changes() {
+    let seen = between("v1.11.10", "v1.12.11", &[("preferences: {}", "file")]);
+    assert!(shared("vectors/render").is_none() || seen.contains_key("preferences: {}"), "{seen:?}");
+}
+
+/// cabpk.md §0, the column v1.10, and §1.4: what the conversion of v1.11 drops, restores and rounds.
+#[test]
+fn the_first_release_with_v1beta2_changes_what_is_known() {
+    const ROWS: [&str; 9] = [
+        "imagePullPolicy: IfNotPresent",
+        "kubernetesVersion: ",
+        "clusterName: ",
+        "podSubnet: ",
+        "serviceSubnet: ",
+        "dnsDomain: ",
+        "dataDir: \"\"",
+        "kubeadm-bootstrap-script",
+        "append: None Some(\"false\")",
+    ];
+    // Of an empty `etcd.local`, of the script that tries again, of durations that become seconds, and of what an annotation restores.
+    const BESIDE: [&str; 10] = [
+        "etcd:",
+        "  local:",
+        "kubeadm join --config",
+        "controlPlaneComponentHealthCheck: ",
+        "timeout: 1m30",
+        "tlsBootstrap: 1m30",
+        "ttl: 24h0m0",
+        "timeouts:",
+        "discovery: 1m17s",
+        "kubeletHealthCheck: 11s",
+    ];
+    let of = |words: &[&'static str]| -> Vec<Known> {
+        words.iter().flat_map(|word| ["file", "commands", "section"].map(|kind| (*word, kind))).collect()
+    };
+    let seen = between(
+        "v1.10.10",
+        "v1.11.10",
+        &[
+            of(&ROWS),
+            of(&BESIDE),
+            vec![("enabled: ", "section"), ("inactive: ", "user"), ("_setup -null", "section"), ("servers: null", "section")],
+        ]
+        .concat(),
+    );
+    let missing: Vec<_> = ROWS.iter().filter(|row| !seen.contains_key(*row)).collect();
+    assert!(shared("vectors/render").is_none() || missing.is_empty(), "{missing:?} of {seen:?}");
+}
+
+fn run(old: &str, new: &str, flags: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("old.yaml"), old).unwrap();
+    fs::write(folder.path().join("new.yaml"), new).unwrap();
+    let output = windlass(folder.path()).args(["diff", "old.yaml", "new.yaml"]).args(flags).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: cp}
+spec:
+  replicas: 3
+  version: v1.34.1
+  machineTemplate: {spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: a}}}
+  kubeadmConfigSpec:
+    clusterConfiguration: {dns: {imageTag: v1.12.1}, certificatesDir: /etc/kubernetes/pki}
+    files: [{path: /etc/a, content: one}]
+";
+
+/// Cluster API's own rules: `UpToDate` of the control plane, and its webhook.
+#[test]
+fn control_planes_are_judged_as_cluster_api_does() {
+    let check = |old: &str, new: &str, verdict: &str| {
+        let (code, report, _) = run(CONTROL_PLANE, &CONTROL_PLANE.replace(old, new), &[]);
+        assert_eq!(code, Some(0), "{report}");
+        assert!(report.starts_with(&format!("KubeadmControlPlane/cp init: {verdict}, ")), "{old} => {new}: {report}");
+    };
+    check("content: one", "content: two", "rollout");
+    check("v1.34.1", "v1.34.2", "rollout");
+    check("name: a}}}", "name: b}}}", "rollout");
+    check("v1.12.1", "v1.12.2", "in place");
+    check("replicas: 3", "replicas: 5", "in place");
+    check("/etc/kubernetes/pki", "/etc/pki", "refused");
+    check("name: cp", "name: cp", "none");
+}
+
+fn workers(template: &str, content: &str, version: &str) -> String {
+    format!(
+        "apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {{name: md}}
+spec:
+  clusterName: c
+  template:
+    spec:
+      clusterName: c
+      version: {version}
+      bootstrap: {{configRef: {{apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: {template}}}}}
+      infrastructureRef: {{apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: i}}
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {{name: {template}}}
+spec: {{template: {{spec: {{files: [{{path: /etc/a, content: {content}}}]}}}}}}
+"
+    )
+}
+
+/// The book: "Updating Bootstrap Templates"; `MachineTemplateUpToDate`.
+#[test]
+fn workers_are_replaced_by_reference_and_version() {
+    let old = workers("a", "one", "v1.34.1");
+    for (new, said) in [
+        (workers("b", "two", "v1.34.1"), "rollout, MachineDeployment/md points to another KubeadmConfigTemplate"),
+        (workers("a", "one", "v1.34.2"), "rollout, MachineDeployment/md goes from Kubernetes v1.34.1 to v1.34.2"),
+        (workers("a", "two", "v1.34.1"), "none, a KubeadmConfigTemplate that is edited in place replaces no machine"),
+        (old.replace("clusterName: c\n  template", "clusterName: c\n  replicas: 4\n  template"), "in place"),
+        (old.clone(), "none, nothing changes"),
+    ] {
+        let (_, report, _) = run(&old, &new, &[]);
+        assert!(report.starts_with(&format!("MachineDeployment/md worker-join: {said}")), "{said}: {report}");
+    }
+}
+
+#[test]
+fn files_commands_and_users_are_told_with_their_fields() {
+    let config =
+        |spec: &str| format!("apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n{spec}");
+    let old = config(
+        "  files: [{path: /etc/a, content: \"a\\nb\\n\", permissions: \"0644\"}]\n  preKubeadmCommands: [one]\n  users: [{name: u}]\n",
+    );
+    let new = config(
+        "  files: [{path: /etc/a, content: \"a\\nc\\n\", permissions: \"0600\"}]\n  preKubeadmCommands: [one, two]\n  users: [{name: v}]\n",
+    );
+    let (code, report, talk) = run(&old, &new, &[]);
+    assert_eq!(code, Some(0), "{talk}");
+    for line in [
+        "  /etc/a   spec.files[0]\n    permissions: 0644 → 0600\n",
+        "    -b\n    +c\n",
+        "  commands runcmd\n",
+        "    +two\n",
+        "  added user v\n",
+        "  removed user u\n",
+    ] {
+        assert!(report.contains(line), "{line:?}: {report}");
+    }
+    assert!(talk.contains("note: filled in alike on both sides: "), "{talk}");
+    assert_eq!(run(&old, &new, &["--exit-code"]).0, Some(1));
+    assert_eq!(run(&old, &old, &["--exit-code"]).0, Some(0));
+    let json: Value = serde_json::from_str(&run(&old, &new, &["-o", "json"]).1).unwrap();
+    assert_eq!((&json["kind"], &json["machines"][0]["verdict"]), (&Value::from("Diff"), &Value::from("none")));
+    assert_ne!(json["machines"][0]["oldDigest"], json["machines"][0]["newDigest"]);
+}
+
+/// What the next upgrade changes, and that an upgrade of Cluster API replaces nothing.
+#[test]
+fn versions_of_one_input_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cp.yaml"), CONTROL_PLANE).unwrap();
+    let of = |flags: &[&str]| {
+        let output = windlass(folder.path()).args(["diff", "cp.yaml"]).args(flags).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (_, report, _) = of(&["--kubernetes-version", "v1.30.1..v1.31.2"]);
+    assert!(report.contains("init: rollout, KubeadmControlPlane/cp goes from Kubernetes v1.30.1 to v1.31.2"), "{report}");
+    assert!(
+        report.contains("    -apiVersion: kubeadm.k8s.io/v1beta3\n") && report.contains("    +apiVersion: kubeadm.k8s.io/v1beta4\n"),
+        "{report}"
+    );
+    let (_, report, _) = of(&["--capi-version", "v1.12.1..v1.12.2", "--kubernetes-version", "v1.36.0"]);
+    assert!(report.contains("none, an upgrade of Cluster API replaces no machine"), "{report}");
+    assert!(report.contains("    -  ControlPlaneKubeletLocalMode: true\n"), "{report}");
+    for (flags, help) in [
+        (&[][..], "--kubernetes-version v1.33.4..v1.34.1"),
+        (&["--capi-version", "v1.13.."], "write `--capi-version A..B`"),
+        (&["--capi-version", "v1.9..v1.14"], "CAPI v1.9 is not known"),
+    ] {
+        let (code, _, talk) = of(flags);
+        assert!(code == Some(2) && talk.contains(help), "{talk}");
+    }
+}
+
+#[test]
+fn revisions_of_git_are_refused_with_the_line_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yaml"), CONTROL_PLANE).unwrap();
+    let output = windlass(folder.path()).args(["diff", "HEAD~1:deploy/a.yaml", "a.yaml"]).output().unwrap();
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{talk}");
+    assert!(talk.contains("git show HEAD~1:deploy/a.yaml > "), "{talk}");
+}
+
+fn secret(file: &str, token: &str, password: &str) -> String {
+    let data = format!(
+        "## template: jinja\n#cloud-config\nwrite_files:\n- {{path: /etc/key, permissions: '0600', content: {file}}}\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    discovery: {{bootstrapToken: {{token: {token}}}}}\nruncmd: [\"join --token {token}\"]\nusers: [{{name: u, passwd: {password}}}]\n"
+    );
+    format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data))
+}
+
+/// Data Secrets: what only its owner may read on the node, tokens and passwords are told to change, and not shown.
+#[test]
+fn secrets_are_told_to_change_and_not_shown() {
+    let old = secret("canary-1", "aaaaaa.0123456789abcdef", "canary-2");
+    let new = secret("canary-3", "bbbbbb.0123456789abcdef", "canary-4");
+    for format in ["text", "json"] {
+        let (code, report, talk) = run(&old, &new, &["-o", format]);
+        assert_eq!(code, Some(0), "{talk}");
+        assert!(!report.contains("canary") && !report.contains("0123456789abcdef") && !talk.contains("canary"), "{report}");
+        assert!(report.contains("/etc/key") && report.contains("secret: 1 line before, 1 line now"), "{report}");
+        assert!(report.contains("only a secret differs"), "{report}");
+        assert!(!report.contains("kubeadm-join-config"), "{report}");
+    }
+    let (_, report, _) = run(&old, &new, &["--show-secrets"]);
+    assert!(report.contains("-canary-1") && report.contains("+canary-3") && report.contains("canary-4"), "{report}");
+}
+
+/// A class whose template changes gets a successor of it, which replaces machines.
+#[test]
+fn topologies_are_planned_first() {
+    let text = fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml")).unwrap();
+    let (_, report, _) = run(&text, &text, &[]);
+    assert!(report.lines().filter(|line| line.contains(": none, nothing changes")).count() >= 2, "{report}");
+    let from = text.lines().find(|line| line.trim_start().starts_with("version: v")).unwrap().trim();
+    let (_, report, _) = run(&text, &text.replace(from, "version: v1.34.9"), &[]);
+    assert!(
+        report.contains(": rollout, MachineDeployment/") && report.contains(": rollout, KubeadmControlPlane/"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_side_without_machines_is_an_error() {
+    let nothing = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    let (code, _, talk) = run(nothing, CONTROL_PLANE, &[]);
+    assert_eq!(code, Some(1));
+    assert!(talk.contains("error[diff-machine-missing]: old.yaml holds no machine"), "{talk}");
+}
+
+/// Data of somebody else: bombs, broken documents, signs for the terminal.
+#[test]
+fn hostile_data_is_compared_too() {
+    let of = |data: &[u8]| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data));
+    let bomb = format!("#cloud-config\na: &a [x]\n{}", (0..40).map(|i| format!("b{i}: &b{i} [*a, *a]\n")).collect::<String>());
+    let many: String = (0..30_000).map(|line| format!("# {line}\n")).collect();
+    for data in
+        [b"\x1f\x8bnonsense".to_vec(), b"#cloud-config\n- [".to_vec(), b"{\"ignition\": [".to_vec(), bomb.into_bytes(), many.into_bytes()]
+    {
+        let (code, report, talk) = run(&of(&data), &of(b"#cloud-config\nruncmd: [\"a\x1b[2J\"]\n"), &[]);
+        assert_eq!(code, Some(0), "{talk}");
+        assert!(!report.contains('\u{1b}'), "{report}");
+    }
+}
+
+/// kubernetes-sigs/cluster-api#8858 and #9631: a new token in a pool's data is no reason to replace its machines.
+#[test]
+fn cluster_api_9631_a_new_token_changes_nothing() {
+    let input = |token: &str| {
+        format!(
+            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  joinConfiguration:\n    discovery: {{bootstrapToken: {{token: {token}, apiServerEndpoint: \"a:6443\", caCertHashes: [\"sha256:{token}\"]}}}}\n"
+        )
+    };
+    let (code, report, talk) = run(&input("aaaaaa.0123456789abcdef"), &input("bbbbbb.0123456789abcdef"), &["--exit-code"]);
+    assert_eq!(code, Some(0), "{report}{talk}");
+    assert!(
+        talk.contains("bootstrap tokens, hashes of the CA's key and the cluster's certificates are not compared"),
+        "{talk}"
+    );
+}
