@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
 use super::refused::{Refused, invalid};
-use super::{CLASS_REFUSED, CLUSTER_REFUSED, names};
+use super::{CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, names};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule};
 use crate::objects::Object;
@@ -35,71 +35,30 @@ fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagno
     Diagnostic::of(refused.rule.unwrap_or(rule), refused.text.lines().next().unwrap_or_default())
         .at(refused.part.place())
         .upstream(upstream)
+        .help(advice::of(&refused.text))
 }
 
 /// What the API server refuses by the CRD.
-fn by_schema(object: &Object, rule: &'static Rule, schema: &Value) -> Vec<Diagnostic> {
-    let schema = Schema::from_json(schema).expect("internal error: the schema is one");
+fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagnostic> {
     let mut violations = schema.validate(object.value());
     violations.sort_by_key(ToString::to_string);
     let upstream = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let finding = |violation: &crate::schema::Violation| {
-        Diagnostic::of(rule, violation.to_string()).at(object.place(&violation.path)).upstream(upstream.clone())
+        let text = violation.to_string();
+        let help = advice::of(&text);
+        Diagnostic::of(rule, text).at(object.place(&violation.path)).upstream(upstream.clone()).help(help)
     };
     violations.iter().map(finding).collect()
 }
 
-fn text(least: u32, most: u32) -> Value {
-    json!({"type": "string", "minLength": least, "maxLength": most})
-}
-
-/// The part of the CRD of ClusterClasses that bounds what patches and variables may be.
-fn class_schema() -> Value {
-    let names = json!({"type": "object", "properties": {"names": {"type": "array", "maxItems": 100, "items": text(1, 256)}}});
-    let match_resources = json!({"type": "object", "minProperties": 1, "properties": {
-        "controlPlane": {"type": "boolean"}, "infrastructureCluster": {"type": "boolean"},
-        "machineDeploymentClass": names, "machinePoolClass": names,
-    }});
-    let operation = json!({"type": "object", "required": ["op", "path"], "properties": {
-        "op": {"type": "string", "enum": ["add", "replace", "remove"]},
-        "path": text(1, 512),
-        "valueFrom": {"type": "object", "properties": {"template": text(1, 10240), "variable": text(1, 256)}},
-    }});
-    let definition = json!({"type": "object", "required": ["jsonPatches", "selector"], "properties": {
-        "jsonPatches": {"type": "array", "minItems": 1, "maxItems": 100, "items": operation},
-        "selector": {"type": "object", "required": ["apiVersion", "kind", "matchResources"], "properties": {"matchResources": match_resources}},
-    }});
-    let patch = json!({"type": "object", "required": ["name"], "properties": {
-        "name": text(1, 256), "enabledIf": text(1, 256), "definitions": {"type": "array", "maxItems": 100, "items": definition},
-    }});
-    let variable = json!({"type": "object", "required": ["name", "required", "schema"], "properties": {
-        "name": text(1, 256), "required": {"type": "boolean"},
-    }});
-    let workers = json!({"type": "array", "maxItems": 100, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["class"],
-        "items": {"type": "object", "required": ["class"], "properties": {"class": text(1, 256)}}});
-    json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
-        "patches": {"type": "array", "maxItems": 1000, "items": patch},
-        "variables": {"type": "array", "maxItems": 1000, "items": variable},
-        "workers": {"type": "object", "properties": {"machineDeployments": workers, "machinePools": workers}},
-    }}}})
-}
-
-/// The part of the CRD of Clusters that a topology breaks.
-fn cluster_schema() -> Value {
-    let workers = json!({"type": "array", "maxItems": 2000, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
-        "items": {"type": "object", "required": ["class", "name"], "properties": {"class": text(1, 256), "name": text(1, 63)}}});
-    json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"topology": {"type": "object", "properties": {
-        "workers": {"type": "object", "properties": {"machineDeployments": workers, "machinePools": workers}},
-    }}}}}})
-}
-
 /// What is refused of a class: first by the API server, else by the webhook.
 pub(super) fn of_class(class: &Class<'_>, budget: &Budget) -> Vec<Diagnostic> {
-    let by_schema = by_schema(class.object, &CLASS_REFUSED, &class_schema());
+    let by_schema = by_schema(class.object, &CLASS_REFUSED, definitions::of_class(class.object));
     if !by_schema.is_empty() {
         return by_schema;
     }
-    let mut refused = naming(class, budget);
+    let mut refused = machine_admission::of_class(class);
+    refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
     if refused.is_empty() { Vec::new() } else { by_webhook(class.object, &CLASS_REFUSED, refused) }
@@ -179,7 +138,7 @@ fn schema_faults(schema: &Value, field: &str, budget: &Budget) -> Vec<(FieldPath
 
 /// What is refused of a Cluster beside its variables: by the API server, else by the webhook.
 pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Vec<Diagnostic> {
-    let by_schema = by_schema(cluster.object, &CLUSTER_REFUSED, &cluster_schema());
+    let by_schema = by_schema(cluster.object, &CLUSTER_REFUSED, definitions::of_cluster(cluster.object));
     if !by_schema.is_empty() {
         return by_schema;
     }
@@ -196,6 +155,7 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
         }
         refused.extend(worker_classes(cluster, class));
     }
+    refused.extend(machine_admission::autoscaled(cluster, class));
     if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
 }
 

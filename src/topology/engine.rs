@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::class::Class;
 use super::items::{Item, Write, keep};
 use super::json_patch::{self, Operation};
-use super::made::{pay, weight};
+use super::made::{PLAN_LESS, pay, weight};
 use super::origins;
 use super::part::Part;
 use super::scope::Scope;
@@ -13,7 +13,7 @@ use super::usage::names_in;
 use super::values::{Failure, is_enabled, value};
 use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED};
 use crate::diag::{Diagnostic, Remedy, Report, Setting};
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, Exceeded};
 
 /// What stands before each message of the engine.
 const STEP: &str = "error computing the desired state of the Cluster topology: failed to apply patches: ";
@@ -45,7 +45,8 @@ pub(super) fn apply(
             && !items.iter().any(|item| definitions(patch).any(|definition| item.matches(&definition.field("selector"))))
         {
             let message = format!("the patch `{}` is for no template of this topology", name(patch));
-            report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()));
+            let help = "name in its selectors a template that the class uses, or leave it for other Clusters of the class";
+            report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()).help(help));
         }
         for (at, operations) in generated {
             if let Err(finding) = change(patch, &mut items[at], operations, budget) {
@@ -180,16 +181,18 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
         if let op @ ("copy" | "move") = operation.field("op").text() {
             let shown = format!("{{\"op\":\"{op}\",\"path\":{}}}", crate::text::go::json(operation.field("path").value));
             let reason = format!("invalid operation {shown}: failed to decode 'from': operation, missing from field: missing value");
-            return Err(failed(operation, "decoding", &reason, format!("the operation `{op}` is none of a ClusterClass")).into());
+            return Err(failed(operation, "decoding", &reason, format!("the operation `{op}` is none of a ClusterClass"))
+                .help("write `add`, `replace` or `remove`")
+                .into());
         }
     }
     let Some(original) = item.template.as_object().cloned() else { return Ok(()) };
-    budget.charge(weight(&item.template)).map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+    let spent = |spent: Exceeded| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()).help(PLAN_LESS);
+    budget.charge(weight(&item.template)).map_err(spent)?;
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
         let followed = origins::follow(&mut item.origins, &item.template, &operation, item.writes.len(), budget);
-        let spent = budget.charge(path.len()).and(followed);
-        spent.map_err(|spent| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()))?;
+        budget.charge(path.len()).and(followed).map_err(spent)?;
         json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));

@@ -68,7 +68,7 @@ fn name(input: &Input<'_>, worker: &Worker<'_>, class: &WorkerClass<'_>, is_pool
             worker.name
         );
         let message = format!("the name of the {kind} for topology `{}` cannot be made", worker.name);
-        Diagnostic::of(&NAME_FAILS, message).at(class.naming.place()).upstream(upstream).into()
+        Diagnostic::of(&NAME_FAILS, message).at(class.naming.place()).upstream(upstream).help(names::HELP).into()
     })
 }
 

@@ -5,15 +5,18 @@
 //! converted nor defaulted, as the engine itself takes them.
 
 mod admission;
+mod advice;
 mod against;
 mod blueprint;
 mod class;
 mod cluster;
+mod definitions;
 mod engine;
 mod input;
 mod items;
 mod json_patch;
 mod lookup;
+mod machine_admission;
 mod machines;
 mod made;
 mod names;

@@ -9,6 +9,9 @@ use crate::text::go::value::Value as GoValue;
 
 /// What stands for the five characters that Cluster API draws for each object.
 pub const RANDOM: &str = "xxxxx";
+/// What helps where a template of names gives none.
+pub(super) const HELP: &str =
+    "write a template of `.cluster.name`, `.random` and the `topologyName` of its kind, without functions of sprig";
 /// The longest name, without its random part.
 const LONGEST_BASE: usize = 63 - RANDOM.len();
 

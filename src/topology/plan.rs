@@ -207,7 +207,9 @@ fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: 
         for (name, value) in values {
             let gaps = compiled.get(name.as_str()).map(|variable| variable.not_evaluable(value, budget)).unwrap_or_default();
             report.extend(gaps.into_iter().map(|gap| {
-                Diagnostic::of(&VARIABLE_UNJUDGED, format!("a rule of variable `{name}` cannot be judged: {gap}")).at(part.place())
+                Diagnostic::of(&VARIABLE_UNJUDGED, format!("a rule of variable `{name}` cannot be judged: {gap}"))
+                    .at(part.place())
+                    .help("have it judged by a server, in a dry run")
             }));
         }
     }

@@ -77,7 +77,10 @@ fn slot(input: &Input<'_>, slot: &Slot<'_>, found: &Object, metadata: &Value, wh
             found.kind(),
             fields::kind(&made)
         );
-        Diagnostic::of(&NAME_FAILS, format!("the name of the {what} cannot be made")).at(slot.naming.place()).upstream(upstream)
+        Diagnostic::of(&NAME_FAILS, format!("the name of the {what} cannot be made"))
+            .at(slot.naming.place())
+            .upstream(upstream)
+            .help(names::HELP)
     })?;
     let existing =
         input.cluster.object.text(&["spec", if what == "ControlPlane" { "controlPlaneRef" } else { "infrastructureRef" }, "name"]);

@@ -124,6 +124,47 @@ fn values_are_judged() {
     );
 }
 
+/// In Cluster API's words, at the field.
+#[test]
+fn webhooks_judge_rollouts_health_checks_and_replicas() {
+    let class = "    - class: worker\n      bootstrap:";
+    let with = |more: &str| changed(class, &format!("    - class: worker\n{more}      bootstrap:"));
+    let text = with("      rollout: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}\n");
+    check(
+        &text,
+        "topology-class-refused",
+        line_of(&text, "rollingUpdate: {"),
+        "maxUnavailable and maxSurge cannot both be 0",
+    );
+    let text = with("      rollout: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: many}}}\n");
+    check(&text, "topology-class-refused", line_of(&text, "maxSurge: many"), "invalid type: string is not a percentage");
+    let text = with("      healthCheck: {checks: {nodeStartupTimeoutSeconds: 5}}\n");
+    check(
+        &text,
+        "topology-class-refused",
+        line_of(&text, "nodeStartupTimeoutSeconds"),
+        "Invalid value: 5: must be at least 30s",
+    );
+    let text = with("      healthCheck: {remediation: {maxInFlight: a%}}\n");
+    check(&text, "topology-class-refused", line_of(&text, "maxInFlight"), "parsing \"a\": invalid syntax");
+    let sound = with("      healthCheck: {checks: {nodeStartupTimeoutSeconds: 0}, remediation: {maxInFlight: 20%}}\n");
+    assert!(planned(&sound).report.is_empty(), "{:?}", planned(&sound).report);
+    let annotation = "{annotations: {cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size: \"1\"}}";
+    let text = changed("        replicas: 2\n", &format!("        replicas: 2\n        metadata: {annotation}\n"));
+    check(
+        &text,
+        "topology-cluster-refused",
+        line_of(&text, "replicas: 2"),
+        "same MachineDeploymentTopology has autoscaler annotations",
+    );
+    let text = with(&format!("      metadata: {annotation}\n"));
+    check(&text, "topology-cluster-refused", line_of(&text, "replicas: 2"), "source class \"worker\"");
+    assert!(planned(&text.replacen("        replicas: 2\n", "", 1)).report.is_empty());
+    let text = changed("kind: WindlassConfigTemplate, name: harbour-worker", "kind: WindlassConfig, name: harbour-worker");
+    let refused = planned(&text);
+    assert!(refused.report.findings()[0].message.contains("template kind must be of form"), "{:?}", refused.report);
+}
+
 #[test]
 fn a_patch_for_nothing_is_told_and_changes_nothing() {
     let text = changed("      - class: worker\n        name: gpu", "      - class: other\n        name: gpu");

@@ -38,6 +38,8 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
     scenario("templates::examples_are_taken", templates::examples_are_taken),
     scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
+    scenario("topology::plans_are_what_v1_12_makes", topology::plans_are_what_v1_12_makes),
+    scenario("topology::plans_are_what_v1_14_makes", topology::plans_are_what_v1_14_makes),
     scenario("manager::clusters_come_up", manager::clusters_come_up),
     scenario("manager::configs_of_the_corpus_get_their_data", manager::configs_of_the_corpus_get_their_data),
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),

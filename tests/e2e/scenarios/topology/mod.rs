@@ -1,4 +1,10 @@
-//! A Cluster made from our ClusterClass by the real topology controller.
+//! Clusters of ClusterClasses under the real topology controller: of our class, of those of others, of random ones.
+
+mod comparison;
+mod inputs;
+mod parity;
+mod random;
+mod stand_ins;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,6 +18,7 @@ use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, installation, wait};
+pub(crate) use parity::{plans_are_what_v1_12_makes, plans_are_what_v1_14_makes};
 
 const SOON: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(180);
@@ -169,6 +176,11 @@ fn get(plane: &ControlPlane, api_version: &str, kind: &str, name: &str) -> Value
 fn clones(plane: &ControlPlane) -> Vec<Value> {
     let all = plane.api.list(&Version::V1Beta2.api_version(), "WindlassConfigTemplate", Some(NAMESPACE));
     all.into_iter().filter(is_of_topology).collect()
+}
+
+/// A text; empty when there is none.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 fn is_of_topology(object: &Value) -> bool {

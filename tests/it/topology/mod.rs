@@ -1,5 +1,7 @@
 //! What a ClusterClass makes of a Cluster is what Cluster API's own engine makes of it, or its refusal.
 
+mod properties;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -85,7 +87,7 @@ fn topologies_are_what_cluster_api_makes_of_them() {
     assert!(failures.is_empty(), "{} of {} cases differ:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
-/// Every finding stands in the user's file.
+/// Every finding stands in the user's file and says what to do.
 #[test]
 fn findings_have_their_place() {
     let Some(folder) = shared("vectors/topology") else { return };
@@ -97,6 +99,7 @@ fn findings_have_their_place() {
         for finding in topology::plan(&pool, None, false, &Budget::default()).report.findings() {
             let place = &finding.place;
             assert!(place.file.as_deref() == Some("input.yaml") && place.span.is_some(), "{name}: {finding:?}");
+            assert!(finding.help.is_some(), "{name}: {finding:?}");
         }
     }
 }

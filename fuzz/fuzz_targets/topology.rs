@@ -1,0 +1,21 @@
+//! Documents of foreign bytes to the objects of topologies: nothing panics, a refusal says why, and what is planned can be planned again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use windlass::objects::Pool;
+use windlass::ops::render::{Selection, run, with_topologies};
+use windlass::render::Request;
+use windlass::text::budget::Budget;
+use windlass::text::source::Source;
+use windlass::topology::{Options, plan};
+
+fuzz_target!(|input: (bool, bool, &str)| {
+    let (allows_external, skips_admission, text) = input;
+    let read = || Pool::read(&[Source::new("input", text)], &Budget::default()).0;
+    let options = Options { allows_external, skips_admission };
+    let (first, again) = (plan(&read(), &options, &Budget::default()), plan(&read(), &options, &Budget::default()));
+    assert!(!first.objects.is_empty() || first.report.has_errors(), "a refusal says why");
+    assert!(first.objects == again.objects, "the same input gives the same objects");
+    let (pool, topologies) = with_topologies(read(), allows_external, &Budget::default());
+    drop(run(&pool, &topologies, &Request::default(), &Selection::All));
+});

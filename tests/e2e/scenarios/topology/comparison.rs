@@ -1,0 +1,118 @@
+//! Objects of a plan beside those of the server: equal but for drawn characters and what the server defaults.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use windlass::topology::{Desired, RANDOM};
+
+use super::text;
+use crate::harness::control_plane::ControlPlane;
+
+/// Fields of core's own kinds that its webhooks and controllers fill in.
+const FILLED_IN: &[&str] = &[
+    "metadata.annotations",
+    "metadata.annotations.machinedeployment.clusters.x-k8s.io/revision",
+    "metadata.labels.cluster.x-k8s.io/cluster-name",
+    "spec.deletion",
+    "spec.deletion.order",
+    "spec.replicas",
+    "spec.rollout",
+    "spec.rollout.strategy",
+    "spec.selector.matchLabels.cluster.x-k8s.io/deployment-name",
+    "spec.template.metadata.labels.cluster.x-k8s.io/deployment-name",
+    "spec.template.spec.deletion",
+    "spec.template.spec.deletion.nodeDeletionTimeoutSeconds",
+];
+
+/// Everything in which the objects of a namespace differ from a plan.
+pub(super) fn differences(plane: &ControlPlane, namespace: &str, planned: &[Desired], release: &str) -> Vec<String> {
+    let mut different = Vec::new();
+    let mut names = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for desired in planned.iter().filter(|desired| desired.object["kind"] != "Cluster") {
+        let object = &desired.object;
+        let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
+        let all = plane.api.list(text(&object["apiVersion"]), kind, Some(namespace));
+        let mut found = all.into_iter().filter(|found| is_of_topology(found) && is_name(name, text(&found["metadata"]["name"])));
+        match (found.next(), found.next()) {
+            (Some(found), None) => {
+                names.insert(text(&found["metadata"]["name"]).to_owned(), name.to_owned());
+                pairs.push((object, found));
+            }
+            (None, _) => different.push(format!("{kind} {name} was not made")),
+            _ => different.push(format!("several are called {kind} {name}")),
+        }
+    }
+    for (object, found) in pairs {
+        let title = format!("{} {}", text(&object["kind"]), text(&object["metadata"]["name"]));
+        let is_core = text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/");
+        let (expected, found) = (compared(object, release), renamed(&compared(&found, release), &names));
+        compare(&expected, &found, String::new(), &mut |path: &str, what: String| {
+            let is_filled_in = is_core && what.starts_with("only the server") && FILLED_IN.contains(&path);
+            if !is_filled_in {
+                different.push(format!("{title}: {path}: {what}"));
+            }
+        });
+    }
+    different
+}
+
+fn is_of_topology(object: &Value) -> bool {
+    object["metadata"]["labels"].get("topology.cluster.x-k8s.io/owned").is_some()
+}
+
+/// Whether a name is that of the plan, but for the characters that were drawn.
+fn is_name(planned: &str, found: &str) -> bool {
+    let Some(at) = planned.rfind(RANDOM) else { return planned == found };
+    let (before, after) = (&planned[..at], &planned[at + RANDOM.len()..]);
+    found.len() == planned.len() && found.starts_with(before) && found.ends_with(after)
+}
+
+/// What is compared of an object. Before v1.14 labels and annotations of templates were nobody's.
+fn compared(object: &Value, release: &str) -> Value {
+    let mut kept = Map::new();
+    let metadata = ["labels", "annotations"].map(|key| (key.to_owned(), object["metadata"][key].clone()));
+    let is_kept = |value: &Value| value.as_object().is_some_and(|entries| !entries.is_empty());
+    let metadata: Map<String, Value> = metadata.into_iter().filter(|(_, value)| is_kept(value)).collect();
+    if release != "v1.12.0" || text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/") {
+        kept.insert("metadata".to_owned(), metadata.into());
+    }
+    kept.insert("spec".to_owned(), object["spec"].clone());
+    kept.into()
+}
+
+/// With the names of the plan in place of those that were drawn.
+fn renamed(value: &Value, names: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::String(text) => names.iter().fold(text.clone(), |text, (drawn, planned)| text.replace(drawn, planned)).into(),
+        Value::Array(items) => items.iter().map(|item| renamed(item, names)).collect(),
+        Value::Object(entries) => entries.iter().map(|(key, value)| (key.clone(), renamed(value, names))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Tells of every field that differs. A null is nothing, and an empty object in one of core's kinds too.
+fn compare(expected: &Value, found: &Value, path: String, tell: &mut dyn FnMut(&str, String)) {
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => {
+            let keys: std::collections::BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+            for key in keys {
+                let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                match (expected.get(key).filter(|value| !value.is_null()), found.get(key).filter(|value| !value.is_null())) {
+                    (Some(expected), Some(found)) => compare(expected, found, below, tell),
+                    (Some(expected), None) => tell(&below, format!("only the plan has it: {expected}")),
+                    (None, Some(found)) => tell(&below, format!("only the server has it: {found}")),
+                    (None, None) => {}
+                }
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (at, (expected, found)) in a.iter().zip(b).enumerate() {
+                compare(expected, found, format!("{path}[{at}]"), tell);
+            }
+        }
+        (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => {}
+        (expected, found) if expected == found => {}
+        (expected, found) => tell(&path, format!("the plan has {expected}, the server {found}")),
+    }
+}

@@ -1,0 +1,62 @@
+//! Kinds that the topology controller makes and that nobody works on: their CRDs take everything and default nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::harness::control_plane::ControlPlane;
+
+/// Creates the CRDs of all templates among some objects, and of what is made of them, with the role that lets the core manager use them.
+pub(super) fn install<'o>(plane: &ControlPlane, objects: impl Iterator<Item = &'o Value>) {
+    let mut kinds: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for object in objects.filter(|object| is_template(object)) {
+        let (group, version) = super::text(&object["apiVersion"]).split_once('/').expect("templates have a group");
+        let kind = super::text(&object["kind"]);
+        for kind in [kind, kind.trim_end_matches("Template")] {
+            kinds.entry((group.to_owned(), kind.to_owned())).or_default().insert(version.to_owned());
+        }
+    }
+    let groups: BTreeSet<&String> = kinds.keys().map(|(group, _)| group).collect();
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "stand-ins", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
+        "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}],
+    });
+    plane.api.apply(&role).unwrap();
+    for ((group, kind), versions) in &kinds {
+        plane.api.apply(&crd(group, kind, versions)).unwrap_or_else(|refusal| panic!("{kind}: {refusal}"));
+    }
+}
+
+/// Whether it is a template of a provider.
+pub(super) fn is_template(object: &Value) -> bool {
+    object["kind"].as_str().is_some_and(|kind| kind.ends_with("Template"))
+}
+
+/// A CRD whose versions fulfil the contract of their names.
+fn crd(group: &str, kind: &str, versions: &BTreeSet<String>) -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let is_old = |version: &&String| version.contains("alpha") || *version == "v1beta1";
+    let joined = |all: Vec<&String>| all.into_iter().map(String::as_str).collect::<Vec<_>>().join("_");
+    let contracts = [
+        ("cluster.x-k8s.io/v1beta1", joined(versions.iter().filter(is_old).collect())),
+        ("cluster.x-k8s.io/v1beta2", joined(versions.iter().filter(|version| !is_old(version)).collect())),
+    ];
+    let labels: BTreeMap<&str, String> = contracts.into_iter().filter(|(_, versions)| !versions.is_empty()).collect();
+    let newest = versions.iter().max();
+    let version = |version: &String| {
+        json!({
+            "name": version, "served": true, "storage": Some(version) == newest,
+            "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}},
+        })
+    };
+    let plural = format!("{}s", kind.to_lowercase());
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}"), "labels": labels},
+        "spec": {
+            "group": group, "scope": "Namespaced", "versions": versions.iter().map(version).collect::<Vec<_>>(),
+            "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": kind.to_lowercase()},
+        },
+    })
+}
