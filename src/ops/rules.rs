@@ -72,6 +72,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::assets::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
+    #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::configuration::RULES,

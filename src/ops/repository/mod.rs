@@ -3,7 +3,7 @@
 
 mod add;
 pub(crate) mod assets;
-// A tar: only the command line reads and writes one.
+// Tars: only the command line reads and writes them.
 #[cfg(feature = "cli")]
 pub mod bundle;
 pub(crate) mod cert_manager;
@@ -12,6 +12,7 @@ pub mod doctor;
 pub(crate) mod images;
 mod init;
 mod list;
+#[cfg(feature = "cli")]
 pub mod tars;
 
 pub use add::{Added, Destination, Placement, add};
