@@ -21,6 +21,38 @@ const FIXED: [&[&str]; 3] = [
     &["clusterConfiguration", "controlPlaneEndpoint"],
 ];
 
+/// A spec with what earlier releases filled in (`ApplyPreviousKubeadmConfigDefaults`): Cluster API compares both sides with it, so that no
+/// machine is replaced for it.
+pub(super) fn with_defaults(mut spec: Value) -> Value {
+    const DEFAULTS: [(&[&str], &str); 3] = [
+        (&["format"], "cloud-config"),
+        (&["initConfiguration", "nodeRegistration", "imagePullPolicy"], "IfNotPresent"),
+        (&["joinConfiguration", "nodeRegistration", "imagePullPolicy"], "IfNotPresent"),
+    ];
+    for (path, default) in DEFAULTS {
+        let field = path.iter().try_fold(&mut spec, |value, step| {
+            if value.is_null() {
+                *value = json!({});
+            }
+            Some(value.as_object_mut()?.entry(*step).or_insert(Value::Null))
+        });
+        if let Some(field) = field.filter(|field| field.is_null() || field.as_str() == Some("")) {
+            *field = default.into();
+        }
+    }
+    spec
+}
+
+/// Whether the webhook refuses to go from one version of Kubernetes to another: no minor version may be skipped
+/// (`validateVersion`).
+pub(super) fn skips_a_minor(old: &str, new: &str) -> bool {
+    let minor = |version: &str| {
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
+        Some((numbers.next()??, numbers.next()??))
+    };
+    minor(old).zip(minor(new)).is_some_and(|((major, old), (other, new))| major == other && new >= old.saturating_add(2))
+}
+
 /// The fields of a spec in v1beta2 whose change replaces the machines that joined, or else the first one.
 pub(super) fn replacing(old: &Value, new: &Value) -> Vec<String> {
     let of_others = differences(&joining(old), &joining(new));
@@ -162,6 +194,36 @@ mod tests {
         check(of("a", "a"), of("b", "a"), &[]);
         check(of("a", "a"), of("b", "b"), &["joinConfiguration.nodeRegistration.name"]);
         check(of("a", "b"), of("c", "b"), &["initConfiguration.nodeRegistration.name"]);
+    }
+
+    #[test]
+    fn what_earlier_releases_filled_in_replaces_no_machine() {
+        let filled = json!({
+            "format": "cloud-config", "files": [],
+            "initConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
+            "joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
+        });
+        let compared = |old: &Value, new: &Value| replacing(&with_defaults(old.clone()), &with_defaults(new.clone()));
+        assert_eq!(compared(&json!({}), &filled), [""; 0]);
+        assert_eq!(compared(&json!({"initConfiguration": null, "format": ""}), &filled), [""; 0]);
+        let always = json!({"joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "Always"}}});
+        assert_eq!(compared(&always, &filled), ["joinConfiguration.nodeRegistration.imagePullPolicy"]);
+        assert_eq!(compared(&json!({"format": "ignition"}), &filled), ["format"]);
+    }
+
+    #[test]
+    fn a_minor_version_may_not_be_skipped() {
+        for (old, new, is_refused) in [
+            ("1.33.1", "1.34.0", false),
+            ("1.33.1", "1.35.0", true),
+            ("1.33.1", "1.40.0", true),
+            ("1.35.0", "1.33.0", false),
+            ("1.33", "1.35", true),
+            ("x", "1.35.0", false),
+            ("1.33.1", "2.35.0", false),
+        ] {
+            assert_eq!(skips_a_minor(old, new), is_refused, "{old} {new}");
+        }
     }
 
     #[test]

@@ -14,8 +14,20 @@ use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml;
 
-/// The most bytes that compressed data may come to.
-const LARGEST: usize = 64 << 20;
+/// The most bytes to which the compressed parts of one machine's data may come together, and itself.
+const LARGEST: usize = 16 << 20;
+
+/// What is left of [`LARGEST`].
+struct Unpacking(usize);
+
+impl Unpacking {
+    /// What gzip has packed; `None` where it is none, or too much.
+    fn gzip(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
+        let unpacked = gzip::decompress(packed, self.0)?;
+        self.0 -= unpacked.len();
+        Some(unpacked)
+    }
+}
 
 /// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,24 +65,23 @@ pub(crate) struct Part {
     pub(crate) text: String,
     /// Owner, permissions and the like, with their names.
     pub(crate) attributes: Vec<(&'static str, String)>,
-    /// Whether only its owner may read it on the node.
-    pub(crate) is_private: bool,
 }
 
 impl Part {
     fn new(kind: Kind, name: impl Into<String>, text: String) -> Self {
-        Part { kind, name: name.into(), text, attributes: Vec::new(), is_private: false }
+        Part { kind, name: name.into(), text, attributes: Vec::new() }
     }
 }
 
 /// The parts of data, in the order of the data. What cannot be read as its format is one part.
 pub(crate) fn parts(data: &[u8], budget: &Budget) -> Vec<Part> {
-    let unpacked = if data.starts_with(&[0x1f, 0x8b]) { gzip::decompress(data, LARGEST) } else { None };
+    let mut unpacking = Unpacking(LARGEST);
+    let unpacked = if data.starts_with(&[0x1f, 0x8b]) { unpacking.gzip(data) } else { None };
     let data = unpacked.as_deref().unwrap_or(data);
     let Ok(text) = std::str::from_utf8(data) else { return vec![whole(readable(data))] };
     let mut parts = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).ok().map(|config: Value| ignition(&config)),
-        false => cloud_config(text, budget),
+        true => serde_json::from_str(text).ok().map(|config: Value| ignition(&config, &mut unpacking)),
+        false => cloud_config(text, &mut unpacking, budget),
     }
     .unwrap_or_else(|| vec![whole(text.to_owned())]);
     number(&mut parts);
@@ -104,7 +115,7 @@ fn readable(bytes: &[u8]) -> String {
     }
 }
 
-fn cloud_config(text: &str, budget: &Budget) -> Option<Vec<Part>> {
+fn cloud_config(text: &str, unpacking: &mut Unpacking, budget: &Budget) -> Option<Vec<Part>> {
     let read = yaml::values(&Source::new("user-data", text), budget);
     let document = read.documents.into_iter().next()?.value;
     let config = document.as_object()?;
@@ -112,7 +123,7 @@ fn cloud_config(text: &str, budget: &Budget) -> Option<Vec<Part>> {
     let mut parts = vec![Part::new(Kind::Section, "header", head)];
     for (key, value) in config {
         match (key.as_str(), value) {
-            ("write_files", Value::Array(files)) => parts.extend(files.iter().map(written_file)),
+            ("write_files", Value::Array(files)) => parts.extend(files.iter().map(|file| written_file(file, unpacking))),
             ("bootcmd" | "runcmd", Value::Array(commands)) => {
                 let lines = commands.iter().map(|command| format!("{}\n", plain(command)));
                 parts.push(Part::new(Kind::Commands, key, lines.collect()));
@@ -142,30 +153,25 @@ fn attribute(name: &'static str, value: Option<&Value>) -> Option<(&'static str,
     value.filter(|value| !value.is_null()).map(|value| (name, plain(value)))
 }
 
-/// Whether a file's permissions, in octal digits, keep all but its owner from reading it.
-fn is_private(permissions: &str) -> bool {
-    u32::from_str_radix(permissions, 8).is_ok_and(|mode| mode & 0o044 == 0)
-}
-
-fn written_file(file: &Value) -> Part {
+fn written_file(file: &Value, unpacking: &mut Unpacking) -> Part {
     let content = plain(file.get("content").unwrap_or(&Value::from("")));
     let compact = || content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
     let decoded = match fields::text(file, &["encoding"]) {
         "base64" | "b64" => STANDARD.decode(compact()).ok(),
         "gzip+base64" | "gz+base64" | "gzip+b64" | "gz+b64" => {
-            STANDARD.decode(compact()).ok().and_then(|bytes| gzip::decompress(&bytes, LARGEST))
+            STANDARD.decode(compact()).ok().map(|bytes| unpacking.gzip(&bytes).unwrap_or(bytes))
         }
         _ => None,
     };
     let mut part = Part::new(Kind::File, fields::text(file, &["path"]), decoded.map_or(content, |bytes| readable(&bytes)));
     let names = ["owner", "permissions", "encoding", "append"];
     part.attributes = names.into_iter().filter_map(|name| attribute(name, file.get(name))).collect();
-    part.is_private = is_private(fields::text(file, &["permissions"]));
     part
 }
 
-fn ignition(config: &Value) -> Vec<Part> {
-    let mut parts: Vec<Part> = fields::items(config, &["storage", "files"]).iter().map(ignition_file).collect();
+fn ignition(config: &Value, unpacking: &mut Unpacking) -> Vec<Part> {
+    let files = fields::items(config, &["storage", "files"]).iter();
+    let mut parts: Vec<Part> = files.map(|file| ignition_file(file, unpacking)).collect();
     parts.extend(fields::items(config, &["systemd", "units"]).iter().map(|unit| {
         let contents = fields::text(unit, &["contents"]).to_owned();
         let mut part = Part::new(Kind::Section, format!("unit {}", fields::text(unit, &["name"])), contents);
@@ -187,22 +193,26 @@ fn ignition(config: &Value) -> Vec<Part> {
     parts
 }
 
-fn ignition_file(file: &Value) -> Part {
-    let url = fields::text(file, &["contents", "source"]);
+/// What a resource holds, or its URL.
+fn resource(resource: &Value, unpacking: &mut Unpacking) -> String {
+    let url = fields::text(resource, &["source"]);
     let read = data_url::read(url).ok().filter(|_| url.starts_with("data:"));
-    let read = match fields::text(file, &["contents", "compression"]) {
-        "gzip" => read.and_then(|bytes| gzip::decompress(&bytes, LARGEST)),
+    let read = match fields::text(resource, &["compression"]) {
+        "gzip" => read.map(|bytes| unpacking.gzip(&bytes).unwrap_or(bytes)),
         _ => read,
     };
-    let text = read.map_or_else(|| url.to_owned(), |bytes| readable(&bytes));
+    read.map_or_else(|| url.to_owned(), |bytes| readable(&bytes))
+}
+
+fn ignition_file(file: &Value, unpacking: &mut Unpacking) -> Part {
+    let mut text = resource(file.get("contents").unwrap_or(&Value::Null), unpacking);
+    fields::items(file, &["append"]).iter().for_each(|more| text.push_str(&resource(more, unpacking)));
     let mut part = Part::new(Kind::File, fields::text(file, &["path"]), text);
     let mode = file.get("mode").and_then(Value::as_u64).map(|mode| format!("{mode:04o}"));
-    part.is_private = mode.as_deref().is_some_and(is_private);
     part.attributes = mode.map(|mode| ("permissions", mode)).into_iter().collect();
     for (name, path) in [("owner", ["user", "name"]), ("group", ["group", "name"])] {
         part.attributes.extend(attribute(name, fields::field(file, &path)));
     }
-    part.attributes.extend(attribute("append", file.get("append")));
     part
 }
 
@@ -238,11 +248,28 @@ mod tests {
     /// Ignition 2.3: the source of a file is a data URL (RFC 2397).
     #[test]
     fn files_and_units_of_ignition_are_read() {
-        let text = r#"{"ignition":{"version":"2.3.0"},"storage":{"files":[{"path":"/a","mode":384,"contents":{"source":"data:,hi%0A"}}]},"systemd":{"units":[{"name":"k","contents":"[Unit]\n","enabled":true}]}}"#;
+        let text = r#"{"ignition":{"version":"2.3.0"},"storage":{"files":[{"path":"/a","mode":384,"contents":{"source":"data:,hi%0A"},"append":[{"source":"data:,more%0A"},{"source":"https://x"}]}]},"systemd":{"units":[{"name":"k","contents":"[Unit]\n","enabled":true}]}}"#;
         let found = parts(text.as_bytes(), &Budget::default());
-        assert_eq!((found[0].text.as_str(), found[0].is_private), ("hi\n", true));
+        assert_eq!(
+            (found[0].text.as_str(), found[0].attributes.as_slice()),
+            ("hi\nmore\nhttps://x", &[("permissions", "0600".to_owned())][..])
+        );
         assert_eq!((found[1].name.as_str(), found[1].attributes.as_slice()), ("unit k", &[("enabled", "true".to_owned())][..]));
         assert_eq!(found[2].name, "ignition.version");
+    }
+
+    #[test]
+    fn what_is_unpacked_is_bounded_together() {
+        let packed = STANDARD.encode(gzip::compress(&vec![b'a'; LARGEST / 2 + 1]));
+        let file = |at: usize| format!("- {{path: /{at}, encoding: gz+b64, content: {packed}}}\n");
+        let text = format!("#cloud-config\nwrite_files:\n{}{}", file(0), file(1));
+        let found = parts(text.as_bytes(), &Budget::default());
+        assert_eq!(found[1].text.len(), LARGEST / 2 + 1);
+        assert!(
+            found[2].text.contains("bytes that are no text, SHA-256 "),
+            "{}",
+            &found[2].text[..100.min(found[2].text.len())]
+        );
     }
 
     #[test]

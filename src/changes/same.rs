@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn same(name: &str, text: &str) -> String {
-        let mut part = Part { kind: Kind::File, name: name.to_owned(), text: text.to_owned(), attributes: Vec::new(), is_private: false };
+        let mut part = Part { kind: Kind::File, name: name.to_owned(), text: text.to_owned(), attributes: Vec::new() };
         made_same(&mut part, "/etc/kubernetes/pki");
         part.text
     }

@@ -94,7 +94,7 @@ pub(crate) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: boo
     let has_owner = Owner::reference(new.target.config, new.request.feature_gates).is_some();
     match (before, after) {
         (Some(before), Some(after)) if before.kind() == after.kind() => match after.kind() {
-            "KubeadmControlPlane" => of_control_plane(old, new),
+            "KubeadmControlPlane" => of_control_plane(old, new, is_data_changed),
             "KubeadmControlPlaneTemplate" => of_template(old, new),
             "MachineDeployment" => of_deployment(old, new, before, after, is_data_changed),
             "MachinePool" => of_pool(before, after, is_data_changed),
@@ -145,7 +145,8 @@ fn of_deployment(old: &Machine<'_>, new: &Machine<'_>, before: &Object, after: &
     if new.is_planned && is_data_changed && old.target.spec() != new.target.spec() {
         return Verdict::of(ROTATES, format!("the topology controller gives {} a new {}", after.title(), new.target.config.kind()));
     }
-    let is_changed = before.field(&["spec"]) != after.field(&["spec"]);
+    // What differs between versions of an API is only written otherwise.
+    let is_changed = before.api_version() == after.api_version() && before.field(&["spec"]) != after.field(&["spec"]);
     match (is_changed, is_data_changed) {
         (true, _) => Verdict::of((Effect::InPlace, OF_DEPLOYMENT), format!("what changes of {} replaces no machine", after.title())),
         (false, true) => {
@@ -178,15 +179,19 @@ fn of_template(old: &Machine<'_>, new: &Machine<'_>) -> Verdict {
     }
 }
 
-fn of_control_plane(old: &Machine<'_>, new: &Machine<'_>) -> Verdict {
+fn of_control_plane(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: bool) -> Verdict {
     let (before, after) = (old.target.config, new.target.config);
-    let [was, is] = [old, new].map(spec);
+    let [was, is] = [old, new].map(|machine| control_plane::with_defaults(spec(machine)));
     let refused = control_plane::refused(&was, &is);
     if let Some(first) = refused.first() {
         return Verdict::of((Effect::Refused, OF_WEBHOOK), format!("spec.kubeadmConfigSpec.{first} cannot be changed"));
     }
     let rollout = |reason: String| Verdict::of((Effect::Rollout, OF_CONTROL_PLANE), format!("{} {reason}", after.title()));
     let versions = [version(old, before, &["spec", "version"]), version(new, after, &["spec", "version"])];
+    if control_plane::skips_a_minor(&versions[0], &versions[1]) {
+        let message = format!("Kubernetes v{} to v{} skips a minor version", versions[0], versions[1]);
+        return Verdict::of((Effect::Refused, OF_WEBHOOK), message);
+    }
     if versions[0] != versions[1] {
         return rollout(format!("goes from Kubernetes v{} to v{}", versions[0], versions[1]));
     }
@@ -204,15 +209,30 @@ fn of_control_plane(old: &Machine<'_>, new: &Machine<'_>) -> Verdict {
         };
         return rollout(format!("has another spec.kubeadmConfigSpec.{first}{others}"));
     }
-    let changed =
-        control_plane::differences(before.field(&["spec"]).unwrap_or(&Value::Null), after.field(&["spec"]).unwrap_or(&Value::Null));
+    let mut changed: Vec<String> =
+        control_plane::differences(&was, &is).into_iter().map(|field| format!("kubeadmConfigSpec.{field}")).collect();
+    if before.api_version() == after.api_version() {
+        changed.extend(control_plane::differences(&beside_config(before), &beside_config(after)));
+    }
     match changed.first() {
         Some(first) => Verdict::of((Effect::InPlace, OF_CONTROL_PLANE), format!("spec.{first} replaces no machine")),
         None if old.request.profile != new.request.profile => {
             Verdict::of(KEEPS, "an upgrade of Cluster API replaces no machine: only those to come are others")
         }
+        None if is_data_changed => {
+            Verdict::of((Effect::None, OF_CONTROL_PLANE), "what changes replaces no machine: only machines to come are others")
+        }
         None => Verdict::of((Effect::None, OF_CONTROL_PLANE), "nothing changes"),
     }
+}
+
+/// The spec of a control plane without the config of its machines.
+fn beside_config(object: &Object) -> Value {
+    let mut spec = object.field(&["spec"]).cloned().unwrap_or_default();
+    if let Value::Object(fields) = &mut spec {
+        fields.remove("kubeadmConfigSpec");
+    }
+    spec
 }
 
 /// The spec of the config in v1beta2; as it is written where its API refuses it.

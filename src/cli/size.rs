@@ -11,12 +11,13 @@ use super::context::To;
 use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::render::tell_stand_ins;
 use super::surroundings::Surroundings;
+use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::ops::render::{self, Selection};
 use crate::ops::size::{self, MachineSize, Measuring, Percent};
 use crate::ops::topology;
-use crate::render::{Pool, Request};
+use crate::render::{Pool, Request, undeclared};
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::input::{self, Limits};
@@ -56,6 +57,8 @@ struct Arguments {
     #[command(flatten)]
     surroundings: Surroundings,
     #[command(flatten)]
+    templates: TemplateFlags,
+    #[command(flatten)]
     output: ListOutput,
     #[command(flatten)]
     levels: LevelFlags,
@@ -75,21 +78,25 @@ impl Run for Arguments {
         let measuring = self.measuring()?;
         let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        let (pool, unreadable) = Pool::read(&inputs.sources, &request.budget);
+        let mut sources: Sources = inputs.sources.iter().cloned().collect();
         let mut report = inputs.report;
+        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
+        if self.templates.template {
+            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
+        }
+        let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
+        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let is_unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
+        report.extend(undeclared);
         let selection = self.select.map_or(Selection::All, Selection::Named);
         let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
-        let mut rendering = if report.has_errors() && pool.objects().is_empty() {
-            render::Rendering::default()
-        } else {
-            render::run(&pool, &topologies, &request, &selection)
-        };
+        let mut rendering = if is_unusable { render::Rendering::default() } else { render::run(&pool, &topologies, &request, &selection) };
         report.extend(std::mem::take(&mut rendering.report));
         let sizes = size::run(&pool, &rendering, &measuring, &request.budget);
         report.extend(sizes.report.clone());
-        report.sort(&inputs.sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
-        let sources: Sources = inputs.sources.iter().cloned().collect();
+        let mut report = render::settle(&mut rendering, report, &origins);
+        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
         let verdict = levels.judge(report);
         match self.output.format {
             ListFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, &sources),

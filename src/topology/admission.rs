@@ -26,9 +26,20 @@ pub(super) fn by_webhook(object: &Object, rule: &'static Rule, refused: Vec<Refu
     let mut seen = BTreeSet::new();
     let refused: Vec<Refused<'_>> = refused.into_iter().filter(|refused| seen.insert(refused.text.clone())).collect();
     let texts: Vec<&str> = refused.iter().map(|refused| refused.text.as_str()).collect();
-    let all = if let [only] = texts[..] { only.to_owned() } else { format!("[{}]", texts.join(", ")) };
+    let all = if let [only] = texts[..] { only.to_owned() } else { format!("[{}]", joined(&texts, ", ")) };
     let upstream = format!("{}.{CORE_GROUP} {} is invalid: {all}", object.kind(), quote(object.name()));
     refused.iter().map(|refused| finding(rule, refused, &upstream)).collect()
+}
+
+/// The most texts of one refusal that each of its findings repeats.
+const MOST_TEXTS: usize = 20;
+
+/// The texts of a refusal, as upstream joins them; of many, the first.
+fn joined(texts: &[&str], between: &str) -> String {
+    match texts.len().checked_sub(MOST_TEXTS) {
+        None | Some(0) => texts.join(between),
+        Some(more) => format!("{}{between}… and {more} more", texts[..MOST_TEXTS].join(between)),
+    }
 }
 
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
@@ -42,7 +53,8 @@ fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagno
 fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagnostic> {
     let mut violations = schema.validate(object.value());
     violations.sort_by_key(ToString::to_string);
-    let upstream = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let upstream = joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
     let finding = |violation: &crate::schema::Violation| {
         let text = violation.to_string();
         let help = advice::of(&text);

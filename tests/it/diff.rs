@@ -216,6 +216,47 @@ fn control_planes_are_judged_as_cluster_api_does() {
     check("replicas: 3", "replicas: 5", "in place");
     check("/etc/kubernetes/pki", "/etc/pki", "refused");
     check("name: cp", "name: cp", "none");
+    check("v1.34.1", "v1.36.1", "refused");
+    // What earlier releases filled in.
+    check(
+        "    files:",
+        "    format: cloud-config\n    joinConfiguration: {nodeRegistration: {imagePullPolicy: IfNotPresent}}\n    files:",
+        "none",
+    );
+}
+
+/// The same object in the older version of its API is no change.
+#[test]
+fn a_version_of_the_api_changes_nothing() {
+    let old = CONTROL_PLANE
+        .replace("v1beta2", "v1beta1")
+        .replace(
+            "{spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind",
+            "{infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind",
+        )
+        .replace("name: a}}}", "name: a}}");
+    let (code, report, talk) = run(&old, CONTROL_PLANE, &["--exit-code"]);
+    assert!(code == Some(0) && !report.contains("rollout") && !report.contains("in place"), "{report}{talk}");
+}
+
+/// A Cluster that only one side has changes the data, and nothing of the control plane.
+#[test]
+fn what_changes_beside_the_control_plane_is_no_nothing() {
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  clusterNetwork: {pods: {cidrBlocks: [10.0.0.0/16]}}\n  \
+                   controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n---\n";
+    let (_, report, talk) = run(&format!("{cluster}{CONTROL_PLANE}"), CONTROL_PLANE, &[]);
+    assert!(report.starts_with("KubeadmControlPlane/cp init: none, what changes replaces no machine"), "{report}{talk}");
+}
+
+#[test]
+fn a_template_that_nobody_filled_in_is_told() {
+    let template = CONTROL_PLANE
+        .replace("name: cp", "name: \"${CLUSTER_NAME}-cp\"")
+        .replace("replicas: 3", "replicas: ${CONTROL_PLANE_MACHINE_COUNT}");
+    let (code, _, talk) = run(&template, &template, &[]);
+    assert_eq!(code, Some(1));
+    assert!(talk.contains("error[template-not-declared]") && talk.contains("windlass generate yaml"), "{talk}");
+    assert!(!talk.contains("whole number"), "{talk}");
 }
 
 fn workers(template: &str, content: &str, version: &str) -> String {
@@ -346,6 +387,25 @@ fn secrets_are_told_to_change_and_not_shown() {
     }
     let (_, report, _) = run(&old, &new, &["--show-secrets"]);
     assert!(report.contains("-canary-1") && report.contains("+canary-3") && report.contains("canary-4"), "{report}");
+}
+
+/// Which file came out of a Secret, made data does not tell; commands hold passwords without naming them.
+#[test]
+fn nothing_of_files_and_no_password_is_shown_of_data_that_was_made() {
+    let secret = |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data));
+    let cloud_config = "#cloud-config\nwrite_files:\n- {path: /a, permissions: '0644', content: CANARY}\n- {path: /b, permissions: 0o600, content: CANARY}\n\
+                        runcmd:\n- docker login -u x -p CANARY r\n- kubeadm join --certificate-key CANARY\nusers: [{name: u, hashed_passwd: CANARY}]\n\
+                        rh_subscription: {activation-password: CANARY}\n";
+    let ignition = r#"{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"core","passwordHash":"$6$s$CANARY"}]},"storage":{"files":[{"path":"/a","mode":384,"contents":{"source":"data:,CANARY"},"append":[{"source":"data:,CANARY"}]}]}}"#;
+    for data in [cloud_config, ignition] {
+        for format in ["text", "json"] {
+            let (code, report, talk) =
+                run(&secret(&data.replace("CANARY", "canary1")), &secret(&data.replace("CANARY", "canary2")), &["-o", format]);
+            assert_eq!(code, Some(0), "{talk}");
+            assert!(!report.contains("canary") && !talk.contains("canary"), "{report}{talk}");
+            assert!(report.contains("/a"), "{report}");
+        }
+    }
 }
 
 /// A class whose template changes gets a successor of it, which replaces machines.

@@ -39,9 +39,15 @@ fn sizes_are_those_of_the_rendered_data() {
 
 #[test]
 fn parts_add_up_and_the_largest_comes_first() {
-    let report = json(&["examples"]);
+    let report = json(&[
+        "examples/control-plane.yaml",
+        "examples/worker.yaml",
+        "examples/flatcar.yaml",
+        "examples/windows.yaml",
+        "examples/topology",
+    ]);
     let machines = report["machines"].as_array().unwrap();
-    assert!(machines.len() > 5);
+    assert!(machines.len() > 5, "{}", machines.len());
     for machine in machines {
         let bytes: Vec<u64> = machine["parts"].as_array().unwrap().iter().map(|part| part["bytes"].as_u64().unwrap()).collect();
         assert_eq!(bytes.iter().sum::<u64>(), machine["raw"].as_u64().unwrap(), "{}", machine["name"]);
@@ -139,4 +145,17 @@ fn a_config_that_cannot_be_rendered_is_a_finding_and_the_others_are_measured() {
     assert_eq!(output.status.code(), Some(1));
     let shown = text(&output);
     assert!(shown.contains("gpu-worker") && shown.contains("error[config-field-unknown]"), "{shown}");
+}
+
+/// A template is filled in with `--template`, and told without.
+#[test]
+fn templates_are_measured_when_they_are_said_to_be() {
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let folder = input(&worker.replace("name: gpu-worker", "name: \"${CLUSTER_NAME}-gpu-worker\""));
+    let file = folder.path().join("c.yaml");
+    let output = size(&[file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("error[template-not-declared]"), "{}", text(&output));
+    let output = size(&["--template", "--var", "CLUSTER_NAME=prod", file.to_str().unwrap()]);
+    assert!(output.status.success() && text(&output).contains("prod-gpu-worker"), "{}", text(&output));
 }

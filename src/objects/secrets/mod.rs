@@ -15,8 +15,18 @@ pub(crate) use words::Words;
 pub(crate) const REDACTED: &str = "<redacted>";
 
 /// Fields whose value is secret, whatever it is.
-const SECRET: [&str; 9] =
-    ["passwd", "password", "token", "tlsBootstrapToken", "certificateKey", "authProvider", "client-key-data", "id-token", "refresh-token"];
+const SECRET: [&str; 10] = [
+    "passwd",
+    "password",
+    "passwordHash",
+    "token",
+    "tlsBootstrapToken",
+    "certificateKey",
+    "authProvider",
+    "client-key-data",
+    "id-token",
+    "refresh-token",
+];
 /// Fields that say where a secret is: a bare text there was meant to be the secret itself.
 const REFERENCES: [&str; 4] = ["passwdFrom", "contentFrom", "secret", "bootstrapToken"];
 /// What stands in them beside.

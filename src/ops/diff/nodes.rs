@@ -36,6 +36,10 @@ impl Side {
         let (pool, unreadable) = Pool::read(&sources, &request.budget);
         let mut report = unread;
         report.extend(unreadable);
+        let undeclared = render::undeclared(&sources, &pool, report.has_errors());
+        // Of a template that nobody filled in nothing else is worth a word.
+        let pool = if undeclared.is_some() { Pool::default() } else { pool };
+        report.extend(undeclared.map(|finding| finding.help("fill in its variables first, with `windlass generate yaml`")));
         let planned = planned(&pool, &request, &mut report);
         let is_planned = planned.is_some();
         Side { shown: shown.into(), pool: planned.unwrap_or(pool), raw, request, report, is_planned }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::nodes::Node;
 use super::{AttributeChange, Change, PartChange};
 use crate::changes::{Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens};
+use crate::inspect::redaction::redacted;
 use crate::report::Sources;
 use crate::report::text::{Changed, Style, plural, unified};
 use crate::text::budget::Budget;
@@ -68,12 +69,12 @@ impl Compared<'_> {
             change,
             from: origin(new).or_else(|| origin(old)),
             attributes: if change == Change::Changed { attributes(old.0?, new.0?) } else { Vec::new() },
-            lines: self.lines(&shown.name, &text(old.0), &text(new.0), is_secret),
+            lines: self.lines((shown.kind, &shown.name), &text(old.0), &text(new.0), is_secret),
         })
     }
 
     /// The lines that differ, as far as they may be shown.
-    fn lines(&self, name: &str, old: &str, new: &str, is_secret: bool) -> Vec<String> {
+    fn lines(&self, (kind, name): (Kind, &str), old: &str, new: &str, is_secret: bool) -> Vec<String> {
         if old == new {
             return Vec::new();
         }
@@ -81,9 +82,10 @@ impl Compared<'_> {
             let count = |text: &str| plural(text.lines().count(), "line");
             return vec![format!("secret: {} before, {} now", count(old), count(new))];
         }
-        let (old, new) = match self.show_secrets {
-            true => (old.into(), new.into()),
-            false => (without_tokens(old), without_tokens(new)),
+        let (old, new) = match (self.show_secrets, kind) {
+            (true, _) => (old.into(), new.into()),
+            (false, Kind::File) => (without_tokens(old), without_tokens(new)),
+            (false, _) => (redacted(old).into(), redacted(new).into()),
         };
         let changes = changed_lines(&old, &new, self.budget);
         if changes.is_empty() {
@@ -109,7 +111,8 @@ impl Compared<'_> {
 
 /// Whether the text of a part is known or likely to be secret as a whole.
 fn is_secret((part, node): (Option<&Part>, Option<&Node<'_>>)) -> bool {
-    part.zip(node).is_some_and(|(part, node)| node.secret_files.contains(&part.name) || node.is_made() && part.is_private)
+    // Which file came out of a Secret, data that was made already does not tell.
+    part.zip(node).is_some_and(|(part, node)| node.secret_files.contains(&part.name) || node.is_made() && part.kind == Kind::File)
 }
 
 fn attributes(old: &Part, new: &Part) -> Vec<AttributeChange> {
