@@ -14,6 +14,7 @@ mod ignition;
 mod judge;
 mod known_errors;
 mod layers;
+mod lines;
 pub(crate) mod log;
 mod merge;
 mod mime;
