@@ -172,4 +172,13 @@ mod tests {
         assert_eq!(told(&found, "inspect-steps-cut").len(), 1);
         assert!(told(&parts("#cloud-config\nruncmd: [a]", 3), "inspect-steps-cut").is_empty());
     }
+
+    #[test]
+    fn replaced_keys_are_told_fifty_times_and_then_counted() {
+        let keys: String = (0..60).map(|n| format!("k{n}: 1\n")).collect();
+        let found = parts(&format!("#cloud-config\n{keys}"), 3);
+        let told = told(&found, "inspect-key-replaced");
+        assert_eq!(told.len(), 51);
+        assert!(told[50].starts_with("70 more keys"), "{}", told[50]);
+    }
 }
