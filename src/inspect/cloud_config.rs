@@ -11,11 +11,8 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Mapping, Node, Value};
 
-/// The most steps that are made of one document.
-pub(super) const MOST_STEPS: usize = 10_000;
-
-/// Reads a document into its steps, in the order in which cloud-init takes them, and its keys. Jinja is read as it stands.
-pub(super) fn read(source: &Source, document: &mut Document, budget: &Budget, report: &mut Report) {
+/// Reads a document into its steps, at most so many, in the order in which cloud-init takes them, and its keys. Jinja is read as it stands.
+pub(super) fn read(source: &Source, document: &mut Document, most: usize, budget: &Budget, report: &mut Report) {
     let parsed = yaml::parse(source, budget);
     let faults = parsed.report.into_iter().map(|finding| if document.has_jinja { finding.note(JINJA_FIRST) } else { finding });
     report.extend(faults);
@@ -34,9 +31,9 @@ pub(super) fn read(source: &Source, document: &mut Document, budget: &Budget, re
     };
     unread_keys(source, root, report);
     for module in MODULES {
-        of_module(source, root, module, &mut document.steps, report);
+        of_module(source, root, module, most, &mut document.steps, report);
     }
-    document.steps.truncate(MOST_STEPS);
+    document.steps.truncate(most);
     document.keys = root.iter().map(|entry| (entry.key.clone(), entry.key_span.start())).collect();
     document.merges = MERGING.iter().any(|key| root.get(key).is_some());
 }
@@ -56,12 +53,12 @@ fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
     }
 }
 
-fn of_module(source: &Source, root: &Mapping, module: &Module, steps: &mut Vec<Step>, report: &mut Report) {
+fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, steps: &mut Vec<Step>, report: &mut Report) {
     let step = |by: String, action: Action, at: usize| Step { stage: module.stage, by, action, failure: Failure::GoesOn, lines: None, at };
     match module.name {
         "write_files" | "write_files_deferred" => {
             let wanted = module.name == "write_files_deferred";
-            for (index, item) in items(root, "write_files").iter().enumerate().take(MOST_STEPS) {
+            for (index, item) in items(root, "write_files").iter().enumerate().take(most) {
                 let defer =
                     item.as_mapping().and_then(|item| item.get("defer")).is_some_and(|entry| entry.value.value == Value::Bool(true));
                 if defer == wanted {
@@ -70,8 +67,8 @@ fn of_module(source: &Source, root: &Mapping, module: &Module, steps: &mut Vec<S
                 }
             }
         }
-        "bootcmd" => commands(root, "bootcmd", module.stage, steps),
-        "scripts_user" => commands(root, "runcmd", module.stage, steps),
+        "bootcmd" => commands(root, "bootcmd", module.stage, most, steps),
+        "scripts_user" => commands(root, "runcmd", module.stage, most, steps),
         _ => {
             for entry in module.keys.iter().filter_map(|key| root.get(key)) {
                 let what = summary(&entry.key, &entry.value);
@@ -86,11 +83,11 @@ fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
 }
 
 /// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words.
-fn commands(root: &Mapping, key: &'static str, stage: &'static str, steps: &mut Vec<Step>) {
+fn commands(root: &Mapping, key: &'static str, stage: &'static str, most: usize, steps: &mut Vec<Step>) {
     let items = items(root, key);
     let mut script = Script::default();
     let mut line = 2;
-    for (index, item) in items.iter().enumerate().take(MOST_STEPS) {
+    for (index, item) in items.iter().enumerate().take(most) {
         let Some(command) = command(item) else { continue };
         let count = command.split('\n').count();
         let failure = script.next(&command, index + 1 == items.len());
@@ -165,7 +162,7 @@ mod tests {
 
     fn read(text: &str) -> (Vec<Step>, Report) {
         let (mut report, mut document) = (Report::new(), Document::of("f", text));
-        super::read(&Source::new("f", text), &mut document, &Budget::default(), &mut report);
+        super::read(&Source::new("f", text), &mut document, 10_000, &Budget::default(), &mut report);
         (document.steps, report)
     }
 

@@ -25,6 +25,8 @@ rules! {
     pub(crate) KEY_UNREAD = info("inspect-key-unread");
     /// a document has a key that a later one replaces
     pub(crate) KEY_REPLACED = warning("inspect-key-replaced");
+    /// the documents have more steps than are looked at
+    pub(crate) STEPS_CUT = warning("inspect-steps-cut");
     /// two entries write the same file
     pub(crate) FILE_TWICE = info("inspect-file-twice");
     /// an expression of jinja stands in a document that cloud-init does not take for a template

@@ -1,5 +1,7 @@
 //! The steps of an Ignition document, versions 2 and 3 (<https://coreos.github.io/ignition/specs/>).
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::content::unpacked;
@@ -23,8 +25,8 @@ const LISTS: [(&str, &str, &str, &str); 8] = [
     ("files", "storage", "links", "path"),
 ];
 
-/// The steps of a document, in the order in which Ignition takes them, and then systemd. With the version.
-pub(super) fn steps(source: &Source, report: &mut Report) -> (String, Vec<Step>) {
+/// The steps of a document, at most so many, in the order in which Ignition takes them, and then systemd. With the version.
+pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (String, Vec<Step>) {
     let root: Value = match serde_json::from_str(source.text()) {
         Ok(root) => root,
         Err(error) => {
@@ -54,8 +56,8 @@ pub(super) fn steps(source: &Source, report: &mut Report) -> (String, Vec<Step>)
     for (index, item) in items(&root, "storage", "files").iter().enumerate() {
         steps.push(step("files", format!("storage.files[{index}]"), Action::File(file(source, index, item, report))));
     }
-    units(&root, &mut steps);
-    steps.truncate(super::cloud_config::MOST_STEPS);
+    units(&root, most, &mut steps);
+    steps.truncate(most);
     (version, steps)
 }
 
@@ -129,8 +131,9 @@ fn content(contents: &Value) -> Option<Result<Vec<u8>, String>> {
     }))
 }
 
-/// Units, which are written last and started when the system boots; after each that is started the lines of the script that it runs.
-fn units(root: &Value, steps: &mut Vec<Step>) {
+/// Units, which are written last and started when the system boots; after each that is started the lines of the script that it runs. No more are
+/// added once there are `most` steps.
+fn units(root: &Value, most: usize, steps: &mut Vec<Step>) {
     let units = items(root, "systemd", "units");
     for (index, unit) in units.iter().enumerate() {
         let name = unit["name"].as_str().unwrap_or("(unnamed)");
@@ -144,19 +147,29 @@ fn units(root: &Value, steps: &mut Vec<Step>) {
         steps.push(step("files", format!("systemd.units[{index}]"), Action::Other(what)));
     }
     let is_started = |unit: &&Value| unit["enabled"] == true || unit["enable"] == true;
+    let mut scripts: BTreeMap<&str, &str> = BTreeMap::new();
+    for step in steps.iter() {
+        let Action::File(file) = &step.action else { continue };
+        if let Some(text) = file.content.as_ref().and_then(|content| std::str::from_utf8(content.expose()).ok()) {
+            scripts.entry(&file.path).or_insert(text);
+        }
+    }
     let mut started = Vec::new();
     for unit in units.iter().filter(is_started) {
         let name = unit["name"].as_str().unwrap_or_default();
         for line in unit["contents"].as_str().unwrap_or_default().lines() {
+            if steps.len() + started.len() >= most {
+                break;
+            }
             let Some(command) = line.strip_prefix("ExecStart=") else { continue };
-            started.extend(of_command(name, command.trim_start_matches(['-', '+', '!', '@', ':']), steps));
+            started.extend(of_command(name, command.trim_start_matches(['-', '+', '!', '@', ':']), &scripts));
         }
     }
     steps.append(&mut started);
 }
 
 /// What a unit runs: the lines of a script that the document has, or else its command.
-fn of_command(unit: &str, command: &str, steps: &[Step]) -> Vec<Step> {
+fn of_command(unit: &str, command: &str, scripts: &BTreeMap<&str, &str>) -> Vec<Step> {
     let run = |by: String, command: &str, failure: Failure, lines| Step {
         stage: "boot",
         by,
@@ -166,11 +179,7 @@ fn of_command(unit: &str, command: &str, steps: &[Step]) -> Vec<Step> {
         at: 0,
     };
     let path = command.split_whitespace().find(|word| word.starts_with('/') && !word.ends_with("/bash") && !word.ends_with("/sh"));
-    let script = steps.iter().find_map(|step| match &step.action {
-        Action::File(file) if Some(file.path.as_str()) == path => std::str::from_utf8(file.content.as_ref()?.expose()).ok(),
-        _ => None,
-    });
-    let Some(text) = script else { return vec![run(unit.to_owned(), command, Failure::OfUnit, None)] };
+    let Some(text) = path.and_then(|path| scripts.get(path)) else { return vec![run(unit.to_owned(), command, Failure::OfUnit, None)] };
     let mut script = Script::default();
     let commands = commands(text);
     let mut steps = Vec::with_capacity(commands.len());
@@ -190,7 +199,7 @@ mod tests {
 
     fn read(text: &str) -> (String, Vec<Step>, Report) {
         let mut report = Report::new();
-        let (version, steps) = steps(&Source::new("f", text), &mut report);
+        let (version, steps) = steps(&Source::new("f", text), 10_000, &mut report);
         (version, steps, report)
     }
 
@@ -241,5 +250,19 @@ mod tests {
         assert_eq!(file(r#"{"source":"data:;base64,!"}"#), ["inspect-content-undecodable"]);
         assert_eq!(file(r#"{"source":"data:,x","compression":"gzip"}"#), ["inspect-content-undecodable"]);
         assert!(file(r#"{"source":"https://x/y"}"#).is_empty() && file("{}").is_empty());
+    }
+
+    /// A kilobyte of gzip holds it.
+    #[test]
+    fn a_unit_that_runs_a_long_script_again_and_again_is_cut() {
+        let script = "a%0A".repeat(9_000);
+        let unit = "ExecStart=/s.sh\\n".repeat(3_000);
+        let text = format!(
+            r#"{{"ignition":{{"version":"3.4.0"}},"storage":{{"files":[{{"path":"/s.sh","contents":{{"source":"data:,{script}"}}}}]}},
+                "systemd":{{"units":[{{"name":"u","enabled":true,"contents":"{unit}"}}]}}}}"#
+        );
+        let started = std::time::Instant::now();
+        assert_eq!(read(&text).1.len(), 10_000);
+        assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
     }
 }

@@ -1,32 +1,46 @@
 //! What cloud-init makes of several cloud-config documents: a key of a later one takes the place of the same key before, as a whole, unless the
 //! later one says how to merge (`cloud_config.py`, `DEF_MERGERS`: `dict(replace)+list()+str()`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::KEY_REPLACED;
-use super::step::{Document, Failure, Form};
+use super::step::{Document, Failure, Form, Step};
 use crate::diag::{Diagnostic, Report};
 use crate::text::source::Source;
 
+/// The most replaced keys of a run that are told one by one.
+const MOST: usize = 50;
+
 /// Marks the steps that never run because a later document has their key. `texts` are those of the documents, in their order.
 pub(super) fn replaced(documents: &mut [Document], texts: &[Source], report: &mut Report) {
-    let mut last: BTreeMap<String, usize> = BTreeMap::new();
-    let mut hidden: Vec<(usize, String, usize)> = Vec::new();
+    let mut last: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut hidden: Vec<BTreeSet<String>> = vec![BTreeSet::new(); documents.len()];
+    let mut count = 0_usize;
     for (at, document) in documents.iter().enumerate().filter(|(_, document)| document.form == Form::CloudConfig) {
-        for (key, _) in &document.keys {
-            let earlier = last.insert(key.clone(), at).filter(|earlier| *earlier != at && !document.merges);
-            hidden.extend(earlier.map(|earlier| (earlier, key.clone(), at)));
+        for (key, offset) in &document.keys {
+            let earlier = last.insert(key.clone(), (at, *offset)).filter(|(earlier, _)| *earlier != at && !document.merges);
+            let Some((earlier, offset)) = earlier else { continue };
+            count += 1;
+            if count <= MOST {
+                let message = format!("`{key}` never takes effect: {} has it too, and cloud-init takes the last one", document.name);
+                let finding = Diagnostic::of(&KEY_REPLACED, message).at(texts[earlier].place_at(offset..offset));
+                report.push(finding.help(TOGETHER));
+            }
+            hidden[earlier].insert(key.clone());
         }
     }
-    for (earlier, key, later) in hidden {
-        let message = format!("`{key}` never takes effect: {} has it too, and cloud-init takes the last one", documents[later].name);
-        let offset = documents[earlier].keys.iter().find(|(known, _)| *known == key).map_or(0, |(_, offset)| *offset);
-        let finding = Diagnostic::of(&KEY_REPLACED, message).at(texts[earlier].place_at(offset..offset));
-        report.push(finding.help("put both into one part, or give the later part `merge_how` with `list(append)`"));
-        let is_of = |by: &str| by == key || by.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('['));
-        documents[earlier].steps.iter_mut().filter(|step| is_of(&step.by)).for_each(|step| step.failure = Failure::NeverRuns);
+    if let Some(source) = texts.first().filter(|_| count > MOST) {
+        let message = format!("{} never take effect either", super::counted(count - MOST, "more key", "more keys"));
+        report.push(Diagnostic::of(&KEY_REPLACED, message).at(source.place()).help(TOGETHER));
+    }
+    for (document, keys) in documents.iter_mut().zip(hidden).filter(|(_, keys)| !keys.is_empty()) {
+        let is_hidden = |step: &&mut Step| keys.contains(step.by.split('[').next().unwrap_or_default());
+        document.steps.iter_mut().filter(is_hidden).for_each(|step| step.failure = Failure::NeverRuns);
     }
 }
+
+/// What to do about a key that is replaced.
+const TOGETHER: &str = "put both into one part, or give the later part `merge_how` with `list(append)`";
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ mod ignition;
 mod judge;
 mod known_errors;
 mod layers;
+mod lines;
 pub(crate) mod log;
 mod merge;
 mod mime;
@@ -54,15 +55,29 @@ pub(crate) struct Inspection {
     pub(crate) texts: Vec<Source>,
 }
 
+/// The most steps that are made of all documents of a run.
+const MOST_STEPS: usize = 10_000;
+
 /// Reads bootstrap data back. `now`: with what the ends of certificates are compared.
 pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget) -> Inspection {
     let peeled = layers::peel(name, bytes, budget);
     let mut inspection = Inspection { secrets: peeled.secrets, report: peeled.report, ..Inspection::default() };
-    let mut documents: Vec<Document> = peeled.documents.iter().map(|unpacked| read(unpacked, budget, &mut inspection.report)).collect();
+    let mut left = MOST_STEPS;
+    let mut documents: Vec<Document> = Vec::with_capacity(peeled.documents.len());
+    for unpacked in &peeled.documents {
+        let document = read(unpacked, left, budget, &mut inspection.report);
+        left -= document.steps.len();
+        documents.push(document);
+    }
     let texts: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
     merge::replaced(&mut documents, &texts, &mut inspection.report);
     for (document, source) in documents.iter().zip(&texts) {
         judge::document(document, source, now, &mut inspection);
+    }
+    if let Some(source) = texts.first().filter(|_| left == 0) {
+        let message = format!("the documents have {MOST_STEPS} steps or more, and those behind are not looked at");
+        let finding = Diagnostic::of(&findings::STEPS_CUT, message).at(source.place());
+        inspection.report.push(finding.help("inspect the parts one by one"));
     }
     (inspection.documents, inspection.texts) = (documents, texts);
     judge::whole(name, &mut inspection);
@@ -73,7 +88,8 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
 /// The first line that makes cloud-init take a document for a template.
 const JINJA: &str = "## template:";
 
-fn read(unpacked: &Unpacked, budget: &Budget, report: &mut Report) -> Document {
+/// Reads a document, of which at most so many steps are made.
+fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) -> Document {
     let source = &unpacked.source;
     let text = source.text();
     let has_jinja = text.starts_with(JINJA);
@@ -82,9 +98,9 @@ fn read(unpacked: &Unpacked, budget: &Budget, report: &mut Report) -> Document {
     let packing = unpacked.packing.clone();
     let mut document = Document { packing, form: form.clone(), has_jinja, ..Document::of(source.name(), text) };
     match form {
-        Form::CloudConfig => cloud_config::read(source, &mut document, budget, report),
+        Form::CloudConfig => cloud_config::read(source, &mut document, most, budget, report),
         Form::Ignition(_) => {
-            let (version, steps) = ignition::steps(source, report);
+            let (version, steps) = ignition::steps(source, most, report);
             document.steps = steps;
             document.form = Form::Ignition(version);
         }
@@ -95,6 +111,7 @@ fn read(unpacked: &Unpacked, budget: &Budget, report: &mut Report) -> Document {
             report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
         }
     }
+    document.steps.truncate(most);
     document
 }
 
@@ -130,4 +147,38 @@ fn script(stage: &'static str, by: &str, text: &str, failure: Failure) -> Step {
 /// So many of something: `1 key`, `2 keys`.
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(part: &str, count: usize) -> Inspection {
+        let part = format!("--b\n\n{part}\n");
+        let message = format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", part.repeat(count));
+        inspect("f", message.as_bytes(), Timestamp::of_second(0), &Budget::default())
+    }
+
+    fn told<'i>(found: &'i Inspection, rule: &str) -> Vec<&'i str> {
+        found.report.findings().iter().filter(|finding| finding.rule.id == rule).map(|finding| finding.message.as_str()).collect()
+    }
+
+    /// All documents of a run together have a bound, and the cut is told once.
+    #[test]
+    fn the_steps_of_all_documents_have_one_bound() {
+        let found = parts(&format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(6_000)), 3);
+        let counts: Vec<_> = found.documents.iter().map(|document| document.steps.len()).collect();
+        assert_eq!(counts, [6_000, 4_000, 0]);
+        assert_eq!(told(&found, "inspect-steps-cut").len(), 1);
+        assert!(told(&parts("#cloud-config\nruncmd: [a]", 3), "inspect-steps-cut").is_empty());
+    }
+
+    #[test]
+    fn replaced_keys_are_told_fifty_times_and_then_counted() {
+        let keys: String = (0..60).map(|n| format!("k{n}: 1\n")).collect();
+        let found = parts(&format!("#cloud-config\n{keys}"), 3);
+        let told = told(&found, "inspect-key-replaced");
+        assert_eq!(told.len(), 51);
+        assert!(told[50].starts_with("70 more keys"), "{}", told[50]);
+    }
 }

@@ -2,48 +2,112 @@
 //!
 //! Of files nothing is shown at all unless the user wishes it: which of them came out of a Secret, the data does not tell.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::lines::lines;
 use crate::objects::secrets::{REDACTED, masked};
+
+/// What stands for parts of the patterns below.
+const PARTS: [(&str, &str); 7] = [
+    // A word of a shell: quoted and bare parts; a quote that nothing closes counts as a letter.
+    ("<value>", r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\s;&|])+"#),
+    // What is left of a command.
+    ("<rest>", r#"(?:"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\n;&|])+"#),
+    // Words of the same command.
+    ("<words>", r"(?:[^\n;&|\\]|\\(?s:.))*?"),
+    ("<blank>", r"(?:\s|\\\r?\n)"),
+    ("<quote>", r#"['"\\]{0,4}"#),
+    ("<name>", r"[0-9A-Za-z_.-]"),
+    (
+        "<secret>",
+        r"(?:password|passwd|passphrase|passcode|token|secret|credential|(?:api|access|private|certificate|auth|activation|client|registration|license|encryption|master|account|shared)[_-]?keys?)",
+    ),
+];
 
 /// Patterns whose first group stays.
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         // Bootstrap tokens: their id stays.
         r"\b([a-z0-9]{6}\.)[a-z0-9]{16}\b",
-        // Programs that take a password without naming it.
-        r"(\bhtpasswd\s)[^\n;&|]+",
-        r"(\b(?:sshpass|mysql\w*|ldap\w+|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|vault)\b[^\n;&|]*\blogin)\b[^\n;&|]*?\s-[pw]\s*)[^\s;&|]+",
-        r"(-{2}from-literal[= ][^\s=]+=)[^\s;&|]+",
-        // What names itself.
-        r#"(?i)([\w-]*(?:password|passwd|passphrase|token|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|certificate-key)[\w-]*["']?\s*(?:[=:]\s*|\s+))(?:"[^"]*"|'[^']*'|[^\s"';&|]+)"#,
+        // Programs that take a password without naming it, in a quoted word or as they are.
+        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login)<quote><blank>)<rest>",
+        r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank>'(?:\\'')?-p)(?:[^']|'\\'')+'",
+        r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank><quote>-p<quote><blank>*)<value>",
+        r"(\bldap\w+\b<words><blank><quote>-w<quote><blank>*)<value>",
+        r"(\b(?:redis-cli|ipmitool|zip|unzip)\b<words><blank><quote>-[aP]<quote><blank>*)<value>",
+        r"(\b(?:pro|ua|ubuntu-advantage)<quote><blank>+<quote>attach<quote><blank>)<rest>",
+        r"(?i)(\bnet1?(?:\.exe)?<quote><blank>+<quote>user<quote><blank>)<rest>",
+        r"(?i)(\bidentified<blank>+(?:with<blank>+\S+<blank>+)?(?:by|as)<blank>+(?:password<blank>+)?)<value>",
+        // What names itself: a quoted word as a whole, and else the value, behind a flag too.
+        r"(?i)('-{0,2}<name>*(?:<secret>|from-literal|pwd|pass|psk|auth)<name>*[=:])(?:[^']|'\\'')*'",
+        r#"(?i)("-{0,2}<name>*(?:<secret>|from-literal|pwd|pass|psk|auth)<name>*[=:])(?:[^"\\]|\\(?s:.))*""#,
+        r"(-{2}from-literal(?:=|<quote><blank>+<quote>)[^\s=]+=)<value>",
+        r"(?i)(<name>*<secret><name>*<quote>(?:<blank>*[=:]+>?<blank>*|<blank>+))(?:<quote>-{1,2}<name>+<quote><blank>+)?<value>",
+        r"(?i)(<name>*(?:auth|pwd|pass|psk|sig|signature)<quote><blank>*[=:]<blank>*)<value>",
+        r"(?i)(<name>*(?:psk|-{2}pass|-{2}cookie|-data)<quote>(?:=|<blank>+))<value>",
         // HTTP.
+        r#"(?i)((?:authorization|cookie)<quote><blank>*[:=]<blank>*)[^"'\n]+"#,
         r"(?i)((?:bearer|basic)\s+)[\w.~+/=-]{6,}",
-        r"(\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
-        r"((?:^|\s)(?:-u|--user)[ =]?)\S+:\S+",
-        // Passwords for chpasswd, hashes of crypt, keys and certificates in base64.
-        r"(\becho\s+)\S+(?:\s*\|\s*(?:sudo\s+)?(?:chpasswd|passwd))",
+        r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#]*@",
+        r#"((?:^|[\s'"])(?:-[A-Za-z]*[uU]|-{2}(?:proxy-)?user)<quote>(?:=|<blank>)*)(?:'\\''[^':]*:[^']*'\\''|"[^":]*:[^"]*"|'[^':]*:[^']*'|[^\s:;&|]*:<value>)"#,
+        // Hashes of crypt, keys and certificates in base64.
         r"(\$[0-9a-z]{1,2}\$)[\w./$=-]{8,}",
         r"(\b(?:AKIA|ASIA))[A-Z0-9]{12,}",
         r"(\beyJ)[\w-]{8,}\.[\w-]+\.[\w-]*",
+        r"(\bgh[a-z]_|\bgithub_pat_|\bglpat-)[\w-]{8,}",
         r"(\bdata:[^\s,]{0,80},)\S+",
         r"()\b[A-Za-z0-9+/]{64,}={0,2}",
     ]
     .iter()
-    .map(|pattern| Regex::new(pattern).expect("internal error: the pattern is one of ours"))
+    .map(|pattern| {
+        let whole = PARTS.iter().fold((*pattern).to_owned(), |pattern, (part, stands_for)| pattern.replace(part, stands_for));
+        Regex::new(&whole).expect("internal error: the pattern is one of ours")
+    })
     .collect()
 });
+
+/// Commands that read a secret from what is piped into them.
+static READS_SECRET: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(?:chg?passwd|cryptsetup)\b|-stdin\b").expect("internal error: the pattern is one of ours"));
+
+/// Words with which a line begins that is not shown: none of them is a secret.
+const HARMLESS: [&str; 11] = ["echo", "printf", "cat", "sudo", "chpasswd", "passwd", "docker", "podman", "nerdctl", "helm", "cryptsetup"];
 
 /// A text without what looks like a secret; in doubt more is taken rather than less.
 pub(crate) fn redacted(text: &str) -> String {
     let keep = |found: &Captures<'_>| format!("{}{REDACTED}", found.get(1).map_or("", |kept| kept.as_str()));
-    let masked = masked(text).into_owned();
+    let masked = without_input(&masked(text));
     PATTERNS.iter().fold(masked, |text, pattern| match pattern.replace_all(&text, keep) {
-        std::borrow::Cow::Borrowed(_) => text,
-        std::borrow::Cow::Owned(text) => text,
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => text,
     })
+}
+
+/// A text without here-documents and without lines that hand a secret to a command.
+fn without_input(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in lines(text) {
+        let whole = &text[line.range.clone()];
+        if READS_SECRET.is_match(whole) {
+            let first = whole.split_whitespace().next().unwrap_or_default();
+            if HARMLESS.contains(&first.trim_matches('\'')) {
+                out.extend([first, " "]);
+            }
+            out.push_str(REDACTED);
+            out.push_str(if whole.ends_with('\n') { "\n" } else { "" });
+            continue;
+        }
+        let mut at = line.range.start;
+        for body in line.bodies {
+            out.extend([&text[at..body.start], REDACTED, "\n"]);
+            at = body.end;
+        }
+        out.push_str(&text[at..line.range.end]);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -79,6 +143,97 @@ mod tests {
         }
     }
 
+    /// Each form in which a command keeps a secret, as it stands, as a list, and as a list that has a shell run it.
+    #[test]
+    fn secrets_are_not_shown_in_whatever_form_a_command_has() {
+        let long = "hunter2 ry";
+        for words in [
+            &["sshpass", "-p", "hunter2", "ssh"][..],
+            &["docker", "login", "-u", "x", "-p", "hunter2", "r"],
+            &["curl", "-u", "admin:hunter2"],
+            &["curl", "-su", "a:hunter2 ry"],
+            &["mysql", "-phunter2"],
+            &["mysql", "-phunter2 ry"],
+            &["ldapsearch", "-p", "389", "-w", "hunter2"],
+            &["htpasswd", "-b", "f", "user", "hunter2"],
+            &["bash", "-c", "x --password 'hunter2'"],
+            &["bash", "-c", "x --password \"hunter2 ry\""],
+            &["bash", "-c", "chpasswd <<EOF\nroot:hunter2\nEOF\n"],
+            &["x", "--password", long],
+            &["x", "--password=hunter2;ry"],
+            &["x", "--authkey=hunter2 ry"],
+            &["redis-cli", "-a", "hunter2"],
+            &["pro", "attach", "hunter2"],
+            &["net", "user", "u", "hunter2", "/add"],
+            &["kubectl", "create", "--from-literal=k=hunter2 ry"],
+            &["curl", "-H", "Authorization: hunter2"],
+            &["echo", "hunter2 ry", "|", "chpasswd"],
+        ] {
+            let list: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+            let shell = format!("'sh' '-c' '{}'", list.join(" ").replace('\'', r"'\''"));
+            for command in [list.join(" "), list.join(" \\\n  "), shell] {
+                let shown = redacted(&command);
+                assert!(!shown.contains("hunter2") && !shown.contains("ry"), "{command}: {shown}");
+            }
+        }
+        for command in [
+            "bash -c \"x --password 'hunter2'\"",
+            "bash -c \"x --password \\\"hunter2 ry\\\"\"",
+            "kubeadm join --certificate-key \\\n hunter2",
+            "iscsiadm -m node -n node.session.auth.password -v hunter2",
+            "printf 'root:hunter2' | chpasswd",
+            "printf 'a:b\nroot:hunter2' |\n  chpasswd",
+            "echo -n 'root:hunter2' | chpasswd",
+            "chpasswd <<< \"root:hunter2\"",
+            "chpasswd <<EOF\nroot:hunter2\nEOF\n",
+            "cat > /etc/x <<-'END' && y\n  hunter2\n\tEND\nz",
+            "cat <<A\nhunter2",
+            "# don't\nprintf 'x\nhunter2' | chpasswd",
+            "echo hunter2 | docker login --password-stdin",
+            "echo hunter2 | passwd --stdin root",
+            "curl -su \"a:hunter2\"",
+            "curl -u \"a:hunter2 ry\"",
+            "git clone https://ghp_hunter2@github.com/x",
+            "curl 'https://x/y?sig=hunter2&se=1'",
+            "curl https://x/y?X-Amz-Signature=hunter2",
+            "curl -H \"Authorization: hunter2\"",
+            "curl -H 'Cookie: session=hunter2; b=hunter2'",
+            "tailscale up --authkey=hunter2",
+            "subscription-manager register --activationkey=hunter2",
+            "pro attach hunter2",
+            "kubectl config set-credentials x --client-key-data=hunter2",
+            "PASS=hunter2 x",
+            "DB_PWD=hunter2 x",
+            "openssl rsa -passin pass:hunter2",
+            "redis-cli -a hunter2",
+            "echo '{\"auth\":\"hunter2\"}'",
+            "echo \"{\\\"auth\\\": \\\"hunter2 ry\\\"}\"",
+            "mysql -e \"CREATE USER u IDENTIFIED BY 'hunter2 ry'\"",
+            "net user u hunter2 /add",
+            "nmcli c modify x wifi-sec.psk hunter2",
+            "password=foo\"hunter2\"",
+            "x --password foo\\ hunter2",
+            "x --password \"hunter2",
+            "export PASSWORD=hunter2",
+            "Authorization: Bearer hunter2",
+        ] {
+            let shown = redacted(command);
+            assert!(!shown.contains("hunter2") && !shown.contains("ry\"") && !shown.contains("ry'"), "{command}: {shown}");
+        }
+    }
+
+    /// A text that has everything begin and nothing end.
+    #[test]
+    fn hostile_text_takes_no_longer_than_its_length() {
+        let started = std::time::Instant::now();
+        for part in
+            ["mysql ", "'", "\"", "password ", "password=\"", "\\\"", "-u a", "<<A ", "<<A\n", "docker login '-p", "https://", "((<<a"]
+        {
+            redacted(&part.repeat(30_000 / part.len()));
+        }
+        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    }
+
     #[test]
     fn what_is_no_secret_stays() {
         for command in [
@@ -89,6 +244,11 @@ mod tests {
         ] {
             assert_eq!(redacted(command), command);
         }
+        assert_eq!(
+            redacted("cat > /etc/x <<EOF\na\nEOF\nsystemctl start x"),
+            "cat > /etc/x <<EOF\n<redacted>\nEOF\nsystemctl start x"
+        );
+        assert_eq!(redacted("echo root:x | chpasswd\nreboot\n"), "echo <redacted>\nreboot\n");
         assert_eq!(redacted("--token abcdef.0123456789abcdef"), "--token <redacted>");
     }
 }

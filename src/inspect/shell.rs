@@ -1,9 +1,10 @@
-//! What a shell makes of the failure of a command. Lines are read, not the shell's grammar: quotes and comments are known, here-documents are not.
+//! What a shell makes of the failure of a command. Lines are read, not the shell's grammar.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::lines::lines;
 use super::step::{Failure, SENTINEL};
 
 static EXCUSED: LazyLock<Regex> = LazyLock::new(|| compiled(r"\|\|\s*(?:/bin/)?(?:true|:|exit\s+0)(?:\s|;|$)"));
@@ -49,15 +50,16 @@ fn bare(command: &str) -> String {
 pub(super) fn commands(script: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open = 0_usize;
-    for (at, line) in script.lines().enumerate() {
-        let code = without_quotes(line);
+    for line in lines(script) {
+        let text = script[line.range].trim_end_matches(['\n', '\r']);
+        let code = without_quotes(text);
         match found.last_mut().filter(|_| open > 0) {
             Some((_, function)) => {
                 function.push('\n');
-                function.push_str(line);
+                function.push_str(text);
             }
-            None if line.trim().is_empty() || line.trim_start().starts_with('#') => continue,
-            None => found.push((at + 1, line.to_owned())),
+            None if text.trim().is_empty() || text.trim_start().starts_with('#') => continue,
+            None => found.push((line.number, text.to_owned())),
         }
         if open > 0 || FUNCTION.is_match(&code) {
             let count = |sign: char| code.chars().filter(|c| *c == sign).count();
