@@ -261,8 +261,6 @@ mod tests {
             r#"{{"ignition":{{"version":"3.4.0"}},"storage":{{"files":[{{"path":"/s.sh","contents":{{"source":"data:,{script}"}}}}]}},
                 "systemd":{{"units":[{{"name":"u","enabled":true,"contents":"{unit}"}}]}}}}"#
         );
-        let started = std::time::Instant::now();
         assert_eq!(read(&text).1.len(), 10_000);
-        assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
     }
 }

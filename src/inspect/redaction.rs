@@ -222,16 +222,15 @@ mod tests {
         }
     }
 
-    /// A text that has everything begin and nothing end.
+    /// Texts in which everything begins and nothing ends: what stands behind them is hidden, or was no secret.
     #[test]
-    fn hostile_text_takes_no_longer_than_its_length() {
-        let started = std::time::Instant::now();
+    fn hostile_text_is_read_to_its_end() {
         for part in
             ["mysql ", "'", "\"", "password ", "password=\"", "\\\"", "-u a", "<<A ", "<<A\n", "docker login '-p", "https://", "((<<a"]
         {
-            redacted(&part.repeat(30_000 / part.len()));
+            let text = format!("{}\ntoken: hunter2\n", part.repeat(30_000 / part.len()));
+            assert!(!redacted(&text).contains("hunter2"), "{part}");
         }
-        assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
     }
 
     #[test]

@@ -125,6 +125,9 @@ fn raised_by_made_inputs() -> BTreeSet<String> {
     raised.extend(check("yaml-line-break-unusual", "a: \"b\u{2028}c\"\n".into()));
     raised.extend(check("yaml-depth-exceeded", format!("a: {}{}\n", "[".repeat(250), "]".repeat(250)).into()));
     raised.extend(check("yaml-findings-exceeded", "- *a\n".repeat(1200).into()));
+    let many = Case { rules: vec!["inspect-steps-cut".to_owned()], commands: vec!["inspect u.txt".to_owned()], ..Case::default() };
+    let commands = format!("#cloud-config\nruncmd: [{}]\n", "a, ".repeat(10_001));
+    raised.extend(many.raised(|folder| std::fs::write(folder.join("u.txt"), &commands).unwrap()));
     let small = Limits { bytes: 4, ..Limits::default() };
     raised.extend(
         yaml::parse_within(&Source::new("a", "a: 12345\n"), &small, &Budget::default())

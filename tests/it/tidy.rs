@@ -174,7 +174,6 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor {flavor}`"),
     ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
-    ("src/inspect/redaction.rs", "(?:-u|--user)"),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",
