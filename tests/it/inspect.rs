@@ -258,8 +258,12 @@ fn hostile_data_neither_panics_nor_hangs() {
         "#cloud-config\na: &a [x,x,x,x,x,x,x,x,x]\n{}",
         (0..9).map(|n| format!("b{n}: &b{n} [{}]\n", ["*a"; 9].join(","))).collect::<String>()
     );
+    // Commands in which everything that hides a secret begins and nothing ends.
+    let begun = ["mysql ", "'", "\"", "password ", "password=\"", "\\\"", "-u a", "<<A ", "<<A\n", "docker login '-p", "https://", "((<<a"];
+    let begun: Vec<String> = begun.iter().map(|part| part.repeat(30_000 / part.len())).collect();
     let data: Vec<Vec<u8>> = vec![
         Vec::new(),
+        format!("#cloud-config\nruncmd: {}\n", serde_json::to_string(&begun).unwrap()).into_bytes(),
         bomb,
         nested.into_bytes(),
         endless.into_bytes(),

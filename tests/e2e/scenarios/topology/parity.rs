@@ -124,7 +124,7 @@ fn condition(plane: &ControlPlane, input: &Input) -> Result<Value, String> {
 
 /// Waits until the controller is done with the Cluster.
 fn reconciled(plane: &ControlPlane, input: &Input) -> Result<(), String> {
-    let done = wait::until(&format!("{} to be reconciled", input.name), SOON, || {
+    wait::until(&format!("{} to be reconciled", input.name), SOON, || {
         plane.assert_running();
         let condition = condition(plane, input)?;
         match (condition["status"] == "True", super::text(&condition["message"]).contains("error ")) {
@@ -132,8 +132,7 @@ fn reconciled(plane: &ControlPlane, input: &Input) -> Result<(), String> {
             (false, true) => Ok(Err(format!("the controller stops: {}", condition["message"]))),
             _ => Err(condition.to_string()),
         }
-    });
-    done
+    })
 }
 
 /// Waits until the controller has stopped at the Cluster, in the words of the finding.
