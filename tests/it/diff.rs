@@ -216,6 +216,8 @@ fn control_planes_are_judged_as_cluster_api_does() {
     check("replicas: 3", "replicas: 5", "in place");
     check("/etc/kubernetes/pki", "/etc/pki", "refused");
     check("name: cp", "name: cp", "none");
+    let (_, same, _) = run(CONTROL_PLANE, CONTROL_PLANE, &[]);
+    assert!(same.starts_with("KubeadmControlPlane/cp init: none, nothing changes\n"), "{same}");
     check("v1.34.1", "v1.36.1", "refused");
     // What earlier releases filled in.
     check(

@@ -242,6 +242,23 @@ fn a_log_shows_no_secret() {
     assert!(!shown.contains("hunter2") && shown.contains("error execution phase"), "{shown}");
 }
 
+/// Many keys that a later part has too are told by their count.
+#[test]
+fn of_many_replaced_keys_the_first_are_told_and_the_others_counted() {
+    let part = |value: &str| (0..60).fold("#cloud-config\n".to_owned(), |part, at| format!("{part}k{at}: {value}\n"));
+    let message = format!("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n{}\n--b\n\n{}\n--b--\n", part("x"), part("y"));
+    let report = json(message.as_bytes(), &[]);
+    let told: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["rule"] == "inspect-key-replaced")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(told.len(), 51, "{told:?}");
+    assert_eq!(told.iter().filter(|told| told.starts_with("10 more keys never take effect either")).count(), 1, "{told:?}");
+}
+
 /// Bombs, nesting, control characters and noise: a report, in time.
 #[test]
 fn hostile_data_neither_panics_nor_hangs() {
