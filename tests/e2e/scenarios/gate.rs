@@ -250,13 +250,14 @@ impl Trial<'_> {
         let is_left = |object: &Value| {
             object["metadata"]["labels"]["cluster.x-k8s.io/provider"] == "infrastructure-foo" && object["kind"] != "Namespace"
         };
-        wait::until("what the example installed to be gone", SOON, || {
+        // The API server comes back to a CRD that could not be ended later and later.
+        wait::until("what the example installed to be gone", Duration::from_secs(600), || {
             let left: Vec<Value> = self.plane.api.everything().into_iter().filter(is_left).collect();
             for object in left.iter().filter(|object| object["metadata"]["deletionTimestamp"].is_null()) {
                 // What is gone with its owner is gone.
                 let _ = self.plane.api.delete(object);
             }
-            if left.is_empty() { Ok(()) } else { Err(format!("{} objects", left.len())) }
+            if left.is_empty() { Ok(()) } else { Err(format!("{} objects: {}", left.len(), left[0])) }
         });
     }
 }
