@@ -10,6 +10,7 @@ mod config_repositories;
 mod context;
 mod diff;
 mod dispatch;
+mod documents;
 mod exit;
 mod explain;
 pub mod flags;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
+use super::documents::Documents;
 use super::flags::LevelFlags;
 use super::surroundings::Surroundings;
 use super::templates::TemplateFlags;
@@ -17,11 +18,10 @@ use crate::diag::Report;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::ops::topology;
 use crate::render::Encoder;
-use crate::render::{Pool, Rendered, Request, undeclared};
+use crate::render::{Rendered, Request};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
 use crate::shell::files::Privacy;
-use crate::shell::input::{self, Limits};
 use crate::shell::trees::{self, Mode};
 use crate::text::budget::Budget;
 use crate::text::tree::Tree;
@@ -121,23 +121,12 @@ impl Run for Arguments {
             ));
         }
         let request = self.request(&context.budget)?;
-        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        let mut shown: Sources = inputs.sources.iter().cloned().collect();
-        if self.show_secrets {
-            shown.show_secrets();
-        }
-        let mut report = inputs.report;
-        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
-        if self.templates.template {
-            texts.iter().cloned().for_each(|text| shown.add_unseen(text));
-        }
-        let (pool, unreadable) = Pool::read(&texts, &request.budget);
-        report.extend(unreadable);
-        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
-        let unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
-        report.extend(undeclared);
+        let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
+        let mut report = std::mem::take(&mut documents.report);
+        let pool = std::mem::take(&mut documents.pool);
         let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
-        let mut rendering = if unusable { Rendering::default() } else { render::run(&pool, &topologies, &request, &self.selection()) };
+        let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &self.selection()));
+        let mut rendering = rendering.unwrap_or_default();
         if self.output == Format::Secret {
             rendering.write_secrets(&request);
         }
@@ -147,10 +136,9 @@ impl Run for Arguments {
         }
         let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
         rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
-        let mut report = render::settle(&mut rendering, report, &origins);
-        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let report = documents.settle(&mut rendering, report);
         let verdict = levels.judge(report);
-        self.show(context, &rendering, &request, &verdict.report, &shown, verdict.fails)
+        self.show(context, &rendering, &request, &verdict.report, &documents.sources, verdict.fails)
     }
 }
 

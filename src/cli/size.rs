@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
+use super::documents::Documents;
 use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::render::tell_stand_ins;
 use super::surroundings::Surroundings;
@@ -17,10 +18,8 @@ use super::{Context, Exit, Failure};
 use crate::ops::render::{self, Selection};
 use crate::ops::size::{self, MachineSize, Measuring, Percent};
 use crate::ops::topology;
-use crate::render::{Pool, Request, undeclared};
-use crate::report::Sources;
+use crate::render::Request;
 use crate::report::text::plural;
-use crate::shell::input::{self, Limits};
 
 pub(super) const VERB: Verb = Verb {
     words: &["size"],
@@ -77,35 +76,27 @@ impl Run for Arguments {
         let levels = self.levels.levels(context)?;
         let measuring = self.measuring()?;
         let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
-        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        let mut sources: Sources = inputs.sources.iter().cloned().collect();
-        let mut report = inputs.report;
-        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
-        if self.templates.template {
-            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
-        }
-        let (pool, unreadable) = Pool::read(&texts, &request.budget);
-        report.extend(unreadable);
-        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
-        let is_unusable = undeclared.is_some() || report.has_errors() && pool.objects().is_empty();
-        report.extend(undeclared);
+        let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
+        let mut report = std::mem::take(&mut documents.report);
         let selection = self.select.map_or(Selection::All, Selection::Named);
+        let pool = std::mem::take(&mut documents.pool);
         let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
-        let mut rendering = if is_unusable { render::Rendering::default() } else { render::run(&pool, &topologies, &request, &selection) };
+        let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &selection));
+        let mut rendering = rendering.unwrap_or_default();
         report.extend(std::mem::take(&mut rendering.report));
         let sizes = size::run(&pool, &rendering, &measuring, &request.budget);
         report.extend(sizes.report.clone());
-        let mut report = render::settle(&mut rendering, report, &origins);
-        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let report = documents.settle(&mut rendering, report);
+        let sources = &documents.sources;
         let verdict = levels.judge(report);
         match self.output.format {
-            ListFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, &sources),
+            ListFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, sources),
             ListFormat::Text => {
                 if !sizes.machines.is_empty() {
                     tell_stand_ins(context, &rendering);
                     context.tell(&size::text(&sizes, self.all));
                 }
-                context.findings(&verdict.report, &sources, To::Stdout);
+                context.findings(&verdict.report, sources, To::Stdout);
                 context.summary(&plural(sizes.machines.len(), "machine"), &verdict.report, "", To::Stdout);
             }
         }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
+use super::documents::Documents;
 use super::flags::{Format, LevelFlags, Output};
 use super::settings::IN_PART;
 use super::surroundings::Surroundings;
@@ -14,11 +15,8 @@ use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Setting;
-use crate::ops::render;
 use crate::ops::validate::{self, JudgedMachine};
-use crate::render::{Pool, Request, undeclared};
-use crate::report::Sources;
-use crate::shell::input::{self, Limits};
+use crate::render::Request;
 
 pub(super) const VERB: Verb = Verb {
     words: &["validate"],
@@ -68,31 +66,21 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
-        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        let mut sources: Sources = inputs.sources.iter().cloned().collect();
-        let mut report = inputs.report;
-        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
-        if self.templates.template {
-            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
-        }
-        let (pool, unreadable) = Pool::read(&texts, &request.budget);
-        report.extend(unreadable);
-        let undeclared = if self.templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
-        let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
-        report.extend(undeclared);
-        let judged = is_usable.then(|| validate::Judged::new(pool, &request));
+        let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
+        let mut report = std::mem::take(&mut documents.report);
+        let pool = std::mem::take(&mut documents.pool);
+        let judged = documents.is_usable.then(|| validate::Judged::new(pool, &request));
         let mut rendering = judged.as_ref().map(|judged| judged.render(&request)).unwrap_or_default();
-        let is_version_said = !origins.stands_in(Setting::KubernetesVersion);
+        let is_version_said = !documents.origins.stands_in(Setting::KubernetesVersion);
         let validation = judged.as_ref().map(|judged| validate::run(judged, &request, &mut rendering, is_version_said)).unwrap_or_default();
         let done = validate::done(&validation);
         report.extend(validation.report);
-        let mut report = render::settle(&mut rendering, report, &origins);
-        report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
-        let verdict = judge.verdict(context, report, &mut sources, IN_PART);
+        let report = documents.settle(&mut rendering, report);
+        let verdict = judge.verdict(context, report, &mut documents.sources, IN_PART);
         validation.others.iter().for_each(|title| context.trace(1, &format!("{title} is of no kind that is judged here")));
         let to = if self.output.format == Format::Text { To::Stdout } else { To::Stderr };
         let body = ValidateReport { machines: validation.machines, topologies: validation.topologies, others: validation.others };
-        context.report(self.output.format, "Validate", body, &verdict.report, &sources, to);
+        context.report(self.output.format, "Validate", body, &verdict.report, &documents.sources, to);
         context.summary(&done, &verdict.report, "", to);
         Ok(Exit::failing(verdict.fails))
     }

@@ -1,0 +1,57 @@
+//! The user's documents, as `render` reads them: files and templates, their variables replaced, in one pool.
+
+use super::templates::TemplateFlags;
+use super::{Context, Failure};
+use crate::diag::Report;
+use crate::ops::render::{self, Rendering};
+use crate::render::{Origins, Pool, Request, undeclared};
+use crate::report::Sources;
+use crate::shell::input::{self, Limits};
+use crate::text::source::Source;
+
+/// What was read.
+pub(super) struct Documents {
+    texts: Vec<Source>,
+    /// Where each replaced variable stands in the user's text.
+    pub(super) origins: Origins,
+    /// What findings show lines of.
+    pub(super) sources: Sources,
+    /// The objects; taken by those who plan topologies with it.
+    pub(super) pool: Pool,
+    /// What is wrong with the files, the templates and the text of the documents.
+    pub(super) report: Report,
+    /// Whether there is something to go on with: not when the input is a template and nobody said so, or when nothing of it could be read.
+    pub(super) is_usable: bool,
+}
+
+impl Documents {
+    /// Reads files, folders, and standard input.
+    ///
+    /// # Errors
+    /// Flags that contradict each other, and a configuration of clusterctl that cannot be read. What is wrong with the files is in the report.
+    pub(super) fn read(files: &[String], templates: &TemplateFlags, request: &Request, context: &mut Context<'_>) -> Result<Self, Failure> {
+        let inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;
+        let mut sources: Sources = inputs.sources.iter().cloned().collect();
+        if request.show_secrets {
+            sources.show_secrets();
+        }
+        let mut report = inputs.report;
+        let (texts, origins) = templates.substituted(context, inputs.sources, request, &mut report)?;
+        if templates.template {
+            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
+        }
+        let (pool, unreadable) = Pool::read(&texts, &request.budget);
+        report.extend(unreadable);
+        let undeclared = if templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
+        report.extend(undeclared);
+        Ok(Documents { texts, origins, sources, pool, report, is_usable })
+    }
+
+    /// The findings of a rendering with those before it, at the places of the user's text, in the order of the input.
+    pub(super) fn settle(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
+        let mut report = render::settle(rendering, report, &self.origins);
+        report.sort(&self.texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        report
+    }
+}
