@@ -1,6 +1,7 @@
 //! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines and brackets are read here, not YAML, so that
 //! it is known in a broken text too; in doubt more is taken rather than less.
 
+mod variables;
 mod words;
 
 use std::borrow::Cow;
@@ -45,8 +46,6 @@ const OF_REFERENCES: [&str; 13] = [
     "apiServerEndpoint",
     "caCertHashes",
 ];
-/// Parts of the names of clusterctl's variables that hold secrets.
-const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATE_KEY"];
 /// What a Secret has beside its values.
 const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
@@ -60,11 +59,6 @@ static KIND: LazyLock<Regex> = LazyLock::new(|| {
 /// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form that is no list or map.
 static OBSCURE: LazyLock<Regex> =
     LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
-/// A variable with a default.
-static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
-/// The name of an environment variable, and where its value begins.
-static ENVIRONMENT: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?-u:\b)name:[ \t]*["']?((?-u:\w)+)["']?[ \t]*(?:,|\r?\n)\s*(value):[ \t]*\S"#));
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
 /// Names and their ends are ASCII: the classes of Unicode would cost more to build than most texts cost to search.
@@ -122,12 +116,6 @@ pub(crate) fn words(text: &str) -> Words {
     Words::new(spans(text).into_iter().map(|span| &text[span]), 1)
 }
 
-/// Whether a variable of this name holds a secret.
-fn is_secret_variable(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    name.contains('_') && VARIABLES.iter().any(|part| upper.contains(part))
-}
-
 /// One document of a text.
 struct Document<'t> {
     text: &'t str,
@@ -183,28 +171,6 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Defaults of variables that hold secrets, and values of such environment variables.
-    fn variables(&self, found: &mut Vec<Range<usize>>) {
-        let part = &self.text[self.range.clone()];
-        let absolute = |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
-        if part.contains("${") {
-            let defaults = DEFAULT.captures_iter(part).filter(|default| is_secret_variable(&default[1]));
-            found.extend(defaults.filter_map(|default| default.get(2)).map(|default| absolute(default.range())));
-        }
-        for variable in ENVIRONMENT.captures_iter(part).filter(|variable| is_secret_variable(&variable[1])) {
-            if let (Some(key), Some(all)) = (variable.get(2), variable.get(0)) {
-                let (key, all) = (absolute(key.range()), absolute(all.range()));
-                let field = Field { name: "value", start: key.start, value: key.end + 1 };
-                let end = self.value_end(&field);
-                // A reference to a variable says nothing.
-                let value = self.trimmed(field.value..end.max(all.end));
-                if !self.text[value.clone()].trim_matches(['"', '\'']).starts_with('$') {
-                    push(found, value);
-                }
-            }
-        }
-    }
-
     /// The lines of a private key, up to those that mark its end.
     fn private_key(&self, start: usize, found: &mut Vec<Range<usize>>) -> usize {
         let rest = &self.text[start..self.range.end];
@@ -238,7 +204,7 @@ impl<'t> Document<'t> {
             self.values(field, end, found);
             return Some(end);
         }
-        if SECRET.contains(&field.name) || is_secret_variable(field.name) {
+        if SECRET.contains(&field.name) || variables::is_secret_key(field.name) {
             let end = end();
             push(found, self.trimmed(field.value..end));
             return Some(end);
@@ -489,20 +455,6 @@ mod tests {
             "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
         );
         check("kind: Secret\ndata: {}\n---b: x\n", "kind: Secret\ndata: <>\n---b: <>\n");
-    }
-
-    #[test]
-    fn variables_that_hold_secrets_are_known_by_their_names() {
-        check(
-            "a: ${API_TOKEN:=x}\nb: \"${API_TOKEN:-y}\" ${FOO:=z}\n",
-            "a: ${API_TOKEN:=<>}\nb: \"${API_TOKEN:-<>}\" ${FOO:=z}\n",
-        );
-        check(
-            "env:\n- name: API_TOKEN\n  value: x\n- name: OTHER\n  value: y\n",
-            "env:\n- name: API_TOKEN\n  value: <>\n- name: OTHER\n  value: y\n",
-        );
-        check("env: [{name: API_TOKEN, value: \"x, y\"}]\n", "env: [{name: API_TOKEN, value: <>}]\n");
-        check("- name: API_TOKEN\n  value: ${API_TOKEN}\n", "- name: API_TOKEN\n  value: ${API_TOKEN}\n");
     }
 
     #[test]

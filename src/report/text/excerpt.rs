@@ -16,6 +16,8 @@ const TAB: usize = 4;
 /// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do: with thousands of findings in one line
 /// the search would take longer than finding them did.
 const LONGEST_LINE: usize = 256 << 10;
+/// Characters before and after a mark that are looked at in a line that is longer than both: more than any terminal shows.
+const AROUND: usize = 4096;
 /// A line is trimmed to no less than this, however narrow the terminal is.
 const LEAST_WIDTH: usize = 20;
 
@@ -112,10 +114,18 @@ impl<'a> Excerpt<'a> {
 
     /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
     fn render_line(&self, number: u32, marks: &[&Mark], style: Style, gutter: usize, width: usize, out: &mut String) {
-        let Some(masked) = self.line(number).map(|line| MaskedLine::new(line, self.secrets(number))) else { return };
-        let text = visible_lines(&masked.text);
-        let mut marks: Vec<Mark> = marks.iter().map(|mark| masked.moved(mark)).collect();
+        let Some(line) = self.line(number) else { return };
+        let mut marks: Vec<Mark> = marks.iter().map(|mark| (*mark).clone()).collect();
         marks.sort_by_key(|mark| mark.from);
+        for stretch in Stretch::of(line, self.secrets(number), marks) {
+            self.render_stretch(number, stretch, style, gutter, width, out);
+        }
+    }
+
+    fn render_stretch(&self, number: u32, stretch: Stretch<'_>, style: Style, gutter: usize, width: usize, out: &mut String) {
+        let masked = MaskedLine::new(stretch.text, stretch.secrets);
+        let text = visible_lines(&masked.text);
+        let marks: Vec<Mark> = stretch.marks.iter().map(|mark| masked.moved(mark)).collect();
         let mut shown: Option<Window> = None;
         let row = |out: &mut String, window: &Window| {
             out.push_str(format!("{number:>gutter$} | {}", window.text).trim_end());
@@ -148,6 +158,42 @@ fn added(insertion: Option<&(u32, Vec<String>)>, style: Style, gutter: usize, ou
     for line in insertion.into_iter().flat_map(|(_, lines)| lines) {
         let line = style.paint(Paint::Added, format!("+ {}", visible(line)).trim_end());
         out.push_str(&format!("{:gutter$} {line}\n", ""));
+    }
+}
+
+/// A part of a line with the marks in it.
+struct Stretch<'l> {
+    text: &'l str,
+    secrets: Vec<Range<usize>>,
+    marks: Vec<Mark>,
+}
+
+impl<'l> Stretch<'l> {
+    /// The line as it is, or, of one that is long, what is around each mark: what a finding costs does not grow with its line.
+    fn of(line: &'l str, secrets: Vec<Range<usize>>, marks: Vec<Mark>) -> Vec<Self> {
+        if line.len() <= 2 * AROUND {
+            return vec![Stretch { text: line, secrets, marks }];
+        }
+        if marks.is_empty() {
+            return vec![Stretch::between(line, &secrets, 0..AROUND, None)];
+        }
+        let around = |mark: Mark| {
+            let first = mark.from.saturating_sub(AROUND);
+            let to = mark.to.map(|to| to.min(mark.from + AROUND) - first);
+            let moved = Mark { from: mark.from - first, to, ..mark };
+            Stretch::between(line, &secrets, first..mark.from + AROUND, Some(moved))
+        };
+        marks.into_iter().map(around).collect()
+    }
+
+    /// These characters of the line.
+    fn between(line: &'l str, secrets: &[Range<usize>], characters: Range<usize>, mark: Option<Mark>) -> Self {
+        let byte_of = |text: &str, characters: usize| text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+        let start = byte_of(line, characters.start);
+        let end = start + byte_of(&line[start..], characters.len());
+        let within = |secret: &Range<usize>| secret.start.max(start) - start..secret.end.min(end) - start;
+        let touching = secrets.iter().filter(|secret| secret.start < end && secret.end > start);
+        Stretch { text: &line[start..end], secrets: touching.map(within).collect(), marks: mark.into_iter().collect() }
     }
 }
 

@@ -254,6 +254,31 @@ fn marks_of_one_long_line_that_are_far_apart_show_it_twice() {
     check_marks_far_apart(&source, "long.yaml:1:208", "…xxxxx SECOND");
 }
 
+/// What is far away in a line of many thousand characters is not looked at; what is near is shown as in any other line.
+#[test]
+fn very_long_lines_are_shown_around_their_marks() {
+    let filler = "é".repeat(20_000);
+    let source = Source::new("long.yaml", format!("{{FIRST {filler}, token: hunter2, SECOND{filler}\n"));
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(place(&source, "SECOND"))
+        .label("two")
+        .related(place(&source, "FIRST"), "one");
+    check(
+        finding,
+        &[&source],
+        25,
+        "
+error[a-b]: m
+  --> long.yaml:1:20026
+   |
+ 1 | {FIRST éééééééééééé…
+   |  ----- one
+ 1 | …ted>, SECONDéééééé…
+   |        ^^^^^^ two
+",
+    );
+}
+
 /// Of a line whose marks do not fit into 25 columns together, the second stretch is `again`.
 #[track_caller]
 fn check_marks_far_apart(source: &Source, at: &str, again: &str) {

@@ -1,0 +1,181 @@
+//! Variables that hold secrets, known by their names: those of clusterctl's templates, of environments, of ClusterClasses and their topologies.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Document, Field, brackets, compiled, push};
+
+/// Parts of the names of variables that hold secrets, in upper case and without underscores.
+const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATEKEY"];
+/// Fields of a variable that hold a value of it, beside `value`.
+const VALUES: [&str; 3] = ["default", "example", "enum"];
+
+/// A variable with a default.
+static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
+/// The name of a variable in a list of variables.
+static NAME: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)(name)["']?:[ \t]*["']?((?-u:\w)+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
+
+/// Whether a variable of this name holds a secret.
+fn is_secret(name: &str) -> bool {
+    let letters: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_uppercase()).collect();
+    VARIABLES.iter().any(|part| letters.contains(part))
+}
+
+/// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl has them: fields of objects have no
+/// underscores.
+pub(super) fn is_secret_key(name: &str) -> bool {
+    name.contains('_') && is_secret(name)
+}
+
+impl Document<'_> {
+    /// Defaults of variables that hold secrets, and their values where they are listed by name.
+    pub(super) fn variables(&self, found: &mut Vec<Range<usize>>) {
+        let part = &self.text[self.range.clone()];
+        let absolute = |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
+        if part.contains("${") {
+            let defaults = DEFAULT.captures_iter(part).filter(|default| is_secret(&default[1]));
+            found.extend(defaults.filter_map(|default| default.get(2)).map(|default| absolute(default.range())));
+        }
+        let mut done = self.range.start;
+        for variable in NAME.captures_iter(part).filter(|variable| is_secret(&variable[2])) {
+            let name = absolute(variable.get(1).map_or(0..0, |name| name.range())).start;
+            // What stands within a variable was searched with it.
+            if name >= done {
+                done = self.values_of_variable(name, done, found);
+            }
+        }
+    }
+
+    /// The values of the variable whose `name` stands there; gives the end of its item in the list.
+    fn values_of_variable(&self, name: usize, from: usize, found: &mut Vec<Range<usize>>) -> usize {
+        let line = self.text[from..name].rfind('\n').map_or(from, |end| from + end + 1);
+        let before = self.text[line..name].trim_end_matches(['"', '\'']).trim_end();
+        let open = if before.ends_with(['{', ',']) { before.rfind('{').map(|at| line + at) } else { None };
+        let is_over_lines = !before.is_empty() && !before.ends_with('-') || self.text[from..line].trim_end().ends_with(['{', ',']);
+        let open = open.or_else(|| if is_over_lines { self.text[from..name].rfind('{').map(|at| from + at) } else { None });
+        let item = match open {
+            Some(open) => open..brackets(&self.text[open..self.range.end]).map_or(self.range.end, |end| open + end),
+            None => self.item(name, from, line),
+        };
+        let column = open.is_none().then(|| self.column(name));
+        let mut at = item.start;
+        while let Some(field) = self.field_from(at).filter(|field| field.start < item.end) {
+            at = field.value;
+            let is_value = field.name == "value" && column.is_none_or(|column| column == self.column(field.start));
+            if is_value || VALUES.contains(&field.name) {
+                at = self.value_end(&field).max(field.value);
+                self.value(&field, at, found);
+            }
+        }
+        item.end
+    }
+
+    fn value(&self, field: &Field<'_>, end: usize, found: &mut Vec<Range<usize>>) {
+        let value = self.trimmed(field.value..end);
+        // A reference to a variable says nothing.
+        if !self.text[value.clone()].trim_matches(['"', '\'']).starts_with('$') {
+            push(found, value);
+        }
+    }
+
+    /// The lines of the item of a list that has a field there: those above and below that are as deep.
+    fn item(&self, field: usize, from: usize, line: usize) -> Range<usize> {
+        let column = self.column(field);
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let belongs = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#') || depth(line) >= column;
+        let mut start = line;
+        let mut is_first = self.text[line..field].contains('-');
+        while start > from && !is_first {
+            let above = self.text[from..start - 1].rfind('\n').map_or(from, |end| from + end + 1);
+            let text = &self.text[above..start];
+            is_first = text.trim_start().starts_with("- ") && depth(text) < column;
+            if !belongs(text) && !is_first {
+                break;
+            }
+            start = above;
+        }
+        let mut end = self.text[field..self.range.end].find('\n').map_or(self.range.end, |end| field + end + 1);
+        while end < self.range.end {
+            let after = self.text[end..self.range.end].find('\n').map_or(self.range.end, |next| end + next + 1);
+            if !belongs(&self.text[end..after]) {
+                break;
+            }
+            end = after;
+        }
+        start..end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{REDACTED, masked, spans};
+
+    /// The text with each secret as `<>`.
+    fn check(text: &str, expected: &str) {
+        assert_eq!(masked(text).replace(REDACTED, "<>"), expected, "{text}");
+    }
+
+    #[test]
+    fn variables_that_hold_secrets_are_known_by_their_names() {
+        check(
+            "a: ${API_TOKEN:=x}\nb: \"${API_TOKEN:-y}\" ${FOO:=z}\n",
+            "a: ${API_TOKEN:=<>}\nb: \"${API_TOKEN:-<>}\" ${FOO:=z}\n",
+        );
+        check(
+            "env:\n- name: API_TOKEN\n  value: x\n- name: OTHER\n  value: y\n",
+            "env:\n- name: API_TOKEN\n  value: <>\n- name: OTHER\n  value: y\n",
+        );
+        check("env: [{name: API_TOKEN, value: \"x, y\"}]\n", "env: [{name: API_TOKEN, value: <>}]\n");
+        check("- name: API_TOKEN\n  value: ${API_TOKEN}\n", "- name: API_TOKEN\n  value: ${API_TOKEN}\n");
+    }
+
+    #[test]
+    fn variables_of_topologies_are_variables() {
+        check(
+            "variables:\n- name: proxyPassword\n  value: x\n- name: proxyHost\n  value: y\n",
+            "variables:\n- name: proxyPassword\n  value: <>\n- name: proxyHost\n  value: y\n",
+        );
+        check(
+            "- name: registryCredentials\n  value:\n    user: u\n    key: k\nb: 1\n",
+            "- name: registryCredentials\n  value:\n    <>\nb: 1\n",
+        );
+        check(
+            "- value: x\n  name: privateKey # of ssh\n- value: y\n  name: z\n",
+            "- value: <>\n  name: privateKey # of ssh\n- value: y\n  name: z\n",
+        );
+        check("- {value: x, name: token}\n- {value: y, name: z}\n", "- {value: <>, name: token}\n- {value: y, name: z}\n");
+        check(
+            "[{\n  \"name\": \"proxyPassword\",\n  \"value\": \"x\"\n}, {\n  \"name\": \"b\",\n  \"value\": \"y\"\n}]",
+            "[{\n  \"name\": \"proxyPassword\",\n  \"value\": <>\n}, {\n  \"name\": \"b\",\n  \"value\": \"y\"\n}]",
+        );
+        check(
+            "- name: proxyPassword\n  value: |\n    x\n\n    y\n  other: z\n",
+            "- name: proxyPassword\n  value: <>\n  other: z\n",
+        );
+    }
+
+    #[test]
+    fn defaults_of_the_schema_of_a_variable_are_values_of_it() {
+        check(
+            "- name: adminPassword\n  required: false\n  schema:\n    openAPIV3Schema:\n      type: string\n      default: x\n      example: y\n- name: b\n  schema:\n    openAPIV3Schema: {default: z}\n",
+            "- name: adminPassword\n  required: false\n  schema:\n    openAPIV3Schema:\n      type: string\n      default: <>\n      example: <>\n- name: b\n  schema:\n    openAPIV3Schema: {default: z}\n",
+        );
+    }
+
+    #[test]
+    fn what_only_has_such_a_name_is_no_variable() {
+        check("metadata:\n  name: secret\nspec:\n  value: x\n", "metadata:\n  name: secret\nspec:\n  value: x\n");
+        check("- name: token\n  env:\n  - name: A\n    value: x\n", "- name: token\n  env:\n  - name: A\n    value: x\n");
+        check("- name: token-ttl\n  value: 1\n", "- name: token-ttl\n  value: 1\n");
+        check("tokenTTL: 5m\nsecretName: s\n", "tokenTTL: 5m\nsecretName: s\n");
+    }
+
+    #[test]
+    fn many_names_are_read_once() {
+        assert_eq!(spans(&"{name: aToken, ".repeat(30_000)).len(), 0);
+        assert_eq!(spans(&"name: aToken\n".repeat(30_000)).len(), 0);
+        assert_eq!(spans(&"- b: 1\n  name: aToken\n".repeat(30_000)).len(), 0);
+    }
+}
