@@ -12,7 +12,7 @@ use crate::untrusted::harmless;
 const CANARY: &str = "cAnArY";
 
 /// Documents with a secret at `@`.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  password: @\nunknown: 1\n",
     "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: @\nunknown: 1\n",
     "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringDat:\n  a: @\n",
@@ -25,6 +25,7 @@ const FIELDS: [&str; 12] = [
     "#CONFIG\n  initConfiguration:\n    bootstrapTokens:\n    - token: @\n    certificateKey: @\n",
     "#CONFIG\n  joinConfiguration:\n    discovery:\n      file:\n        kubeConfigPath: /k\n        kubeConfig: {user: {exec: {command: c, env: [{name: n, value: @}]}}}\n",
     "#CONFIG\n  joinConfiguration:\n    discovery:\n      file:\n        kubeConfigPath: /k\n        kubeConfig: {user: {authProvider: {name: n, config: @}}}\n",
+    "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  topology:\n    classRef: {name: none}\n    version: 1\n    variables:\n    - name: proxyPassword\n      value: @\n",
 ];
 
 /// Ways to write a secret; in none of them is it one that is taken.

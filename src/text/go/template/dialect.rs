@@ -3,6 +3,7 @@
 use super::functions::{CallFault, Function, Parameter};
 use super::held::Held;
 use super::sprig::{self, Added};
+use crate::text::go::value::Value;
 
 /// How the program that renders a template has set up Go's package.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +57,10 @@ impl Callable {
     /// What a call costs in steps, beside what it gives.
     pub(super) fn cost(&self, arguments: &[Held]) -> usize {
         match self {
-            Callable::Standard(_) => 0,
+            // Those of Go look at no more than texts: comparisons do.
+            Callable::Standard(_) => {
+                arguments.iter().map(|held| if let Value::Text(text) = &held.value { text.len() / 16 } else { 0 }).sum()
+            }
             Callable::Added(added) => added.cost(arguments),
         }
     }

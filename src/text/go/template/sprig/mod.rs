@@ -31,6 +31,18 @@ pub(super) struct Added {
     /// Its parameters, a letter each: `a`ny, `s`tring, `i`nt, `b`ool, `f`loat, `m`ap; a `*` behind the last says that there may be none or many.
     signature: &'static str,
     call: fn(&Arguments<'_>) -> Called<Held>,
+    work: Work,
+}
+
+/// What a function goes through that its result does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Texts, and the items of lists and maps.
+    Items,
+    /// Everything in its arguments, however deep.
+    Whole,
+    /// A derivation that is slow on purpose.
+    Slow,
 }
 
 impl Added {
@@ -57,14 +69,13 @@ impl Added {
 
     /// What a call costs in steps, beside what it gives.
     pub(super) fn cost(&self, arguments: &[Held]) -> usize {
-        let is_slow = self.signature == password::SIGNATURE;
         let sizes = arguments.iter().map(|held| match &held.value {
             Value::Text(text) => text.len(),
-            Value::List(items) => items.len(),
-            Value::Map(entries) => entries.len(),
-            _ => 1,
+            Value::List(items) if self.work != Work::Whole => items.len(),
+            Value::Map(entries) if self.work != Work::Whole => entries.len(),
+            value => values::size(value),
         });
-        sizes.sum::<usize>() + if is_slow { password::COST } else { 0 }
+        sizes.sum::<usize>() + if self.work == Work::Slow { password::COST } else { 0 }
     }
 
     pub(super) fn call(&self, arguments: &[Held]) -> Called<Held> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::arguments::{Arguments, any, float, int64, list, text, texts, truth};
-use super::{Added, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver, strings, urls, values};
+use super::{Added, Work, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver, strings, urls, values};
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
@@ -17,9 +17,19 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
         let timed = TIMED.iter().map(|(names, signature)| (*names, *signature, timed as Call));
         let in_place = IN_PLACE.iter().map(|(names, signature)| (*names, *signature, in_place as Call));
         let all = call.chain(random).chain(timed).chain(in_place);
-        all.flat_map(|(names, signature, call)| names.split(' ').map(move |name| (name, Added { signature, call }))).collect()
+        all.flat_map(|(names, signature, call)| names.split(' ').map(move |name| (name, Added { signature, call, work: work(name) })))
+            .collect()
     });
     TABLE.get(name)
+}
+
+/// What the function of that name goes through.
+fn work(name: &str) -> Work {
+    match name {
+        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas" => Work::Whole,
+        "derivePassword" => Work::Slow,
+        _ => Work::Items,
+    }
 }
 
 type Call = fn(&Arguments<'_>) -> Called<Held>;

@@ -182,6 +182,10 @@ fn bombs_are_bounded() {
         format!("{double}{{{{ deepEqual $x $x }}}}"),
         format!("{double}{{{{ $x | toString | len }}}}"),
         "{{ range until 500000 }}{{ range until 500000 }}{{ end }}{{ end }}".to_owned(),
+        "{{ $x := list (repeat 8000000 \"ab\") }}{{ range until 100000 }}{{ $y := has \"c\" $x }}{{ end }}".to_owned(),
+        "{{ $x := list (list (repeat 8000000 \"ab\")) }}{{ range until 100000 }}{{ $y := uniq $x }}{{ end }}".to_owned(),
+        "{{ $x := repeat 8000000 \"ab\" }}{{ $y := repeat 8000000 \"ab\" }}{{ range until 100000 }}{{ $z := eq $x $y }}{{ end }}"
+            .to_owned(),
         "{{ range until 100 }}{{ derivePassword 1 \"pin\" \"p\" \"u\" \"s\" }}{{ end }}".to_owned(),
     ] {
         let fault = if text.contains("derive") {

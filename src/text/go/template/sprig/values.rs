@@ -55,6 +55,28 @@ pub(super) fn kind_of(held: &Held) -> &'static str {
     }
 }
 
+/// The bytes and values in a value, as far as a key may be large.
+pub(super) fn size(value: &Value) -> usize {
+    let mut size = 0;
+    add_size(&mut size, value);
+    size
+}
+
+fn add_size(size: &mut usize, value: &Value) {
+    *size += 1;
+    match value {
+        _ if *size > MAX_VALUE => {}
+        Value::Text(text) => *size += text.len(),
+        Value::Struct(object) => *size += object.text.len(),
+        Value::List(items) => items.iter().for_each(|item| add_size(size, item)),
+        Value::Map(entries) => entries.iter().for_each(|(key, entry)| {
+            *size += key.len();
+            add_size(size, entry);
+        }),
+        _ => {}
+    }
+}
+
 /// A text that two values share exactly when Go's `reflect.DeepEqual` calls them equal.
 pub(super) fn key(held: &Held) -> Called<Vec<u8>> {
     let mut out = held.named.unwrap_or_default().as_bytes().to_vec();
