@@ -10,9 +10,10 @@ use serde::Serialize;
 use super::context::To;
 use super::flags::Comparing;
 use super::surroundings::Surroundings;
+use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use crate::ops::diff::{self, Comparison, MachineChange, Side, text};
+use crate::ops::diff::{self, Comparison, MachineChange, Side, markdown, text};
 use crate::render::Request;
 use crate::report::Sources;
 use crate::shell::files;
@@ -40,6 +41,8 @@ enum Format {
     Text,
     /// One JSON object
     Json,
+    /// A comment for a pull request on GitHub, in Markdown
+    Github,
 }
 
 #[derive(Args)]
@@ -53,8 +56,13 @@ struct Arguments {
     /// sides, as render does.
     #[arg(value_name = "NEW")]
     new: Option<String>,
+    /// The machine of this name, as NAME or NAME:ROLE
+    #[arg(long, value_name = "NAME")]
+    select: Option<String>,
     #[command(flatten)]
     surroundings: Surroundings,
+    #[command(flatten)]
+    templates: TemplateFlags,
     #[command(flatten)]
     comparing: Comparing,
     /// Print as
@@ -90,15 +98,16 @@ impl Run for Arguments {
         }
         let old_inputs = load(&self.old, context)?;
         let new_inputs = if self.new.is_some() { load(&new, context)? } else { old_inputs.clone() };
-        let sources: Sources = old_inputs.sources.iter().chain(&new_inputs.sources).cloned().collect();
+        let mut sources: Sources = old_inputs.sources.iter().chain(&new_inputs.sources).cloned().collect();
         let later = Request { budget: Arc::clone(&context.budget), ..later.request()? };
         let earlier = match earlier {
             Some(earlier) => Request { budget: Arc::clone(&context.budget), ..earlier.request()? },
             None => later.clone(),
         };
-        let old_side = Side::new(self.old.as_str(), old_inputs.sources, old_inputs.report, earlier);
-        let new_side = Side::new(new.as_str(), new_inputs.sources, new_inputs.report, later);
-        let comparison = diff::run(&old_side, &new_side, self.comparing.show_secrets, &context.budget);
+        let old_side = self.side(self.old.as_str(), old_inputs, earlier, &mut sources, context)?;
+        let new_side = self.side(new.as_str(), new_inputs, later, &mut sources, context)?;
+        let comparing = diff::Comparing { show_secrets: self.comparing.show_secrets, select: self.select.as_deref() };
+        let comparison = diff::run(&old_side, &new_side, comparing, &context.budget);
         comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
         let fails = comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();
         self.show(context, new, comparison, &sources);
@@ -107,18 +116,43 @@ impl Run for Arguments {
 }
 
 impl Arguments {
+    /// One side, with the variables of a template replaced.
+    fn side(
+        &self,
+        shown: &str,
+        inputs: Inputs,
+        request: Request,
+        sources: &mut Sources,
+        context: &mut Context<'_>,
+    ) -> Result<Side, Failure> {
+        let mut report = inputs.report;
+        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
+        if self.templates.template {
+            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
+        }
+        Ok(Side::new(shown, texts, report, self.templates.template.then_some(origins), request))
+    }
+
     fn show(self, context: &mut Context<'_>, new: String, comparison: Comparison, sources: &Sources) {
         let done = text::summary(&comparison);
         let to = if self.format == Format::Text { To::Stdout } else { To::Stderr };
-        if self.format == Format::Text {
-            let style = context.style(To::Stdout);
-            context.out(&text::text(&comparison, style));
-            context.findings(&comparison.report, sources, To::Stderr);
-            context.summary(&done, &comparison.report, "", to);
-            return;
+        match self.format {
+            Format::Text => {
+                let style = context.style(To::Stdout);
+                context.out(&text::text(&comparison, style));
+                context.findings(&comparison.report, sources, To::Stderr);
+            }
+            Format::Github => {
+                if !comparison.machines.is_empty() {
+                    context.out(&markdown::comment(&self.old, &new, &comparison));
+                }
+                context.findings(&comparison.report, sources, To::Stderr);
+            }
+            Format::Json => {
+                let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
+                context.json("Diff", body, &comparison.report, sources);
+            }
         }
-        let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
-        context.json("Diff", body, &comparison.report, sources);
         context.summary(&done, &comparison.report, "", to);
     }
 }

@@ -5,6 +5,7 @@ pub mod github;
 pub mod json;
 pub mod junit;
 pub mod levels;
+pub(crate) mod markdown;
 pub mod sarif;
 mod secrets;
 pub mod text;

@@ -26,11 +26,11 @@ fn request(profile: &str, ignition: bool) -> Request {
 }
 
 fn side(name: &str, text: &[u8], request: Request) -> Side {
-    Side::new(name, vec![Source::new(name, String::from_utf8_lossy(text).into_owned())], Report::new(), request)
+    Side::new(name, vec![Source::new(name, String::from_utf8_lossy(text).into_owned())], Report::new(), None, request)
 }
 
 fn compared(old: &Side, new: &Side) -> Comparison {
-    diff::run(old, new, false, &Arc::new(Budget::default()))
+    diff::run(old, new, diff::Comparing::default(), &Arc::new(Budget::default()))
 }
 
 /// A vector with data: its name, release, input and expected data, and whether it is of Ignition.
@@ -257,7 +257,7 @@ fn a_template_that_nobody_filled_in_is_told() {
         .replace("replicas: 3", "replicas: ${CONTROL_PLANE_MACHINE_COUNT}");
     let (code, _, talk) = run(&template, &template, &[]);
     assert_eq!(code, Some(1));
-    assert!(talk.contains("error[template-not-declared]") && talk.contains("windlass generate yaml"), "{talk}");
+    assert!(talk.contains("error[template-not-declared]") && talk.contains("--template"), "{talk}");
     assert!(!talk.contains("whole number"), "{talk}");
 }
 
@@ -365,6 +365,92 @@ fn revisions_of_git_are_refused_with_the_line_to_write() {
     let talk = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{talk}");
     assert!(talk.contains("git show HEAD~1:deploy/a.yaml > "), "{talk}");
+}
+
+/// Two versions of a flavor, as clusterctl would fill both in.
+#[test]
+fn templates_are_filled_in_first() {
+    let template = CONTROL_PLANE.replace("name: cp", "name: \"${CLUSTER_NAME}-cp\"").replace("content: one", "content: ${WORD}");
+    let (code, report, talk) = run(
+        &template,
+        &template.replace("${WORD}", "${WORD}s"),
+        &["--template", "--var", "CLUSTER_NAME=x", "--var", "WORD=a"],
+    );
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(
+        report.contains("KubeadmControlPlane/x-cp init: rollout, ") && report.contains("-a\n") && report.contains("+as\n"),
+        "{report}"
+    );
+    let (code, _, talk) = run(&template, &template, &["--var", "WORD=a"]);
+    assert_eq!(code, Some(2), "{talk}");
+}
+
+#[test]
+fn one_machine_is_selected_by_name_and_role() {
+    let changed = CONTROL_PLANE.replace("content: one", "content: two");
+    let roles = |name: &str| {
+        let (code, report, talk) = run(CONTROL_PLANE, &changed, &["--select", name]);
+        let heads = report.lines().filter(|line| line.starts_with("KubeadmControlPlane/cp ")).count();
+        (code, heads, talk)
+    };
+    assert_eq!(roles("cp").1, 2);
+    assert_eq!(roles("KubeadmControlPlane/cp").1, 2);
+    assert_eq!(roles("cp:init").1, 1);
+    let (code, heads, talk) = roles("pc");
+    assert_eq!((code, heads), (Some(1), 0), "{talk}");
+    assert!(talk.contains("neither side has a machine `pc`") && talk.contains("KubeadmControlPlane/cp"), "{talk}");
+    assert_eq!(roles("cp:worker-join").0, Some(1));
+}
+
+/// A comment for a pull request: the machines as a table, and what differs folded.
+#[test]
+fn a_pull_request_gets_a_comment() {
+    let (code, report, talk) = run(CONTROL_PLANE, &CONTROL_PLANE.replace("content: one", "content: two"), &["-o", "github"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(report.starts_with("### <code>old.yaml</code> → <code>new.yaml</code>\n"), "{report}");
+    assert!(
+        report.contains("| <code>KubeadmControlPlane/cp</code> | init | rollout: <code>KubeadmControlPlane/cp has another "),
+        "{report}"
+    );
+    assert!(
+        report.contains("\n```diff\n") && report.contains("\n  file /etc/a ") && report.contains("\n-one\n+two\n"),
+        "{report}"
+    );
+    let (code, report, talk) = run(CONTROL_PLANE, "a: 1\n", &["-o", "github"]);
+    assert!(code == Some(1) && report.is_empty() && talk.contains("new.yaml holds no machine"), "{report}{talk}");
+}
+
+/// What is missing on one side alone differs in the data, so it is not called alike.
+#[test]
+fn what_one_side_alone_lacks_is_said() {
+    let version = CONTROL_PLANE.replace("kubeadmConfigSpec:\n", "kubeadmConfigSpec:\n    joinConfiguration: {discovery: {bootstrapToken: {token: aaaaaa.0123456789abcdef, apiServerEndpoint: \"a:6443\", unsafeSkipCAVerification: true}}}\n");
+    let (_, _, talk) = run(CONTROL_PLANE, &version, &[]);
+    assert!(
+        talk.contains("filled in alike on both sides: ") && talk.contains("filled in on the old side alone: "),
+        "{talk}"
+    );
+}
+
+/// Names of made Secrets end with random letters: the machines of one set belong together, and so do the only ones that are left.
+#[test]
+fn data_that_was_made_is_matched_by_its_set() {
+    let named = |name: &str, word: &str| {
+        let data = STANDARD.encode(format!("#cloud-config\nruncmd: [\"{word}\"]\n"));
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\ndata: {{value: {data}}}\n---\n")
+    };
+    let old = named("cp-x7k2b", "a") + &named("md-0-9bcdf", "b") + &named("alone", "c");
+    let new = named("md-0-zzzzz", "b") + &named("cp-bbbbb", "d") + &named("other", "c");
+    let (_, report, talk) = run(&old, &new, &[]);
+    let heads: Vec<&str> = report.lines().filter(|line| line.starts_with("Secret/")).collect();
+    assert_eq!(
+        heads,
+        ["Secret/md-0-zzzzz: same data", "Secret/cp-bbbbb: other data", "Secret/other: same data"],
+        "{report}{talk}"
+    );
+    // Two of a set on a side: which belongs to which, nobody knows.
+    let two = named("cp-x7k2b", "a") + &named("cp-x7k2c", "b");
+    let (_, report, _) = run(&two, &(named("cp-bbbbb", "a") + &named("cp-ccccc", "b")), &[]);
+    assert_eq!(report.matches(": new\n").count() + report.matches(": gone\n").count(), 4, "{report}");
 }
 
 fn secret(file: &str, token: &str, password: &str) -> String {

@@ -1,10 +1,12 @@
 //! `diff`: what changes on the nodes between two inputs, or between two versions of one.
 
+pub mod markdown;
 mod nodes;
+mod pairs;
 mod parts;
 pub mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -13,14 +15,18 @@ use serde::Serialize;
 pub use nodes::Side;
 
 use crate::changes::{Effect, SAID, Verdict, verdict};
-use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::text::budget::Budget;
 use nodes::Node;
+use pairs::{Pair, is_named, pairs};
 
 rules! {
     /// the input contains nothing whose bootstrap data could be compared
     pub(crate) NOTHING = error("diff-machine-missing");
 }
+
+/// The most machines that a message names.
+const MOST_NAMED: usize = 10;
 
 /// What became of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -111,15 +117,29 @@ impl Comparison {
     }
 }
 
+/// What is compared, and how it is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Comparing<'c> {
+    /// Whether values of secrets are shown.
+    pub show_secrets: bool,
+    /// The one machine that is meant, as `NAME`, `Kind/NAME`, or either with `:ROLE`.
+    pub select: Option<&'c str>,
+}
+
 /// Compares two sides.
-pub fn run(old: &Side, new: &Side, show_secrets: bool, budget: &Arc<Budget>) -> Comparison {
+pub fn run(old: &Side, new: &Side, comparing: Comparing<'_>, budget: &Arc<Budget>) -> Comparison {
     let mut comparison = Comparison::default();
-    let mut filled_in = BTreeSet::new();
-    let (before, after) = (old.nodes(&mut comparison.report, &mut filled_in), new.nodes(&mut comparison.report, &mut filled_in));
+    let (mut of_old, mut of_new) = (BTreeSet::new(), BTreeSet::new());
+    let (before, after) = (old.nodes(&mut comparison.report, &mut of_old), new.nodes(&mut comparison.report, &mut of_new));
     for (side, nodes) in [(old, &before), (new, &after)] {
         if nodes.is_empty() && !comparison.report.has_errors() {
             comparison.report.push(nothing(side));
         }
+    }
+    let pairs = pairs(&before, &after);
+    let selected = pairs.iter().filter(|pair| comparing.select.is_none_or(|name| is_named(pair, name))).copied().collect::<Vec<_>>();
+    if let Some(name) = comparing.select.filter(|_| selected.is_empty() && !comparison.report.has_errors()) {
+        comparison.report.push(not_found(name, &pairs));
     }
     // Both sides may be one file.
     comparison.report.sort(&[]);
@@ -127,13 +147,18 @@ pub fn run(old: &Side, new: &Side, show_secrets: bool, budget: &Arc<Budget>) -> 
         return comparison;
     }
     let mut is_made_same = false;
-    let mut compared = parts::Compared { show_secrets, budget, is_made_same: &mut is_made_same };
-    for (was, is) in pairs(&before, &after) {
+    let mut compared = parts::Compared { show_secrets: comparing.show_secrets, budget, is_made_same: &mut is_made_same };
+    for (was, is) in selected {
         comparison.machines.push(machine(was, is, &mut compared));
     }
     comparison.notes.extend(is_made_same.then(|| SAID.to_owned()));
-    let filled_in: Vec<&str> = filled_in.into_iter().collect();
-    comparison.notes.extend((!filled_in.is_empty()).then(|| format!("filled in alike on both sides: {}", filled_in.join(", "))));
+    let filled_in = [
+        ("alike on both sides", of_old.intersection(&of_new).copied().collect::<Vec<_>>()),
+        ("on the old side alone", of_old.difference(&of_new).copied().collect()),
+        ("on the new side alone", of_new.difference(&of_old).copied().collect()),
+    ];
+    let filled_in = filled_in.into_iter().filter(|(_, names)| !names.is_empty());
+    comparison.notes.extend(filled_in.map(|(where_, names)| format!("filled in {where_}: {}", names.join(", "))));
     comparison
 }
 
@@ -144,16 +169,11 @@ fn nothing(side: &Side) -> Diagnostic {
         .help("name a file or folder with a KubeadmConfig, WindlassConfig, KubeadmControlPlane, one of their templates, or a data Secret")
 }
 
-/// The machines of both sides that belong together; one each is compared whatever its name.
-fn pairs<'n, 's>(before: &'n [Node<'s>], after: &'n [Node<'s>]) -> Vec<(Option<&'n Node<'s>>, Option<&'n Node<'s>>)> {
-    if let ([was], [is]) = (before, after) {
-        return vec![(Some(was), Some(is))];
-    }
-    let known: BTreeMap<_, _> = before.iter().map(|node| (node.key(), node)).collect();
-    let mut pairs: Vec<_> = after.iter().map(|node| (known.get(&node.key()).copied(), Some(node))).collect();
-    let kept: BTreeSet<_> = after.iter().map(Node::key).collect();
-    pairs.extend(before.iter().filter(|node| !kept.contains(&node.key())).map(|node| (Some(node), None)));
-    pairs
+fn not_found(name: &str, pairs: &[Pair<'_, '_>]) -> Diagnostic {
+    let known: BTreeSet<String> = pairs.iter().filter_map(|(was, is)| is.or(*was)).map(|node| node.title.clone()).collect();
+    let known: Vec<String> = known.into_iter().take(MOST_NAMED).collect();
+    let finding = Diagnostic::of(&NOTHING, format!("neither side has a machine `{name}`"));
+    finding.help(Remedy::new("name one of them with ").setting(Setting::Select).then(format!(": {}", known.join(", "))))
 }
 
 fn machine(was: Option<&Node<'_>>, is: Option<&Node<'_>>, compared: &mut parts::Compared<'_>) -> MachineChange {

@@ -6,13 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::changes::{Machine, maker};
-use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Report, Severity};
+use crate::diag::{Diagnostic, FieldPath, Report, Severity};
 use crate::objects::{Object, Pool};
+use crate::ops::render::{CLASS_ABSENT, NO_CONFIG, Selection, Topologies, run, settle, with_topologies};
 use crate::render::write::cloud_config::NodeFile;
-use crate::render::{self, Notes, Rendered, Request, Target, targets};
+use crate::render::{self, Origins, Rendered, Request, Target};
 use crate::text::source::Source;
-use crate::topology;
 
 /// One of the two inputs that are compared.
 #[derive(Debug)]
@@ -20,45 +19,47 @@ pub struct Side {
     /// How the user called it.
     pub(super) shown: String,
     pool: Pool,
+    topologies: Topologies,
     /// Files that are bootstrap data themselves.
     raw: Vec<Source>,
     request: Request,
     /// What is wrong with the input.
     report: Report,
-    /// Whether a topology makes its machines.
-    is_planned: bool,
+    /// Where the variables of a template stand.
+    origins: Origins,
 }
 
 impl Side {
-    /// The side with these files; `unread` are those that are no text.
-    pub fn new(shown: impl Into<String>, sources: Vec<Source>, unread: Report, request: Request) -> Self {
+    /// The side with these files; `unread` is what is wrong with those that could not be read. `origins` are the places of the variables that
+    /// were replaced; `None` when the files are no templates.
+    pub fn new(shown: impl Into<String>, sources: Vec<Source>, unread: Report, origins: Option<Origins>, request: Request) -> Self {
         let (raw, sources): (Vec<Source>, Vec<Source>) = sources.into_iter().partition(|source| is_data(source.text()));
         let (pool, unreadable) = Pool::read(&sources, &request.budget);
         let mut report = unread;
         report.extend(unreadable);
-        let undeclared = render::undeclared(&sources, &pool, report.has_errors());
+        let undeclared = if origins.is_some() { None } else { render::undeclared(&sources, &pool, report.has_errors()) };
         // Of a template that nobody filled in nothing else is worth a word.
         let pool = if undeclared.is_some() { Pool::default() } else { pool };
-        report.extend(undeclared.map(|finding| finding.help("fill in its variables first, with `windlass generate yaml`")));
-        let planned = planned(&pool, &request, &mut report);
-        let is_planned = planned.is_some();
-        Side { shown: shown.into(), pool: planned.unwrap_or(pool), raw, request, report, is_planned }
+        report.extend(undeclared);
+        let (pool, topologies) = with_topologies(pool, true, &request.budget);
+        Side { shown: shown.into(), pool, topologies, raw, request, report, origins: origins.unwrap_or_default() }
     }
 
     /// Its machines, in the order of the input. What is wrong is in the report, and what was missing in `filled_in`.
     pub(super) fn nodes(&self, report: &mut Report, filled_in: &mut BTreeSet<&'static str>) -> Vec<Node<'_>> {
-        report.extend(self.report.clone());
-        let is_wanted = |target: &Target<'_>| target.role.is_none() || self.request.role.is_none() || target.role == self.request.role;
+        let mut found = self.report.clone();
+        let mut rendering = run(&self.pool, &self.topologies, &self.request, &Selection::All);
+        let is_nothing_rendered = rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        let is_worth_it = |finding: &Diagnostic| {
+            finding.rule != &NO_CONFIG && (is_nothing_rendered || finding.rule.severity == Severity::Error || finding.rule == &CLASS_ABSENT)
+        };
+        found.extend(std::mem::take(&mut rendering.report).into_findings().into_iter().filter(is_worth_it).collect::<Report>());
+        report.extend(settle(&mut rendering, found, &self.origins));
         let mut nodes: Vec<Node<'_>> = Vec::new();
-        for target in targets(&self.pool).into_iter().filter(is_wanted) {
-            let mut notes = Notes::default();
-            let rendered = render::render(&self.pool, &target, &self.request, &mut notes).rendered();
-            report.extend(
-                notes.report.into_findings().into_iter().filter(|finding| rendered.is_none() || finding.rule.severity == Severity::Error),
-            );
-            filled_in.extend(notes.stand_ins.iter().map(|stand_in| stand_in.name));
-            if let Some(rendered) = rendered {
-                nodes.push(self.of_config(target, &rendered));
+        for machine in &rendering.machines {
+            filled_in.extend(machine.stand_ins.iter().map(|stand_in| stand_in.name));
+            if let Some(rendered) = &machine.rendered {
+                nodes.push(self.of_config(machine.target, rendered, machine.planned.is_some()));
             }
         }
         for made in self.pool.objects().iter().filter_map(of_secret).chain(self.raw.iter().map(of_file)) {
@@ -67,7 +68,7 @@ impl Side {
         nodes
     }
 
-    fn of_config<'s>(&'s self, target: Target<'s>, rendered: &Rendered) -> Node<'s> {
+    fn of_config<'s>(&'s self, target: Target<'s>, rendered: &Rendered, is_planned: bool) -> Node<'s> {
         let of_file = |file: &NodeFile<'_>| Some((file.path.to_string(), file.origin?.clone()));
         let origins: BTreeMap<String, FieldPath> = rendered.node_files().iter().filter_map(of_file).collect();
         let is_secret = |path: &&FieldPath| target.config.at(&path.field("contentFrom")).is_some();
@@ -77,13 +78,18 @@ impl Side {
             title: named.title(),
             namespace: named.namespace_or_default().to_owned(),
             role: Some(rendered.role.as_str()),
-            machine: Some(Machine { pool: &self.pool, target, request: &self.request, is_planned: self.is_planned }),
+            machine: Some(Machine { pool: &self.pool, target, request: &self.request, is_planned }),
             data: rendered.data.expose().clone(),
             origins: origins.into_iter().map(|(name, path)| (name, path.to_string())).collect(),
             secret_files,
         }
     }
 }
+
+/// The letters at the end of names that Kubernetes makes (`k8s.io/apimachinery/pkg/util/rand`).
+const RANDOM: &str = "bcdfghjklmnpqrstvwxz2456789";
+/// How many they are.
+const RANDOM_LETTERS: usize = 5;
 
 /// Bootstrap data and what is known of it.
 pub(super) struct Node<'s> {
@@ -106,6 +112,12 @@ impl Node<'_> {
     /// What tells it from the others of its side.
     pub(super) fn key(&self) -> (&str, &str, Option<&'static str>) {
         (&self.title, &self.namespace, self.role)
+    }
+
+    /// The same of data that was made, without the random letters at the end of its name: those of another machine of the same set.
+    pub(super) fn set_key(&self) -> Option<(&str, &str)> {
+        let (set, random) = self.title.rsplit_once('-').filter(|_| self.is_made())?;
+        (random.len() == RANDOM_LETTERS && random.chars().all(|c| RANDOM.contains(c))).then_some((set, self.namespace.as_str()))
     }
 
     /// Whether the data was made already, so that nobody knows which of its files are secret.
@@ -138,19 +150,4 @@ fn of_secret(object: &Object) -> Option<Node<'static>> {
     let plain = object.field(&["stringData", "value"]).and_then(serde_json::Value::as_str).map(|text| text.as_bytes().to_vec());
     let encoded = || STANDARD.decode(object.text(&["data", "value"])).ok().filter(|data| !data.is_empty());
     Some(made(object.title(), object.namespace_or_default(), plain.or_else(encoded)?))
-}
-
-/// The pool with the objects that topologies want in place of their Clusters, classes and templates; `None` when there is no topology.
-fn planned(pool: &Pool, request: &Request, report: &mut Report) -> Option<Pool> {
-    let has_topology = |object: &&Object| object.is(CORE_GROUP, "Cluster") && object.field(&["spec", "topology"]).is_some();
-    if !pool.objects().iter().any(|object| has_topology(&object)) {
-        return None;
-    }
-    let planned = topology::plan(pool, &topology::Options::default(), &request.budget);
-    report.extend(planned.report);
-    let is_of_class =
-        |object: &Object| object.kind().ends_with("Template") && pool.referrers(object).any(|other| other.kind() == "ClusterClass");
-    let kept = pool.objects().iter().filter(|object| !has_topology(object) && !is_of_class(object)).cloned();
-    let made = planned.objects.into_iter().map(|desired| Object::made(desired.object));
-    Some(Pool::of(made.chain(kept).collect()))
 }

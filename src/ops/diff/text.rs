@@ -12,13 +12,11 @@ pub fn text(comparison: &Comparison, style: Style) -> String {
 fn of_machine(machine: &MachineChange, style: Style) -> String {
     let role = machine.role.map(|role| format!(" {role}")).unwrap_or_default();
     let name = style.bold(&visible(&format!("{}{role}", machine.object)));
-    let said = match (machine.change, machine.verdict) {
-        (Change::Added, _) => "new".to_owned(),
-        (Change::Removed, _) => "gone".to_owned(),
-        (change, None) => if change == Change::Same { "same data" } else { "other data" }.to_owned(),
-        (_, Some(verdict)) => format!("{verdict}, {}", visible(machine.reason.as_deref().unwrap_or_default())),
-    };
-    let mut text = format!("{name}: {said}\n");
+    let mut text = format!(
+        "{name}: {}{}\n",
+        effect(machine),
+        reason(machine).map(|reason| format!(", {}", visible(reason))).unwrap_or_default()
+    );
     // All of a machine that only one side has is told by its name.
     if matches!(machine.change, Change::Changed | Change::Same) {
         let is_told = machine.change == Change::Changed || machine.verdict != Some(Effect::None.as_str());
@@ -26,6 +24,22 @@ fn of_machine(machine: &MachineChange, style: Style) -> String {
         machine.parts.iter().for_each(|part| text.push_str(&of_part(part, style)));
     }
     text
+}
+
+/// What happens to a machine, in a word or two.
+pub(super) fn effect(machine: &MachineChange) -> &'static str {
+    match (machine.change, machine.verdict) {
+        (Change::Added, _) => "new",
+        (Change::Removed, _) => "gone",
+        (Change::Same, None) => "same data",
+        (Change::Changed, None) => "other data",
+        (_, Some(verdict)) => verdict,
+    }
+}
+
+/// Why, where a rule of Cluster API says it.
+pub(super) fn reason(machine: &MachineChange) -> Option<&str> {
+    machine.reason.as_deref().filter(|_| matches!(machine.change, Change::Changed | Change::Same))
 }
 
 fn of_part(part: &PartChange, style: Style) -> String {

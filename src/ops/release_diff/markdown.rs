@@ -3,12 +3,8 @@
 use super::lines::{self, Sign};
 use super::text::summary;
 use super::{Difference, ObjectChange};
+use crate::report::markdown::{Comment, code, folded_diff};
 use crate::report::text::{plural, visible};
-
-/// GitHub refuses comments above 65,536 characters. Some are left for what people put around it.
-const MOST_CHARACTERS: usize = 60_000;
-/// What is kept for the last line.
-const LAST_LINE: usize = 200;
 
 /// The comment: what changes in a table, and below it the fields of each object, folded. What GitHub would not take is left out, which the
 /// last line says.
@@ -31,34 +27,6 @@ pub fn comment(old: &str, new: &str, difference: &Difference) -> String {
     comment.finish()
 }
 
-/// The parts of a comment as far as they fit.
-#[derive(Default)]
-struct Comment {
-    text: String,
-    characters: usize,
-    left_out: usize,
-}
-
-impl Comment {
-    fn push(&mut self, part: &str) {
-        let characters = part.chars().count();
-        if self.left_out > 0 || self.characters + characters > MOST_CHARACTERS - LAST_LINE {
-            self.left_out += 1;
-            return;
-        }
-        self.characters += characters;
-        self.text.push_str(part);
-    }
-
-    fn finish(mut self) -> String {
-        if self.left_out > 0 {
-            let parts = plural(self.left_out, "part");
-            self.text.push_str(&format!("\n{parts} left out, because GitHub takes comments up to 65536 characters.\n"));
-        }
-        self.text
-    }
-}
-
 fn details(object: &ObjectChange) -> String {
     let mut body = String::new();
     for field in &object.fields {
@@ -72,29 +40,14 @@ fn details(object: &ObjectChange) -> String {
             body.push_str(&format!("{sign} {line}\n"));
         }
     }
-    // A fence that is longer than any run of backticks inside.
-    let runs = body.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat((runs + 1).max(3));
-    format!("\n<details><summary>{}</summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n", code(&object.title()))
-}
-
-/// Foreign text as code, of which Markdown and HTML read nothing.
-fn code(text: &str) -> String {
-    let mut escaped = String::from("<code>");
-    for c in visible(text).chars() {
-        match c {
-            '-' | '.' | '/' | ':' | ' ' => escaped.push(c),
-            c if c.is_ascii_punctuation() => escaped.push_str(&format!("&#{};", u32::from(c))),
-            c => escaped.push(c),
-        }
-    }
-    escaped + "</code>"
+    folded_diff(&object.title(), &body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Change, FieldChange};
     use super::*;
+    use crate::report::markdown::MOST_CHARACTERS;
 
     fn object(name: &str, old: &str) -> ObjectChange {
         let field = FieldChange { path: "a".to_owned(), change: Change::Changed, old: Some(old.into()), new: Some("b".into()) };

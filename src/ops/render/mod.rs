@@ -7,6 +7,7 @@ pub(crate) mod topology;
 
 pub use extract::{extract, is_gzip, unpacked};
 pub use report::{MachineReport, machine_report};
+pub(crate) use topology::CLASS_ABSENT;
 pub use topology::{PlannedConfig, Topologies, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
