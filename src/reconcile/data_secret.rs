@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::outcome::{Observed, Outcome};
 use super::pass::{Pass, Walk, end};
-use super::step::Action;
+use super::step::{Action, Event};
 use super::subject::Subject;
 use super::world::Key;
 use crate::api::names::Version;
@@ -15,7 +15,9 @@ use crate::contract::SECRET_TYPE;
 use crate::objects::Object;
 use crate::render::Rendered;
 use crate::render::input::cluster::Reference;
+use crate::render::write::limits::base64_len;
 use crate::render::write::secret::{controller_reference, secret};
+use crate::render::write::size::larger_than;
 
 /// Annotation of the Secret of a MachinePool of a WindlassConfig: the public part of the token that is in the data, by which a rotation that
 /// was cut short is seen.
@@ -83,12 +85,20 @@ impl<'a> Pass<'a> {
         {
             secret["metadata"]["annotations"] = json!({TOKEN_ID: id});
         }
-        match self.look(&self.secret_key())? {
-            None => self.write(self.secret_key(), Action::Create(secret)),
+        let old = self.look(&self.secret_key())?;
+        let action = match old {
+            None => Action::Create(secret),
             Some(old) => {
                 secret["metadata"]["resourceVersion"] = json!(old.text(&["metadata", "resourceVersion"]));
-                self.write(self.secret_key(), Action::Replace(secret))
+                Action::Replace(secret)
             }
+        };
+        // Of a Secret that gets another token alone nothing new is to be said.
+        let size = |secret: &Object| secret.text(&["data", "value"]).len();
+        let is_as_large = old.is_some_and(|old| size(old) == base64_len(rendered.data.expose().len()));
+        match may_be_too_large(subject, rendered).filter(|_| !is_as_large) {
+            Some(event) => self.write_and_tell(self.secret_key(), action, event),
+            None => self.write(self.secret_key(), action),
         }
     }
 
@@ -103,6 +113,16 @@ impl<'a> Pass<'a> {
         let data = STANDARD.decode(secret.text(&["data", "value"])).unwrap_or_default();
         Ok(data.windows(token.expose().len()).any(|part| part == token.expose().as_bytes()))
     }
+}
+
+/// The event for data that is larger than the infrastructure of the Machine takes, when the config has no limit of its own.
+fn may_be_too_large(subject: Subject<'_>, rendered: &Rendered) -> Option<Event> {
+    if subject.config.field(&["spec", "maxDataBytes"]).is_some() {
+        return None;
+    }
+    let reference = Reference::read(subject.owner.infrastructure()?)?;
+    let message = larger_than(rendered, &reference.group, &reference.kind)?;
+    Some(Event { reason: "DataMayBeTooLarge", message })
 }
 
 /// Whether two references name one object, whatever the version and whoever it was: group, kind and name.

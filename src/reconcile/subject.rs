@@ -22,6 +22,14 @@ impl<'a> Owner<'a> {
         }
     }
 
+    /// The reference to the infrastructure that runs it.
+    pub(super) fn infrastructure(&self) -> Option<&'a Value> {
+        match self.is_machine_pool() {
+            true => self.object.field(&["spec", "template", "spec", "infrastructureRef"]),
+            false => self.object.field(&["spec", "infrastructureRef"]),
+        }
+    }
+
     /// Whether every machine of it is a node.
     pub(super) fn has_joined(&self) -> bool {
         if !self.is_machine_pool() {

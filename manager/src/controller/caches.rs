@@ -29,7 +29,7 @@ const LABELS: [&str; 2] = [labels::CLUSTER_NAME, labels::CONTROL_PLANE];
 const CONDITION: &str = "ControlPlaneInitialized";
 
 /// The fields that are read of the core's objects, whichever of them has them (checklist BC-73).
-const FIELDS: [&[&str]; 14] = [
+const FIELDS: [&[&str]; 16] = [
     &["spec", "paused"],
     &["spec", "controlPlaneEndpoint"],
     &["spec", "controlPlaneRef"],
@@ -37,9 +37,11 @@ const FIELDS: [&[&str]; 14] = [
     &["spec", "clusterName"],
     &["spec", "version"],
     &["spec", "bootstrap"],
+    &["spec", "infrastructureRef"],
     &["spec", "replicas"],
     &["spec", "template", "spec", "version"],
     &["spec", "template", "spec", "bootstrap"],
+    &["spec", "template", "spec", "infrastructureRef"],
     &["status", "initialization"],
     &["status", "infrastructureReady"],
     &["status", "nodeRef"],
@@ -251,14 +253,14 @@ mod tests {
                 "name": "m", "namespace": "n", "uid": "u", "annotations": {"a": "b"}, "managedFields": [{"manager": "x"}],
                 "labels": {"cluster.x-k8s.io/control-plane": "", "other": "x"},
             },
-            "spec": {"clusterName": "c", "version": "v1.34.1", "providerID": "x", "bootstrap": {"dataSecretName": "d"}},
+            "spec": {"clusterName": "c", "version": "v1.34.1", "providerID": "x", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
             "status": {"nodeRef": {"name": "x"}, "conditions": [{"type": "Ready", "status": "True"}], "addresses": []},
         }));
         keep_fields(&mut machine);
         let kept = json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {"name": "m", "namespace": "n", "uid": "u", "labels": {"cluster.x-k8s.io/control-plane": ""}},
-            "spec": {"clusterName": "c", "version": "v1.34.1", "bootstrap": {"dataSecretName": "d"}},
+            "spec": {"clusterName": "c", "version": "v1.34.1", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
             "status": {"nodeRef": {"name": "x"}},
         });
         assert_eq!(serde_json::to_value(&machine).unwrap(), kept);

@@ -1,6 +1,7 @@
 //! How large bootstrap data may be, and what makes it large.
 
 use super::gzip;
+use super::limits::{Limit, of_kind};
 use super::rendered::Rendered;
 use crate::api::boot::{Compression, Format};
 use crate::diag::Diagnostic;
@@ -37,6 +38,27 @@ pub(crate) fn check(target: &Target<'_>, rendered: &Rendered, max_data_bytes: Op
     }
     let finding = Diagnostic::of(&TOO_LARGE, message).at(target.config.place(&path));
     notes.refuse(finding.help("set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself"))
+}
+
+/// What is said of data that is larger than the infrastructure takes to which objects of this group and kind belong; `None` when it is not, or when
+/// that infrastructure is not known. `maxDataBytes` is a number of the user's, and this one of a release of Windlass: nothing is refused by it.
+pub(crate) fn larger_than(rendered: &Rendered, group: &str, kind: &str) -> Option<String> {
+    let limits = of_kind(group, kind);
+    let data = rendered.data.expose();
+    let is_packed = rendered.plan.compression != Compression::None;
+    let can_be_too_large = |limit: &&&Limit| limit.counted(rendered.format, data.len(), data.len()) > limit.bytes;
+    let suspects: Vec<&&Limit> = limits.iter().filter(can_be_too_large).collect();
+    let gzip = if is_packed || suspects.is_empty() { data.len() } else { gzip::compress(data).len() };
+    let said: Vec<String> = suspects
+        .into_iter()
+        .map(|limit| (limit, limit.counted(rendered.format, data.len(), gzip)))
+        .filter(|(limit, counted)| *counted > limit.bytes)
+        .map(|(limit, counted)| {
+            let moved = if limit.moved.is_empty() { String::new() } else { format!(" (its provider moves {})", limit.moved) };
+            format!("{} takes {} bytes, and counts {counted}{moved}", limit.infrastructure, limit.bytes)
+        })
+        .collect();
+    (!said.is_empty()).then(|| format!("bootstrap data has {} bytes: {}; largest: {}", data.len(), said.join("; "), largest(rendered)))
 }
 
 /// The parts of the data that have most bytes.

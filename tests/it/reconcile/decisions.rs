@@ -318,6 +318,52 @@ fn discovery_with_a_file_makes_no_token() {
     assert_available(&site, "w");
 }
 
+/// Files with so many bytes together, 10,000 each.
+fn files(bytes: usize) -> Value {
+    (0..bytes / 10_000).map(|at| json!({"path": format!("/{at}"), "content": "a".repeat(10_000)})).collect()
+}
+
+/// Data above what the infrastructure takes is said once, and stored: `maxDataBytes` is the limit that refuses.
+#[test]
+fn data_that_the_infrastructure_may_not_take_is_told() {
+    let large = |bytes: usize| json!({"files": files(bytes), "joinConfiguration": {}});
+    let told = |kind: &str, spec: &Value| {
+        let mut site = with_control_plane();
+        add_machine(&mut site, "w", false, spec.clone());
+        let reference = json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": kind, "name": "w"});
+        site.merge(&key(CORE, "Machine", "w"), &json!({"spec": {"infrastructureRef": reference}}));
+        site.pass("w");
+        assert_available(&site, "w");
+        site.pass("w");
+        site.events.clone()
+    };
+    assert_eq!(told("HCloudMachine", &large(40_000)), ["DataMayBeTooLarge"]);
+    assert!(told("HCloudMachine", &large(20_000)).is_empty());
+    // Its provider compresses it.
+    assert!(told("AWSMachine", &large(40_000)).is_empty());
+    assert!(told("UnknownMachine", &large(100_000)).is_empty());
+    let mut limited = large(40_000);
+    limited["maxDataBytes"] = json!(100_000);
+    assert!(told("HCloudMachine", &limited).is_empty());
+}
+
+/// A pool's data is written anew with each token; that it is large is said once.
+#[test]
+fn data_of_a_pool_is_told_once() {
+    let mut site = with_control_plane();
+    add_pool(&mut site, "p", 1);
+    let reference = json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "LinodeMachinePool", "name": "p"});
+    site.merge(&key(CORE, "MachinePool", "p"), &json!({"spec": {"template": {"spec": {"infrastructureRef": reference}}}}));
+    site.merge(&key("bootstrap.windlass.dev", "WindlassConfig", "p"), &json!({"spec": {"files": files(20_000)}}));
+    site.pass("p");
+    let before = data(&site, "p");
+    site.merge(&key(CORE, "MachinePool", "p"), &json!({"status": {"nodeRefs": [{"name": "x"}]}}));
+    site.now += TTL / 2 + 1;
+    site.pass("p");
+    assert!(data(&site, "p") != before, "it has another token");
+    assert_eq!(site.events, ["DataMayBeTooLarge"]);
+}
+
 /// Refreshed from a sixth of its time on until the machine is a node; gone before that, it comes back as it was.
 #[test]
 fn the_token_of_a_machine_lives_until_it_joins() {
