@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
-use super::flags::Comparing;
+use super::flags::{Comparing, PageFormat, PageOutput};
 use super::surroundings::Surroundings;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -33,15 +33,6 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// How the comparison is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
 #[derive(Args)]
 struct Arguments {
     /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data itself; - for standard input
@@ -57,9 +48,8 @@ struct Arguments {
     surroundings: Surroundings,
     #[command(flatten)]
     comparing: Comparing,
-    /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    output: PageOutput,
 }
 
 /// What `-o json` prints.
@@ -109,17 +99,21 @@ impl Run for Arguments {
 impl Arguments {
     fn show(self, context: &mut Context<'_>, new: String, comparison: Comparison, sources: &Sources) {
         let done = text::summary(&comparison);
-        let to = if self.format == Format::Text { To::Stdout } else { To::Stderr };
-        if self.format == Format::Text {
-            let style = context.style(To::Stdout);
-            context.out(&text::text(&comparison, style));
-            context.findings(&comparison.report, sources, To::Stderr);
-            context.summary(&done, &comparison.report, "", to);
-            return;
+        let report = &comparison.report;
+        match self.output.format {
+            PageFormat::Text => {
+                let style = context.style(To::Stdout);
+                context.out(&text::text(&comparison, style));
+                context.findings(report, sources, To::Stderr);
+                return context.summary(&done, report, "", To::Stdout);
+            }
+            PageFormat::Html => context.page(report, sources, |report| diff::page(&self.old, &new, &comparison, report, sources)),
+            PageFormat::Json => {
+                let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
+                context.json("Diff", body, report, sources);
+            }
         }
-        let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
-        context.json("Diff", body, &comparison.report, sources);
-        context.summary(&done, &comparison.report, "", to);
+        context.summary(&done, report, "", To::Stderr);
     }
 }
 

@@ -51,6 +51,8 @@ enum Format {
     Secret,
     /// One JSON object, also on a fault
     Json,
+    /// One page for a browser, also on a fault; without secrets
+    Html,
 }
 
 #[derive(Args)]
@@ -120,6 +122,12 @@ impl Run for Arguments {
                 "name it: `--extract DIR`, or `--all --to DIR`",
             ));
         }
+        if self.output == Format::Html && self.to.is_some() {
+            return Err(Failure::usage(
+                "`--output html` is one page for all machines, and `--to` writes a file for each",
+                "leave `--to` out, and send the page to a file with `>`",
+            ));
+        }
         let request = self.request(&context.budget)?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         let mut shown: Sources = inputs.sources.iter().cloned().collect();
@@ -150,6 +158,9 @@ impl Run for Arguments {
         let mut report = render::settle(&mut rendering, report, &origins);
         report.sort(&texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
         let verdict = levels.judge(report);
+        if self.output == Format::Html {
+            return self.page(context, (&rendering, &pool), &request, &verdict.report, &shown, verdict.fails);
+        }
         self.show(context, &rendering, &request, &verdict.report, &shown, verdict.fails)
     }
 }
@@ -219,6 +230,25 @@ impl Arguments {
     /// One file for each machine.
     fn files(&self, machines: &[(&Machine<'_>, &Rendered)]) -> Tree {
         machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect()
+    }
+
+    /// Prints the page.
+    fn page(
+        &self,
+        context: &mut Context<'_>,
+        (rendering, pool): (&Rendering<'_>, &Pool),
+        request: &Request,
+        report: &Report,
+        sources: &Sources,
+        fails: bool,
+    ) -> Result<Exit, Failure> {
+        let machine = |machine| render::machine_report(machine, request, !self.show_secrets, None, remedy::flag);
+        let machines: Vec<MachineReport> = rendering.machines.iter().map(machine).collect();
+        let incomplete = machines.is_empty() || rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        context.page(report, sources, |report| {
+            render::page(rendering, machines, pool, self.show_secrets, (report, sources), &request.budget)
+        });
+        Ok(Exit::failing(fails || incomplete))
     }
 
     fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) -> Result<Exit, Failure> {

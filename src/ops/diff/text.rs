@@ -12,13 +12,7 @@ pub fn text(comparison: &Comparison, style: Style) -> String {
 fn of_machine(machine: &MachineChange, style: Style) -> String {
     let role = machine.role.map(|role| format!(" {role}")).unwrap_or_default();
     let name = style.bold(&visible(&format!("{}{role}", machine.object)));
-    let said = match (machine.change, machine.verdict) {
-        (Change::Added, _) => "new".to_owned(),
-        (Change::Removed, _) => "gone".to_owned(),
-        (change, None) => if change == Change::Same { "same data" } else { "other data" }.to_owned(),
-        (_, Some(verdict)) => format!("{verdict}, {}", visible(machine.reason.as_deref().unwrap_or_default())),
-    };
-    let mut text = format!("{name}: {said}\n");
+    let mut text = format!("{name}: {}\n", visible(&said(machine)));
     // All of a machine that only one side has is told by its name.
     if matches!(machine.change, Change::Changed | Change::Same) {
         let is_told = machine.change == Change::Changed || machine.verdict != Some(Effect::None.as_str());
@@ -26,6 +20,16 @@ fn of_machine(machine: &MachineChange, style: Style) -> String {
         machine.parts.iter().for_each(|part| text.push_str(&of_part(part, style)));
     }
     text
+}
+
+/// What becomes of a machine, in words. Not yet fit for a terminal.
+pub(super) fn said(machine: &MachineChange) -> String {
+    match (machine.change, machine.verdict) {
+        (Change::Added, _) => "new".to_owned(),
+        (Change::Removed, _) => "gone".to_owned(),
+        (change, None) => if change == Change::Same { "same data" } else { "other data" }.to_owned(),
+        (_, Some(verdict)) => format!("{verdict}, {}", machine.reason.as_deref().unwrap_or_default()),
+    }
 }
 
 fn of_part(part: &PartChange, style: Style) -> String {
