@@ -130,13 +130,24 @@ impl Context<'_> {
         }
     }
 
+    /// Writes a page to standard output, which `write` makes of the findings as people are shown them.
+    pub fn page(&mut self, report: &Report, sources: &Sources, write: impl FnOnce(&Report) -> String) {
+        self.tell_of(sources);
+        let page = write(&self.shown(report, sources));
+        self.out(&page);
+    }
+
+    /// The findings that people are shown, in the words in which they are. With `-q` advice is left out.
+    fn shown(&self, report: &Report, sources: &Sources) -> Report {
+        let report = without_secrets(report, sources);
+        report.findings().iter().filter(|finding| self.is_shown(finding)).map(|finding| self.named(finding)).collect()
+    }
+
     /// Shows findings. With `-q` advice is left out.
     pub fn findings(&mut self, report: &Report, sources: &Sources, to: To) {
         self.tell_of(sources);
-        let report = without_secrets(report, sources);
-        let shown: Report = report.findings().iter().filter(|finding| self.is_shown(finding)).map(|finding| self.named(finding)).collect();
         let style = self.style(to);
-        let text = text::render(&shown, sources, style);
+        let text = text::render(&self.shown(report, sources), sources, style);
         self.write(&text, to);
     }
 

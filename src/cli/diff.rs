@@ -43,6 +43,8 @@ enum Format {
     Json,
     /// A comment for a pull request on GitHub, in Markdown
     Github,
+    /// A page to look at, in one file
+    Html,
 }
 
 #[derive(Args)]
@@ -135,25 +137,27 @@ impl Arguments {
 
     fn show(self, context: &mut Context<'_>, new: String, comparison: Comparison, sources: &Sources) {
         let done = text::summary(&comparison);
-        let to = if self.format == Format::Text { To::Stdout } else { To::Stderr };
+        let report = &comparison.report;
         match self.format {
             Format::Text => {
                 let style = context.style(To::Stdout);
                 context.out(&text::text(&comparison, style));
-                context.findings(&comparison.report, sources, To::Stderr);
+                context.findings(report, sources, To::Stderr);
+                return context.summary(&done, report, "", To::Stdout);
             }
             Format::Github => {
                 if !comparison.machines.is_empty() {
                     context.out(&markdown::comment(&self.old, &new, &comparison));
                 }
-                context.findings(&comparison.report, sources, To::Stderr);
+                context.findings(report, sources, To::Stderr);
             }
+            Format::Html => context.page(report, sources, |report| diff::page(&self.old, &new, &comparison, report, sources)),
             Format::Json => {
                 let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
-                context.json("Diff", body, &comparison.report, sources);
+                context.json("Diff", body, report, sources);
             }
         }
-        context.summary(&done, &comparison.report, "", to);
+        context.summary(&done, report, "", To::Stderr);
     }
 }
 

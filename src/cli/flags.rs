@@ -104,6 +104,26 @@ pub struct ListOutput {
     pub format: ListFormat,
 }
 
+/// How a verb with a page of its own prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+    /// One page for a browser, which needs no other file
+    Html,
+}
+
+/// `-o` of a verb with a page: `text`, `json`, `html`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct PageOutput {
+    /// Print as
+    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub format: PageFormat,
+}
+
 /// `-o` of a verb that reports: `text`, `json`, `sarif`, `junit`, `github`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Output {

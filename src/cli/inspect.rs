@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::To;
-use super::flags::{LevelFlags, ListFormat, ListOutput};
+use super::flags::{LevelFlags, PageFormat, PageOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::time::Timestamp;
@@ -47,7 +47,7 @@ struct Arguments {
     #[arg(long)]
     show_secrets: bool,
     #[command(flatten)]
-    output: ListOutput,
+    output: PageOutput,
     #[command(flatten)]
     levels: LevelFlags,
 }
@@ -86,8 +86,11 @@ impl Run for Arguments {
         report.sort(&order);
         let verdict = levels.judge(report);
         match self.output.format {
-            ListFormat::Json => context.json("Inspection", InspectReport { file: name, inspected }, &verdict.report, &sources),
-            ListFormat::Text => {
+            PageFormat::Json => context.json("Inspection", InspectReport { file: name, inspected }, &verdict.report, &sources),
+            PageFormat::Html => {
+                context.page(&verdict.report, &sources, |report| inspect::page(&name, &inspected, report, &sources));
+            }
+            PageFormat::Text => {
                 context.tell(&inspect::text(&inspected, self.show_secrets));
                 context.findings(&verdict.report, &sources, To::Stdout);
                 let steps = inspected.documents.iter().map(|document| document.steps.len()).sum();

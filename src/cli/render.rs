@@ -15,6 +15,7 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
+use crate::objects::Pool;
 use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::ops::topology;
 use crate::render::Encoder;
@@ -51,6 +52,8 @@ enum Format {
     Secret,
     /// One JSON object, also on a fault
     Json,
+    /// One page for a browser, also on a fault; without secrets
+    Html,
 }
 
 #[derive(Args)]
@@ -120,6 +123,12 @@ impl Run for Arguments {
                 "name it: `--extract DIR`, or `--all --to DIR`",
             ));
         }
+        if self.output == Format::Html && self.to.is_some() {
+            return Err(Failure::usage(
+                "`--output html` is one page for all machines, and `--to` writes a file for each",
+                "leave `--to` out, and send the page to a file with `>`",
+            ));
+        }
         let request = self.request(&context.budget)?;
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);
@@ -138,6 +147,9 @@ impl Run for Arguments {
         rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
         let report = documents.settle(&mut rendering, report);
         let verdict = levels.judge(report);
+        if self.output == Format::Html {
+            return self.page(context, (&rendering, &pool), &request, &verdict.report, &documents.sources, verdict.fails);
+        }
         self.show(context, &rendering, &request, &verdict.report, &documents.sources, verdict.fails)
     }
 }
@@ -207,6 +219,25 @@ impl Arguments {
     /// One file for each machine.
     fn files(&self, machines: &[(&Machine<'_>, &Rendered)]) -> Tree {
         machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect()
+    }
+
+    /// Prints the page.
+    fn page(
+        &self,
+        context: &mut Context<'_>,
+        (rendering, pool): (&Rendering<'_>, &Pool),
+        request: &Request,
+        report: &Report,
+        sources: &Sources,
+        fails: bool,
+    ) -> Result<Exit, Failure> {
+        let machine = |machine| render::machine_report(machine, request, !self.show_secrets, None, remedy::flag);
+        let machines: Vec<MachineReport> = rendering.machines.iter().map(machine).collect();
+        let incomplete = machines.is_empty() || rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        context.page(report, sources, |report| {
+            render::page(rendering, machines, pool, self.show_secrets, (report, sources), &request.budget)
+        });
+        Ok(Exit::failing(fails || incomplete))
     }
 
     fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) -> Result<Exit, Failure> {

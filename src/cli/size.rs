@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::context::To;
 use super::documents::Documents;
-use super::flags::{LevelFlags, ListFormat, ListOutput};
+use super::flags::{LevelFlags, PageFormat, PageOutput};
 use super::render::tell_stand_ins;
 use super::surroundings::Surroundings;
 use super::templates::TemplateFlags;
@@ -58,7 +58,7 @@ struct Arguments {
     #[command(flatten)]
     templates: TemplateFlags,
     #[command(flatten)]
-    output: ListOutput,
+    output: PageOutput,
     #[command(flatten)]
     levels: LevelFlags,
 }
@@ -90,8 +90,9 @@ impl Run for Arguments {
         let sources = &documents.sources;
         let verdict = levels.judge(report);
         match self.output.format {
-            ListFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, sources),
-            ListFormat::Text => {
+            PageFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, sources),
+            PageFormat::Html => context.page(&verdict.report, sources, |report| size::page(&sizes, report, sources)),
+            PageFormat::Text => {
                 if !sizes.machines.is_empty() {
                     tell_stand_ins(context, &rendering);
                     context.tell(&size::text(&sizes, self.all));

@@ -20,7 +20,7 @@ static KUBEADM: LazyLock<Regex> =
 ///
 /// # Errors
 /// What of the encoding is wrong.
-pub(super) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, String> {
     let from_base64 = || base64::decode(content.trim()).map_err(|at| format!("no base64 from its byte {at} on"));
     match encoding.trim().to_ascii_lowercase().as_str() {
         "gz" | "gzip" => unpacked(content.as_bytes()),

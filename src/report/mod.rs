@@ -2,6 +2,7 @@
 
 mod fingerprint;
 pub mod github;
+pub(crate) mod html;
 pub mod json;
 pub mod junit;
 pub mod levels;

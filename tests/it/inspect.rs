@@ -52,7 +52,7 @@ const DATA: &str = "## template: jinja\n#cloud-config\n\nwrite_files:\n-   path:
     - kubeadm join --config /k --token abcdef.hunter2hunter2hu && echo success > /run/cluster-api/bootstrap-success.complete\n";
 
 /// The values of the Secrets of a vector that nobody could take for something else, in the forms in which data holds them.
-fn canaries(input: &[u8]) -> Vec<String> {
+pub(crate) fn canaries(input: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(input).into_owned();
     let parsed = yaml::parse(&Source::new("input.yaml", text), &Budget::default());
     let objects = parsed.documents.into_iter().map(|document| document.root.into_json());

@@ -37,6 +37,7 @@ mod network;
 mod no_cluster;
 mod one_judge;
 mod own_objects;
+mod page;
 mod public_api;
 mod reconcile;
 mod release;

@@ -1,5 +1,6 @@
 //! `diff`: what changes on the nodes between two inputs, or between two versions of one.
 
+mod html;
 pub mod markdown;
 mod nodes;
 mod pairs;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use html::page;
 pub use nodes::Side;
 
 use crate::changes::{Effect, SAID, Verdict, verdict};

@@ -71,8 +71,7 @@ impl Side {
     fn of_config<'s>(&'s self, target: Target<'s>, rendered: &Rendered, is_planned: bool) -> Node<'s> {
         let of_file = |file: &NodeFile<'_>| Some((file.path.to_string(), file.origin?.clone()));
         let origins: BTreeMap<String, FieldPath> = rendered.node_files().iter().filter_map(of_file).collect();
-        let is_secret = |path: &&FieldPath| target.config.at(&path.field("contentFrom")).is_some();
-        let secret_files = origins.iter().filter(|(_, path)| is_secret(path)).map(|(name, _)| name.clone()).collect();
+        let secret_files = origins.iter().filter(|(_, path)| target.is_referred(path)).map(|(name, _)| name.clone()).collect();
         let named = maker(&self.pool, &target).unwrap_or(target.config);
         Node {
             title: named.title(),

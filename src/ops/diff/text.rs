@@ -12,11 +12,7 @@ pub fn text(comparison: &Comparison, style: Style) -> String {
 fn of_machine(machine: &MachineChange, style: Style) -> String {
     let role = machine.role.map(|role| format!(" {role}")).unwrap_or_default();
     let name = style.bold(&visible(&format!("{}{role}", machine.object)));
-    let mut text = format!(
-        "{name}: {}{}\n",
-        effect(machine),
-        reason(machine).map(|reason| format!(", {}", visible(reason))).unwrap_or_default()
-    );
+    let mut text = format!("{name}: {}\n", visible(&said(machine)));
     // All of a machine that only one side has is told by its name.
     if matches!(machine.change, Change::Changed | Change::Same) {
         let is_told = machine.change == Change::Changed || machine.verdict != Some(Effect::None.as_str());
@@ -40,6 +36,11 @@ pub(super) fn effect(machine: &MachineChange) -> &'static str {
 /// Why, where a rule of Cluster API says it.
 pub(super) fn reason(machine: &MachineChange) -> Option<&str> {
     machine.reason.as_deref().filter(|_| matches!(machine.change, Change::Changed | Change::Same))
+}
+
+/// Both. Not yet fit for a terminal.
+pub(super) fn said(machine: &MachineChange) -> String {
+    reason(machine).map_or_else(|| effect(machine).to_owned(), |reason| format!("{}, {reason}", effect(machine)))
 }
 
 fn of_part(part: &PartChange, style: Style) -> String {

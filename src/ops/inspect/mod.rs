@@ -1,7 +1,10 @@
 //! `inspect`: bootstrap data as people and programs read it, without its secrets.
 
+mod html;
 mod text;
 
+pub use html::page;
+pub(super) use html::{sentinel_words, timeline};
 pub use text::text;
 
 use schemars::JsonSchema;

@@ -1,11 +1,13 @@
 //! `render`: the machines of the user's documents, and what is printed or written of each.
 
 mod extract;
+mod html;
 mod report;
 pub(crate) mod secret;
 pub(crate) mod topology;
 
 pub use extract::{extract, is_gzip, unpacked};
+pub use html::page;
 pub use report::{MachineReport, machine_report};
 pub(crate) use topology::CLASS_ABSENT;
 pub use topology::{PlannedConfig, Topologies, with_topologies};

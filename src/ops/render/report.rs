@@ -18,35 +18,35 @@ use crate::render::{self, Rendered, Request, StandIn};
 #[serde(rename_all = "camelCase")]
 pub struct MachineReport {
     /// `Kind/name` of the config.
-    object: String,
+    pub(super) object: String,
     /// `Kind/name` of what makes the machine of a template that others share; else null.
-    owner: Option<String>,
+    pub(super) owner: Option<String>,
     /// Its namespace.
-    namespace: Option<String>,
+    pub(super) namespace: Option<String>,
     /// The file that holds it, as it was given.
-    file: String,
+    pub(super) file: String,
     /// The document in the file, from 1.
-    document: usize,
+    pub(super) document: usize,
     /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
-    role: &'static str,
+    pub(super) role: &'static str,
     /// The CAPI release whose bytes are matched.
-    capi_version: String,
+    pub(super) capi_version: String,
     /// The version of Kubernetes.
-    kubernetes_version: Option<String>,
+    pub(super) kubernetes_version: Option<String>,
     /// The format of the data.
-    format: Option<&'static str>,
+    pub(super) format: Option<&'static str>,
     /// The version of Ignition, when that is the format.
     ignition_version: Option<&'static str>,
     /// How texts are written: `capi` or `typed`.
     encoder: Option<&'static str>,
     /// What was filled in.
-    stand_ins: Vec<StandInReport>,
+    pub(super) stand_ins: Vec<StandInReport>,
     /// The data; `<redacted>` when Secrets went in.
     data: Option<String>,
     /// `utf-8` or `base64`.
     data_encoding: Option<&'static str>,
     /// The size of the data.
-    bytes: Option<usize>,
+    pub(super) bytes: Option<usize>,
     /// SHA-256 of the data, in hex.
     sha256: Option<String>,
     /// The file that `--to` wrote.
@@ -59,13 +59,13 @@ pub struct MachineReport {
 
 /// A stand-in in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-struct StandInReport {
+pub(super) struct StandInReport {
     /// What it is.
-    name: &'static str,
+    pub(super) name: &'static str,
     /// The value.
-    value: String,
+    pub(super) value: String,
     /// The flag that gives the real one.
-    flag: String,
+    pub(super) flag: String,
 }
 
 /// What a node gets, in JSON.

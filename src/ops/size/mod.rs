@@ -1,7 +1,10 @@
 //! `size`: how large the data of each machine is, what makes it large, and whether it fits where it is to go.
 
+mod html;
 mod text;
 
+pub use html::page;
+pub(super) use html::parts as parts_shown;
 pub use text::text;
 
 use base64::Engine as _;

@@ -124,6 +124,11 @@ impl<'a> Target<'a> {
         }
     }
 
+    /// Whether the content of a file of this field stands in another object, which may be a Secret.
+    pub(crate) fn is_referred(&self, file: &FieldPath) -> bool {
+        self.config.at(&file.field("contentFrom")).is_some()
+    }
+
     /// The role that the config of a control-plane machine was most likely written for.
     pub(crate) fn likely_control_plane_role(&self) -> Role {
         let has = |field: &str| self.spec().is_some_and(|spec| spec.get(field).is_some());

@@ -104,6 +104,32 @@ pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
     [done, &counts, follows].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
+/// A place as people read it: `file:line:column`, as much of it as is known. Not yet fit for a terminal.
+pub(crate) fn place_words(place: &Place) -> Option<String> {
+    match (&place.file, &place.span, &place.object) {
+        (Some(file), Some(span), _) => Some(format!("{file}:{}:{}", span.start.line, span.start.column)),
+        (Some(file), None, _) => Some(file.to_string()),
+        (None, _, Some(object)) => Some(object.clone()),
+        (None, _, None) => None,
+    }
+}
+
+/// The lines that a finding speaks of, as [`render`] shows them below its place; empty when none can be shown.
+pub(crate) fn excerpt(finding: &Diagnostic, sources: &Sources) -> String {
+    let mut renderer = Renderer { sources, style: Style::default(), text: String::new() };
+    let shown = renderer.shown(finding);
+    renderer.excerpts(&shown, false);
+    renderer.text
+}
+
+/// What is shown of the files that a finding speaks of.
+struct Shown<'a> {
+    excerpt: Option<Excerpt<'a>>,
+    others: Vec<(&'a Related, Option<Excerpt<'a>>)>,
+    /// The width of line numbers: all bars of a finding stand in one column.
+    gutter: usize,
+}
+
 struct Renderer<'a> {
     sources: &'a Sources,
     style: Style,
@@ -113,26 +139,35 @@ struct Renderer<'a> {
 impl<'a> Renderer<'a> {
     fn finding(&mut self, finding: &'a Diagnostic) {
         self.header(finding);
+        let follows = finding.help.is_some() || !finding.notes.is_empty();
+        let shown = self.shown(finding);
+        self.place("-->", &finding.place, "", shown.gutter);
+        self.excerpts(&shown, follows);
+        let help = finding.help.as_ref().map(ToString::to_string);
+        for (word, text) in help.iter().map(|help| ("help", help)).chain(finding.notes.iter().map(|note| ("note", note))) {
+            self.remark(word, text, shown.gutter);
+        }
+    }
+
+    /// What is shown of the files that a finding speaks of.
+    fn shown(&self, finding: &'a Diagnostic) -> Shown<'a> {
         let (same_file, elsewhere): (Vec<&Related>, Vec<&Related>) =
             finding.related.iter().partition(|related| related.place.span.is_some() && related.place.file == finding.place.file);
         let excerpt = self.excerpt_of_finding(finding, &same_file);
-        // Related excerpts use the gutter of the widest one, so that all bars of a finding stand in one column.
         let others: Vec<(&Related, Option<Excerpt<'a>>)> = elsewhere.into_iter().map(|r| (r, self.excerpt_of_related(r))).collect();
         let numbers = others.iter().filter_map(|(_, excerpt)| excerpt.as_ref()).chain(&excerpt);
         let gutter = numbers.map(Excerpt::widest_number).max().unwrap_or(0).max(2);
+        Shown { excerpt, others, gutter }
+    }
 
-        let follows = !others.is_empty() || finding.help.is_some() || !finding.notes.is_empty();
-        self.place("-->", &finding.place, "", gutter);
-        self.push_excerpt(excerpt.as_ref(), gutter, follows);
+    /// The lines of the finding's file, then the other places with theirs. `follows`: something stands below.
+    fn excerpts(&mut self, shown: &Shown<'a>, follows: bool) {
+        let Shown { excerpt, others, gutter } = shown;
+        self.push_excerpt(excerpt.as_ref(), *gutter, follows || !others.is_empty());
         for (at, (related, excerpt)) in others.iter().enumerate() {
             let label = if excerpt.is_some() { "" } else { related.label.as_str() };
-            self.place(":::", &related.place, label, gutter);
-            let follows = at + 1 < others.len() || finding.help.is_some() || !finding.notes.is_empty();
-            self.push_excerpt(excerpt.as_ref(), gutter, follows);
-        }
-        let help = finding.help.as_ref().map(ToString::to_string);
-        for (word, text) in help.iter().map(|help| ("help", help)).chain(finding.notes.iter().map(|note| ("note", note))) {
-            self.remark(word, text, gutter);
+            self.place(":::", &related.place, label, *gutter);
+            self.push_excerpt(excerpt.as_ref(), *gutter, follows || at + 1 < others.len());
         }
     }
 
@@ -143,12 +178,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn place(&mut self, arrow: &str, place: &Place, label: &str, gutter: usize) {
-        let shown = match (&place.file, &place.span, &place.object) {
-            (Some(file), Some(span), _) => format!("{file}:{}:{}", span.start.line, span.start.column),
-            (Some(file), None, _) => file.to_string(),
-            (None, _, Some(object)) => object.clone(),
-            (None, _, None) => return,
-        };
+        let Some(shown) = place_words(place) else { return };
         let shown = self.style.paint(Paint::Bold, &visible(&shown));
         let label = if label.is_empty() { String::new() } else { format!(" {}", visible(label)) };
         self.text.push_str(&format!("{:gutter$}{arrow} {shown}{label}\n", ""));
@@ -176,7 +206,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn excerpt_of_finding(&mut self, finding: &Diagnostic, same_file: &[&Related]) -> Option<Excerpt<'a>> {
+    fn excerpt_of_finding(&self, finding: &Diagnostic, same_file: &[&Related]) -> Option<Excerpt<'a>> {
         let source = self.source(&finding.place);
         let insertion = finding.insertion.as_ref();
         if source.is_none() && insertion.is_none() {
@@ -201,7 +231,7 @@ impl<'a> Renderer<'a> {
         Some(excerpt).filter(|excerpt| !excerpt.is_empty())
     }
 
-    fn excerpt_of_related(&mut self, related: &Related) -> Option<Excerpt<'a>> {
+    fn excerpt_of_related(&self, related: &Related) -> Option<Excerpt<'a>> {
         let span = related.place.span.filter(|_| !related.label.is_empty())?;
         let mut excerpt = Excerpt::new(Some(self.source(&related.place)?), self.sources, Severity::Info);
         excerpt.mark(span, &related.label, false);

@@ -2,6 +2,7 @@
 
 pub(crate) mod api_server;
 pub(crate) mod audit;
+pub(crate) mod browser;
 pub(crate) mod certificates;
 pub(crate) mod clusterctl;
 pub(crate) mod components;

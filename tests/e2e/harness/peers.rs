@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::browser;
+
 /// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache, and its programs.
 const NEEDED: &[(&str, &[&str])] = &[
     ("bootstrap-data-v1.10.10", &["bootstrap-data", "kubeadmconfigs.yaml"]),
@@ -52,11 +54,15 @@ pub(crate) fn missing() -> Option<String> {
         .flat_map(|(peer, programs)| programs.iter().map(move |program| format!("{peer}/{program}")))
         .filter(|name| !program(name).is_file())
         .collect();
-    (!absent.is_empty()).then(|| {
+    let built = (!absent.is_empty()).then(|| {
         format!(
             "not in {}: {}\nThe suite runs the real programs; build them with: tests/peers/build",
             cache().display(),
             absent.join(", ")
         )
-    })
+    });
+    let absent: Vec<&str> = browser::PROGRAMS.into_iter().filter(|name| browser::on_path(name).is_none()).collect();
+    let installed = (!absent.is_empty())
+        .then(|| format!("not on the PATH: {}\nDebian has them as: apt-get install chromium chromium-driver", absent.join(", ")));
+    built.into_iter().chain(installed).reduce(|one, other| format!("{one}\n{other}"))
 }

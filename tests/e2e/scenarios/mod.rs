@@ -12,6 +12,7 @@ mod gate;
 mod ignition;
 mod install;
 mod manager;
+mod page;
 mod rbac;
 mod real_providers;
 mod render;
@@ -56,6 +57,9 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("render::configs_of_v1_13_are_equal", render::configs_of_v1_13_are_equal),
     scenario("render::configs_of_v1_14_are_equal", render::configs_of_v1_14_are_equal),
     scenario("ignition::version_3_4_is_accepted", ignition::version_3_4_is_accepted),
+    scenario("page::pages_ask_for_nothing_and_are_read_aloud", page::pages_ask_for_nothing_and_are_read_aloud),
+    scenario("page::pages_fit_phone_paper_and_dark", page::pages_fit_phone_paper_and_dark),
+    scenario("page::the_checks_see_what_is_wrong", page::the_checks_see_what_is_wrong),
     scenario("commands::templates_of_the_corpus_are_equal", commands::templates_of_the_corpus_are_equal),
     scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
     scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),

@@ -1,0 +1,56 @@
+//! Long contents, folded until somebody wants to see them, and unfolded on paper.
+
+use super::Html;
+use crate::report::text::plural;
+
+/// The most bytes of one content.
+const MOST_BYTES: usize = 64 << 10;
+
+/// A content behind a summary, which `summary` writes. `name` says what it is to those who do not see it. Of a long one the beginning is shown, and the
+/// rest is counted.
+pub(crate) fn folded(html: &mut Html, name: &str, content: &str, summary: impl FnOnce(&mut Html)) {
+    html.element("details", &[], |html| {
+        html.element("summary", &[], summary);
+        html.listing(name, |html| html.lines(beginning(content)));
+        let rest = &content[beginning(content).len()..];
+        if !rest.is_empty() {
+            html.leaf("p", "cut", &format!("{} more, which are not shown", plural(rest.lines().count(), "line")));
+        }
+    });
+}
+
+/// Whole lines as far as they fit, or the beginning of the first.
+fn beginning(content: &str) -> &str {
+    if content.len() <= MOST_BYTES {
+        return content;
+    }
+    let mut end = MOST_BYTES;
+    while !content.is_char_boundary(end) {
+        end -= 1;
+    }
+    content[..end].rfind('\n').map_or(&content[..end], |at| &content[..=at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(content: &str) -> String {
+        let mut html = Html::default();
+        folded(&mut html, "n", content, |html| html.text("a"));
+        html.markup().to_owned()
+    }
+
+    #[test]
+    fn long_contents_are_cut_at_a_line_and_the_cut_is_told() {
+        let short = "x\n".repeat(10);
+        assert!(written(&short).contains(&short) && !written(&short).contains("not shown"));
+        let long = format!("{}é\ny\nz\n", "x\n".repeat(MOST_BYTES / 2));
+        assert!(
+            written(&long).contains("<p class=\"cut\">3 lines more, which are not shown</p>"),
+            "{}",
+            &written(&long)[MOST_BYTES..]
+        );
+        assert!(written(&"é".repeat(MOST_BYTES)).contains("1 line more, which"));
+    }
+}

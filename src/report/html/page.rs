@@ -1,0 +1,110 @@
+//! What is around a report: head, title, list of contents, footer.
+
+use super::Html;
+use super::style::SHEET;
+use crate::diag::Report;
+use crate::report::Sources;
+
+/// What a page may ask for: nothing, but its own style sheet.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// A page under construction.
+#[derive(Debug)]
+pub(crate) struct Page {
+    verb: &'static str,
+    title: String,
+    lead: String,
+    contents: Vec<(String, String)>,
+    body: Html,
+}
+
+impl Page {
+    /// A page that a verb makes: what it is about, and what came of it in a line.
+    pub(crate) fn new(verb: &'static str, title: impl Into<String>, lead: impl Into<String>) -> Self {
+        Page { verb, title: title.into(), lead: lead.into(), contents: Vec::new(), body: Html::default() }
+    }
+
+    /// Adds a section, which the list of contents names. `write` is given its id, which is unique on the page.
+    pub(crate) fn section(&mut self, title: &str, write: impl FnOnce(&mut Html, &str)) {
+        let id = format!("part-{}", self.contents.len() + 1);
+        self.contents.push((id.clone(), title.to_owned()));
+        let heading = format!("{id}-heading");
+        self.body.element("section", &[("id", &id), ("aria-labelledby", &heading)], |html| {
+            html.element("h2", &[("id", &heading)], |html| html.text(title));
+            write(html, &id);
+        });
+    }
+
+    /// Adds a section for each of the items, as long as the page has room.
+    pub(crate) fn sections<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        title: impl Fn(&T) -> String,
+        mut write: impl FnMut(&mut Html, &str, T),
+    ) {
+        for item in items {
+            if self.contents.len() < MOST_SECTIONS && self.body.has_room() {
+                self.section(&title(&item), |html, id| write(html, id, item));
+            } else {
+                self.body.each([item], 0, |_, _| ());
+            }
+        }
+    }
+
+    /// Adds what was found, if something was.
+    pub(crate) fn findings(&mut self, report: &Report, sources: &Sources) {
+        if report.unwaived().next().is_some() {
+            self.section("Findings", |html, _| super::findings::findings(html, report, sources));
+        }
+    }
+
+    /// The whole file.
+    pub(crate) fn finish(self) -> String {
+        let mut html = Html::default();
+        html.element("html", &[("lang", "en")], |html| {
+            html.element("head", &[], |html| self.head(html));
+            html.element("body", &[], |html| {
+                html.element("a", &[("class", "skip"), ("href", "#report")], |html| html.text("Skip to the report"));
+                html.element("header", &[], |html| self.header(html));
+                html.element("main", &[("id", "report"), ("tabindex", "-1"), ("aria-labelledby", "title")], |html| html.append(&self.body));
+                let made = format!("Made by windlass {} from `windlass {}`.", env!("CARGO_PKG_VERSION"), self.verb);
+                html.element("footer", &[], |html| html.sentence(&made));
+            });
+        });
+        format!("<!DOCTYPE html>\n{}\n", html.markup())
+    }
+
+    fn head(&self, html: &mut Html) {
+        html.void("meta", &[("charset", "utf-8")]);
+        html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+        html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+        html.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+        html.element("title", &[], |html| html.text(&format!("{} · windlass {}", self.title, self.verb)));
+        html.style(SHEET);
+    }
+
+    fn header(&self, html: &mut Html) {
+        html.element("h1", &[("id", "title")], |html| html.text(&self.title));
+        html.leaf("p", "lead", &self.lead);
+        let untold = self.body.untold();
+        if untold > 0 {
+            html.leaf(
+                "p",
+                "cut",
+                &format!("This page would be too long: {untold} entries are left out of it. The report as text or JSON has them."),
+            );
+        }
+        if self.contents.len() > 1 {
+            html.element("nav", &[("aria-label", "Contents")], |html| {
+                html.element("ul", &[], |html| {
+                    for (id, title) in &self.contents {
+                        html.element("li", &[], |html| html.element("a", &[("href", &format!("#{id}"))], |html| html.text(title)));
+                    }
+                });
+            });
+        }
+    }
+}
+
+/// The most sections of a page.
+const MOST_SECTIONS: usize = 200;

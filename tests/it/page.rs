@@ -1,0 +1,301 @@
+//! `-o html`: one file that holds what the other reports hold, asks for nothing, and shows no secret. How it looks and is read aloud, a browser
+//! judges (`tests/e2e`).
+
+use std::path::Path;
+use std::process::Output;
+
+use roxmltree::{Document, Node, ParsingOptions};
+use serde_json::Value;
+
+use crate::inspect::canaries;
+use crate::support::{root, shared, windlass};
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    windlass(folder).args(arguments).output().unwrap()
+}
+
+/// The page that a command prints, which ends with this code.
+fn page_of(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = run(folder, &[arguments, &["-o", "html"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json_of(folder: &Path, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&run(folder, &[arguments, &["-o", "json"]].concat()).stdout).unwrap()
+}
+
+/// A reader of XML takes the page: each element that begins ends, and nothing foreign is markup.
+fn read(page: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}\n{page}"))
+}
+
+fn words(node: Node<'_, '_>) -> String {
+    node.descendants().filter(Node::is_text).filter_map(|text| text.text().map(str::to_owned)).collect()
+}
+
+fn elements<'d>(document: &'d Document<'_>, tag: &str) -> Vec<Node<'d, 'd>> {
+    document.descendants().filter(|node| node.has_tag_name(tag)).collect()
+}
+
+/// The pages of all four verbs over the examples.
+fn examples() -> Vec<(&'static str, String)> {
+    let of = |name, arguments: &[&str]| (name, page_of(root(), arguments, 0));
+    vec![
+        of("inspect", &["inspect", "examples/user-data.txt", "--log", "examples/cloud-init-output.log"]),
+        of(
+            "render",
+            &["render", "--all", "examples/topology/harbour.yaml", "examples/worker.yaml", "examples/windlass.yaml"],
+        ),
+        of("size", &["size", "examples/control-plane.yaml", "examples/worker.yaml"]),
+        of("diff", &["diff", "examples/control-plane.yaml", "--kubernetes-version", "v1.33.4..v1.34.1"]),
+    ]
+}
+
+/// HTML 5, "4.2 Document metadata"; Content Security Policy 3; WCAG 2.2, 2.4.1, 2.4.2, 3.1.1.
+#[test]
+fn a_page_is_one_file_that_asks_for_nothing() {
+    for (name, page) in examples() {
+        let document = read(&page);
+        assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"), "{name}");
+        let policy =
+            elements(&document, "meta").into_iter().find_map(|meta| meta.attribute("content").filter(|content| content.contains("-src")));
+        assert!(policy.unwrap().starts_with("default-src 'none'; style-src 'unsafe-inline'"), "{policy:?}");
+        for tag in ["script", "link", "img", "iframe", "object", "embed", "base", "form", "input", "image", "use", "foreignObject"] {
+            assert!(elements(&document, tag).is_empty(), "{name} has <{tag}>");
+        }
+        for attribute in document.descendants().flat_map(|node| node.attributes()) {
+            let is_own = match attribute.name() {
+                "href" => attribute.value().starts_with('#') || attribute.value().starts_with("https://"),
+                name => !["src", "srcset", "style", "action"].contains(&name) && !name.starts_with("on"),
+            };
+            assert!(is_own, "{name}: {}=\"{}\"", attribute.name(), attribute.value());
+        }
+        assert_eq!(elements(&document, "title").iter().filter(|title| title.parent().unwrap().has_tag_name("head")).count(), 1);
+        assert_eq!(elements(&document, "main").len(), 1, "{name}");
+        let skip = elements(&document, "a")[0].attribute("href").unwrap().trim_start_matches('#').to_owned();
+        assert_eq!(elements(&document, "main")[0].attribute("id"), Some(skip.as_str()));
+    }
+}
+
+/// WCAG 2.2, 1.3.1 and 4.1.2: one `h1`, no rank left out, tables with captions and headers, ids that are unique and lead somewhere.
+#[test]
+fn the_order_of_a_page_is_in_its_markup() {
+    for (name, page) in examples() {
+        let document = read(&page);
+        let rank = |node: Node<'_, '_>| node.tag_name().name().strip_prefix('h')?.parse::<u8>().ok();
+        let ranks: Vec<u8> = document.descendants().filter(Node::is_element).filter_map(rank).collect();
+        assert_eq!(ranks.iter().filter(|rank| **rank == 1).count(), 1, "{name}");
+        assert!(ranks[0] == 1 && ranks.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{name}: {ranks:?}");
+        let mut ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "{name}");
+        for node in document.descendants() {
+            let href = node.attribute("href").and_then(|href| href.strip_prefix('#'));
+            let named = ["aria-labelledby", "aria-describedby"].into_iter().filter_map(|name| node.attribute(name));
+            for id in href.into_iter().chain(named.flat_map(str::split_whitespace)) {
+                assert!(ids.contains(&id), "{name}: nothing is #{id}");
+            }
+        }
+        for table in elements(&document, "table") {
+            let of = |tag: &str| table.descendants().filter(|node| node.has_tag_name(tag)).collect::<Vec<_>>();
+            assert_eq!(of("caption").len(), 1, "{name}");
+            assert!(!of("th").is_empty() && of("th").iter().all(|header| header.attribute("scope").is_some()), "{name}");
+            let widths: Vec<usize> = of("tr").iter().map(|row| row.children().count()).collect();
+            assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {widths:?}");
+        }
+        for picture in elements(&document, "svg").iter().filter(|picture| picture.attribute("aria-hidden").is_none()) {
+            assert_eq!(picture.attribute("role"), Some("img"), "{name}");
+            let first = |tag: &str| picture.children().any(|node| node.has_tag_name(tag) && !words(node).is_empty());
+            assert!(first("title") && first("desc"), "{name}");
+        }
+    }
+}
+
+/// The steps of the page are those of the JSON report, with what follows when each fails, and one of them tells success.
+#[test]
+fn the_timeline_has_every_step_and_the_one_that_tells_success() {
+    let arguments = ["inspect", "examples/user-data.txt"];
+    let page = page_of(root(), &arguments, 0);
+    let document = read(&page);
+    let report = json_of(root(), &arguments);
+    let steps: Vec<&Value> =
+        report["documents"].as_array().unwrap().iter().flat_map(|document| document["steps"].as_array().unwrap()).collect();
+    let items: Vec<_> = elements(&document, "li").into_iter().filter(|item| item.attribute("class").is_some()).collect();
+    assert!(items.len() == steps.len() && steps.len() > 4, "{}", items.len());
+    for (item, step) in items.iter().zip(&steps) {
+        let shown = words(*item);
+        assert!(shown.starts_with(&step["number"].to_string()) && shown.contains(step["by"].as_str().unwrap()), "{shown}");
+        assert!(shown.contains(step["failureWords"].as_str().unwrap()), "{shown}");
+        let tells = shown.contains("writes bootstrap-success.complete");
+        assert_eq!(tells, step["by"] == report["sentinel"]["by"], "{shown}");
+    }
+}
+
+/// Each finding stands on the page with its rule, its place, the line that is meant, and what to do; the run ends as it does with text.
+#[test]
+fn findings_stand_on_the_page_and_fail_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}\nspec:\n  format: cloudconfig\n";
+    std::fs::write(folder.path().join("c.yaml"), config).unwrap();
+    for verb in [&["render", "--all", "c.yaml"][..], &["size", "c.yaml"]] {
+        let page = page_of(folder.path(), verb, 1);
+        let report = json_of(folder.path(), verb);
+        let document = read(&page);
+        let text = words(document.root_element());
+        let findings = report["findings"].as_array().unwrap();
+        assert!(!findings.is_empty());
+        for finding in findings {
+            assert!(text.contains(finding["rule"].as_str().unwrap()), "{text}");
+        }
+        assert!(
+            text.contains("c.yaml:5:11") && text.contains("5 |   format: cloudconfig") && text.contains("^^^^^^^^^^^"),
+            "{text}"
+        );
+    }
+    let page = page_of(root(), &["inspect", "examples/user-data.txt", "--log", "examples/cloud-init-output.log"], 0);
+    assert!(page.contains("look for Secret bootstrap-token-ID in kube-system") && page.contains("inspect-log-cause"));
+    let output = run(
+        root(),
+        &["inspect", "examples/user-data.txt", "--deny", "warnings", "-o", "html", "--log", "examples/cloud-init-output.log"],
+    );
+    assert!(output.status.code() == Some(1) && output.stdout.starts_with(b"<!DOCTYPE html>"));
+}
+
+/// Names that would end a text, an attribute, the style sheet or a line stay names.
+#[test]
+fn hostile_names_stay_names() {
+    let hostile = "/etc/</style><script>alert(1)</script>\\\" onload=\\\"x' &amp; <!-- \\u202e\\x1b";
+    let shown = "/etc/</style><script>alert(1)</script>\" onload=\"x' &amp; <!-- \u{fffd}␛";
+    let folder = tempfile::tempdir().unwrap();
+    let data = format!(
+        "#cloud-config\nwrite_files:\n- {{path: \"{hostile}\", content: a}}\n- {{path: /b, content: bb}}\nruncmd: [\"{hostile}\"]\n"
+    );
+    std::fs::write(folder.path().join("d"), data).unwrap();
+    let file = format!(
+        "spec:\n  files:\n  - {{path: \"{hostile}\", content: \"a\\n</pre></style><script>1</script>\"}}\n  preKubeadmCommands: [\"{hostile}\"]\n"
+    );
+    let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}\n";
+    std::fs::write(folder.path().join("old.yaml"), format!("{head}spec: {{format: cloud-config}}\n")).unwrap();
+    std::fs::write(folder.path().join("c.yaml"), format!("{head}{file}")).unwrap();
+    for arguments in [
+        &["inspect", "d"][..],
+        &["inspect", "d", "--show-secrets"],
+        &["render", "c.yaml"],
+        &["size", "c.yaml"],
+        &["diff", "old.yaml", "c.yaml"],
+    ] {
+        let output = run(folder.path(), &[arguments, &["-o", "html"]].concat());
+        let page = String::from_utf8(output.stdout).unwrap();
+        let document = read(&page);
+        assert!(elements(&document, "script").is_empty() && elements(&document, "style").len() == 1, "{arguments:?}");
+        assert!(words(document.root_element()).contains(shown), "{arguments:?}\n{}", words(document.root_element()));
+        assert!(!page.contains(['\u{202e}', '\u{1b}']), "{arguments:?}");
+    }
+}
+
+const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {k: canary-of-secret}\n---\n";
+const CONFIG: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}\nspec:\n  files:\n\
+                      \x20 - {path: /etc/of-secret, contentFrom: {secret: {name: s, key: k}}}\n\
+                      \x20 - {path: /etc/key, content: \"-----BEGIN PRIVATE KEY-----\\ncanary-key\\n-----END PRIVATE KEY-----\\n\"}\n\
+                      \x20 - {path: /etc/plain, content: \"seen\\npassword: canary-password\\n\"}\n\
+                      \x20 - {path: /etc/packed, content: c2Vlbi10b28K, encoding: base64}\n\
+                      \x20 preKubeadmCommands: [\"curl -u admin:canary-command https://x\"]\n\
+                      \x20 users: [{name: u, passwd: canary-passwd}]\n";
+
+/// What `render` knows not to be secret is on the page, decoded; what it knows or takes to be secret is not, unless it is wished. The data that
+/// is asked for is never altered.
+#[test]
+fn pages_show_contents_and_no_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("c.yaml"), format!("{SECRET}{CONFIG}")).unwrap();
+    let page = page_of(folder.path(), &["render", "c.yaml"], 0);
+    let text = words(read(&page).root_element());
+    assert!(text.contains("seen\npassword: <redacted>") && text.contains("seen-too\n"), "{text}");
+    assert!(!page.contains("canary") && text.contains("content not shown"), "{text}");
+    let shown = page_of(folder.path(), &["render", "c.yaml", "--show-secrets"], 0);
+    for canary in ["canary-of-secret", "canary-key", "canary-password", "canary-command"] {
+        assert!(shown.contains(canary), "{canary}");
+    }
+    let data = String::from_utf8(run(folder.path(), &["render", "c.yaml"]).stdout).unwrap();
+    assert!(data.contains("canary-of-secret") && data.contains("canary-passwd"), "{data}");
+    let bare = CONFIG.replace("seen", "other");
+    std::fs::write(folder.path().join("old.yaml"), format!("{SECRET}{bare}").replace("canary", "kanary")).unwrap();
+    for verb in [&["size", "c.yaml"][..], &["diff", "old.yaml", "c.yaml"]] {
+        let page = page_of(folder.path(), verb, 0);
+        assert!(!page.contains("anary"), "{verb:?}: {page}");
+    }
+    std::fs::write(folder.path().join("data"), data).unwrap();
+    assert!(!page_of(folder.path(), &["inspect", "data"], 0).contains("canary"));
+    assert!(page_of(folder.path(), &["inspect", "data", "--show-secrets"], 0).contains("canary-of-secret"));
+}
+
+/// No value of a Secret of a vector comes onto the pages of its machine.
+#[test]
+fn pages_of_vectors_show_no_secret() {
+    let Some(folder) = shared("vectors/render") else { return };
+    let mut with_canaries = 0;
+    for name in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        let input = std::fs::read(name.join("input.yaml")).unwrap();
+        let canaries = canaries(&input);
+        if canaries.is_empty() || with_canaries == 40 {
+            continue;
+        }
+        with_canaries += 1;
+        let config = String::from_utf8_lossy(&input).split("kind: Secret").next().unwrap_or_default().to_owned();
+        let page = String::from_utf8(run(&name, &["render", "--all", "input.yaml", "-o", "html"]).stdout).unwrap();
+        let text = words(read(&page).root_element());
+        for canary in canaries.iter().filter(|canary| !config.contains(canary.trim())) {
+            assert!(!text.contains(canary.trim()), "{}: {canary}", name.display());
+        }
+    }
+    assert!(with_canaries > 20, "{with_canaries}");
+}
+
+/// A page of somebody's huge data stays one that a browser shows, and says once that it is cut.
+#[test]
+fn huge_data_is_cut_and_the_cut_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: String = (0..4_000).map(|n| format!("- {{path: /etc/{n}, content: {}}}\n", "x".repeat(2_000))).collect();
+    let commands: String = (0..9_000).map(|n| format!("- touch /tmp/{n}\n")).collect();
+    std::fs::write(folder.path().join("d"), format!("#cloud-config\nwrite_files:\n{files}runcmd:\n{commands}")).unwrap();
+    let output = run(folder.path(), &["inspect", "d", "--show-secrets", "-o", "html"]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.len() < 6 << 20, "{}", page.len());
+    assert_eq!(page.matches("This page would be too long").count(), 1);
+    read(&page);
+    std::fs::write(
+        folder.path().join("one"),
+        format!("#cloud-config\nwrite_files:\n- path: /a\n  content: |\n{}", "    y\n".repeat(100_000)),
+    )
+    .unwrap();
+    let page = page_of(folder.path(), &["inspect", "one", "--show-secrets"], 0);
+    assert!(page.len() < 200_000 && page.contains("67232 lines more, which are not shown"), "{}", page.len());
+}
+
+/// Mistakes of people are answered as they are with text.
+#[test]
+fn a_page_is_one_for_all_machines() {
+    let output = run(root(), &["render", "--all", "examples/worker.yaml", "--to", "x", "-o", "html"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(2) && told.contains("one page for all machines") && output.stdout.is_empty(),
+        "{told}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("empty.yaml"), "").unwrap();
+    let page = page_of(folder.path(), &["render", "--all", "empty.yaml"], 1);
+    assert!(words(read(&page).root_element()).contains("render-config-missing"));
+    let missing = run(folder.path(), &["size", "none.yaml", "-o", "html"]);
+    assert!(missing.status.code() != Some(0) && missing.stdout.is_empty());
+}
+
+/// The same input gives the same page.
+#[test]
+fn pages_do_not_change_by_themselves() {
+    let arguments = ["size", "examples/control-plane.yaml"];
+    assert_eq!(page_of(root(), &arguments, 0), page_of(root(), &arguments, 0));
+}
