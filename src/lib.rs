@@ -28,9 +28,11 @@ pub mod render;
 pub mod report;
 pub mod topology;
 
-// Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node, and what a node would refuse.
+// Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node, what a node would refuse, and
+// where what it has comes from.
 pub(crate) mod changes;
 pub(crate) mod preflight;
+pub(crate) mod provenance;
 pub mod reconcile;
 
 // Layer 3, the verbs: values in, values and a report out.

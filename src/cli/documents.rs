@@ -11,7 +11,8 @@ use crate::text::source::Source;
 
 /// What was read.
 pub(super) struct Documents {
-    texts: Vec<Source>,
+    /// The texts, with their variables replaced.
+    pub(super) texts: Vec<Source>,
     /// Where each replaced variable stands in the user's text.
     pub(super) origins: Origins,
     /// What findings show lines of.

@@ -42,6 +42,7 @@ mod validate;
 mod vars;
 pub mod verbs;
 mod version;
+mod why;
 
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;

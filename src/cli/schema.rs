@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{diff, inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars};
+use super::{diff, inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars, why};
 use crate::provider;
 use crate::report::json;
 
@@ -65,6 +65,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "validate", make: json::schema_of::<json::Envelope<validate::ValidateReport>> },
     // `vars -o json`.
     Schema { kind: "vars", make: json::schema_of::<json::Envelope<vars::VarsReport>> },
+    // `why -o json`.
+    Schema { kind: "why", make: json::schema_of::<json::Envelope<why::WhyReport>> },
 ];
 
 /// Every schema with its name.

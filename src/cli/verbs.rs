@@ -5,7 +5,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
     generate_yaml, init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate,
-    vars, version,
+    vars, version, why,
 };
 
 /// The sections of the overview.
@@ -124,6 +124,7 @@ pub static VERBS: &[Verb] = &[
     size::VERB,
     inspect::VERB,
     diff::VERB,
+    why::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,
@@ -138,7 +139,7 @@ pub static VERBS: &[Verb] = &[
 ];
 
 /// Verbs of ours that read clusterctl's configuration. clusterctl's own take the flag everywhere.
-const WITH_CONFIGURATION: [&str; 3] = ["repository doctor", "render", "validate"];
+const WITH_CONFIGURATION: [&str; 4] = ["repository doctor", "render", "validate", "why"];
 
 /// The command that the overview ends with; it must work in the project's root folder.
 pub const FIRST_TRY: &str = "render examples/worker.yaml";

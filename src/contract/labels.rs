@@ -42,3 +42,11 @@ pub const KUBEBUILDER_CONTROL_PLANE: &str = "control-plane";
 
 /// Separator of the versions in the value of a contract label.
 pub const CONTRACT_VERSIONS_SEPARATOR: char = '_';
+
+/// Whether Cluster API copies a label of a Machine to its Node (book: "Metadata propagation", "Machine"). The manager's flag
+/// for further ones (`additional-sync-machine-labels`) is not known here.
+pub(crate) fn is_synced_to_nodes(key: &str) -> bool {
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    let is_below = |parent: &str| domain == parent || domain.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'));
+    domain == "node-role.kubernetes.io" || is_below("node-restriction.kubernetes.io") || is_below("node.cluster.x-k8s.io")
+}

@@ -67,6 +67,17 @@ impl<S: Clone> Sources<S> {
         self.parts_below(path).map(|(part, _)| part.clone()).collect()
     }
 
+    /// The parts at and below a path, as those of an object of its own; `lower` says what lies below a source.
+    pub(crate) fn below_path(&self, path: &FieldPath, lower: impl Fn(&S, &FieldPath) -> S) -> Self {
+        let (above, below) = self.nearest(path);
+        let mut cut = Sources::of(lower(above, &below));
+        let depth = path.segments().len();
+        for (part, source) in self.parts_below(path).filter(|(part, _)| part.segments().len() > depth) {
+            cut.mark(part.segments()[depth..].iter().cloned().collect(), source.clone());
+        }
+        cut
+    }
+
     /// The same parts, of sources of another form.
     pub(crate) fn map<T>(self, mut source: impl FnMut(S) -> T) -> Sources<T> {
         Sources { root: source(self.root), parts: self.parts.into_iter().map(|(path, part)| (path, source(part))).collect() }

@@ -21,6 +21,16 @@ impl<'o> Spot<'o> {
         Spot::new(object, FieldPath::root())
     }
 
+    /// The object.
+    pub(crate) fn object(&self) -> &'o Object {
+        self.object
+    }
+
+    /// The field.
+    pub(crate) fn path(&self) -> &FieldPath {
+        &self.path
+    }
+
     /// Where it stands.
     pub(crate) fn place(&self) -> Place {
         self.object.place(&self.path)

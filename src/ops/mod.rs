@@ -23,3 +23,4 @@ pub mod size;
 pub mod topology;
 pub mod validate;
 pub mod vars;
+pub mod why;

@@ -83,6 +83,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::settings::RULES,
     crate::ops::size::RULES,
     crate::ops::validate::RULES,
+    crate::ops::why::RULES,
     crate::preflight::cloud_config::RULES,
     crate::preflight::commands::RULES,
     crate::preflight::component_flags::RULES,

@@ -124,7 +124,7 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let mut report = Report::new();
     if has_topology {
         // What a runtime extension makes is nobody's fault here; the plan says that it is missing.
-        report.extend(topology::plan(pool, &topology::Options { allows_external: true, skips_admission: false }, &request.budget).report);
+        report.extend(topology::plan(pool, &topology::Options { allows_external: true, ..Default::default() }, &request.budget).report);
     }
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
     let of_classes = of_core("ClusterClass").flat_map(|class| topology::refused_of_class(class, &request.budget));

@@ -3,6 +3,7 @@
 
 use super::Subject;
 use super::arguments::{Component, arguments};
+use crate::contract::labels::is_synced_to_nodes;
 use crate::diag::{Diagnostic, rules};
 
 rules! {
@@ -45,12 +46,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 fn help(key: &str) -> String {
-    // Cluster API: Metadata propagation, "Machine": labels that are synced to nodes.
-    let is_synced = key.starts_with("node-role.kubernetes.io/")
-        || key.split('/').next().is_some_and(|namespace| {
-            ["node-restriction.kubernetes.io", "node.cluster.x-k8s.io"].iter().any(|synced| is_below(namespace, synced))
-        });
-    match is_synced {
+    match is_synced_to_nodes(key) {
         true => format!("remove it, and write `{key}` into the labels of the machines' template, which Cluster API copies to their nodes"),
         false => "remove it, or choose a name outside of `kubernetes.io` and `k8s.io`".to_owned(),
     }

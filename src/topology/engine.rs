@@ -10,8 +10,8 @@ use super::origins;
 use super::part::Part;
 use super::scope::Scope;
 use super::usage::names_in;
-use super::values::{Failure, is_enabled, value};
-use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED};
+use super::values::{Failure, condition, value};
+use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED, history};
 use crate::diag::{Diagnostic, Remedy, Report, Setting};
 use crate::text::budget::{Budget, Exceeded};
 
@@ -32,6 +32,7 @@ pub(super) fn apply(
             if !without_definitions(patch, options, report) {
                 return false;
             }
+            history::record_external(patch, items);
             continue;
         }
         let generated = match generate(patch, items, scopes, budget) {
@@ -48,6 +49,7 @@ pub(super) fn apply(
             let help = "name in its selectors a template that the class uses, or leave it for other Clusters of the class";
             report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()).help(help));
         }
+        history::record(patch, items, scopes, budget);
         for (at, operations) in generated {
             if let Err(finding) = change(patch, &mut items[at], operations, budget) {
                 report.push(*finding);
@@ -58,11 +60,11 @@ pub(super) fn apply(
     true
 }
 
-fn name<'o>(patch: &Part<'o>) -> &'o str {
+pub(super) fn name<'o>(patch: &Part<'o>) -> &'o str {
     patch.field("name").text()
 }
 
-fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
+pub(super) fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
     patch.field("definitions").items()
 }
 
@@ -114,9 +116,9 @@ fn generate<'o>(
             continue;
         }
         let (scope, kind) = (&scopes[item.scope], item.source.kind());
-        match is_enabled(&patch.field("enabledIf"), scope, budget) {
-            Ok(true) => {}
-            Ok(false) => continue,
+        match condition(&patch.field("enabledIf"), scope, budget) {
+            Ok(Value::Bool(true)) => {}
+            Ok(_) => continue,
             Err(failure) => {
                 failures.push(failure.within(&format!("failed to calculate if patch is enabled for \"{kind}\"")));
                 continue;
@@ -192,8 +194,8 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
         let followed = origins::follow(&mut item.origins, &item.template, &operation, item.writes.len(), budget);
-        budget.charge(path.len()).and(followed).map_err(spent)?;
-        json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
+        let leaving = budget.charge(path.len()).and(followed).map_err(spent)?;
+        let before = json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
             let help = match op {
@@ -202,6 +204,9 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
             };
             failed(&operation, "applying", &reason, message).related(at, "the template").help(help)
         })?;
+        if let Some(history) = &mut item.history {
+            history.lose(item.writes.len(), &operation, before.zip(leaving));
+        }
         let variables = names_in(&operation);
         item.writes.push(Write { patch: name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::cluster::Values;
+use super::history::{History, Misfit};
 use super::input::{Input, Machines, TIMEOUTS};
 use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, weight};
 use super::origins::{Origins, Patched, whole};
@@ -28,6 +29,8 @@ pub(super) struct Item<'t> {
     pub(super) writes: Vec<Write>,
     /// Where its parts come from.
     pub(super) origins: Origins,
+    /// What became of the patches, where somebody asks for it.
+    pub(super) history: Option<History>,
 }
 
 /// What a patch wrote.
@@ -121,7 +124,7 @@ fn item<'t>(source: &'t Object, made: &Value, pairs: &[(&[&str], &[&str])], role
         metadata.retain(|key, _| ["labels", "annotations", "name", "namespace"].contains(&key.as_str()));
     }
     copy(made, &mut template, pairs, &[]);
-    Item { source, template, role, scope, writes: Vec::new(), origins: whole(source) }
+    Item { source, template, role, scope, writes: Vec::new(), origins: whole(source), history: None }
 }
 
 impl Item<'_> {
@@ -132,17 +135,28 @@ impl Item<'_> {
 
     /// Whether a definition of a patch is for it: `matchesSelector` of Cluster API.
     pub(super) fn matches(&self, selector: &Part<'_>) -> bool {
-        if selector.field("apiVersion").text() != self.source.api_version() || selector.field("kind").text() != self.source.kind() {
-            return false;
+        self.misfit(selector).is_none()
+    }
+
+    /// What of a selector does not fit, and where it stands; `None` when the definition is for it.
+    pub(super) fn misfit<'o>(&self, selector: &Part<'o>) -> Option<(Misfit, Part<'o>)> {
+        for (name, own) in [("kind", self.source.kind()), ("apiVersion", self.source.api_version())] {
+            if selector.field(name).text() != own {
+                return Some((Misfit::Other { field: name, own: own.to_owned() }, selector.field(name)));
+            }
         }
         let resources = selector.field("matchResources");
-        let is_on = |name: &str| resources.field(name).value == &Value::Bool(true);
+        let is_off = |name: &'static str, misfit: Misfit| {
+            let part = resources.field(name);
+            (part.value != &Value::Bool(true)).then_some((misfit, part))
+        };
         match self.role {
-            Role::InfrastructureCluster => is_on("infrastructureCluster"),
-            Role::ControlPlane | Role::ControlPlaneMachine => is_on("controlPlane"),
+            Role::InfrastructureCluster => is_off("infrastructureCluster", Misfit::NotInfrastructure),
+            Role::ControlPlane | Role::ControlPlaneMachine => is_off("controlPlane", Misfit::NotControlPlane),
             Role::Worker { is_pool, class } => {
                 let names = resources.field(if is_pool { "machinePoolClass" } else { "machineDeploymentClass" }).field("names");
-                names.items().any(|name| class_matches(name.text(), class))
+                let is_named = names.items().any(|name| class_matches(name.text(), class));
+                (!is_named).then(|| (Misfit::OtherClass { is_pool, class: class.to_owned() }, names))
             }
         }
     }

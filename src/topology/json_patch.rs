@@ -12,11 +12,11 @@ pub(super) struct Operation<'p> {
     pub(super) value: Value,
 }
 
-/// Changes a document.
+/// Changes a document; gives what stood at the path before, if something did and it is replaced or removed.
 ///
 /// # Errors
 /// In the library's words; then the document may have changed.
-pub(super) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<(), String> {
+pub(super) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<Option<Value>, String> {
     let Operation { op, path, value } = operation;
     let missing = |text: String| format!("{text}: missing value");
     let found = container(document, path);
@@ -27,15 +27,12 @@ pub(super) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<()
         }
         ("replace", None) => Err(missing(format!("replace operation does not apply: doc is missing path: {path}"))),
         ("replace", Some((container, key))) => match member(container, &key) {
-            Some(place) => {
-                *place = value;
-                Ok(())
-            }
+            Some(place) => Ok(Some(std::mem::replace(place, value))),
             None => Err(missing(format!("replace operation does not apply: doc is missing key: {path}"))),
         },
         ("remove", None) => Err(missing(format!("remove operation does not apply: doc is missing path: \"{path}\""))),
         ("remove", Some((container, key))) => {
-            remove(container, &key).map_err(|reason| format!("error in remove for path: '{path}': {reason}"))
+            remove(container, &key).map(Some).map_err(|reason| format!("error in remove for path: '{path}': {reason}"))
         }
         (other, _) => Err(format!("Unexpected kind: {other}")),
     }
@@ -85,20 +82,17 @@ fn bad_index(key: &str, says_so: bool) -> String {
     }
 }
 
-fn add(container: &mut Value, key: &str, value: Value) -> Result<(), String> {
+fn add(container: &mut Value, key: &str, value: Value) -> Result<Option<Value>, String> {
     match container {
-        Value::Object(entries) => {
-            entries.insert(key.to_owned(), value);
-            Ok(())
-        }
+        Value::Object(entries) => Ok(entries.insert(key.to_owned(), value)),
         Value::Array(items) if key == "-" => {
             items.push(value);
-            Ok(())
+            Ok(None)
         }
         Value::Array(items) => match index(key, items.len() + 1) {
             Some(index) => {
                 items.insert(index, value);
-                Ok(())
+                Ok(None)
             }
             None => Err(bad_index(key, true)),
         },
@@ -106,17 +100,11 @@ fn add(container: &mut Value, key: &str, value: Value) -> Result<(), String> {
     }
 }
 
-fn remove(container: &mut Value, key: &str) -> Result<(), String> {
+fn remove(container: &mut Value, key: &str) -> Result<Value, String> {
     match container {
-        Value::Object(entries) => match entries.remove(key) {
-            Some(_) => Ok(()),
-            None => Err(format!("unable to remove nonexistent key: {key}: missing value")),
-        },
+        Value::Object(entries) => entries.remove(key).ok_or_else(|| format!("unable to remove nonexistent key: {key}: missing value")),
         Value::Array(items) => match index(key, items.len()) {
-            Some(index) => {
-                items.remove(index);
-                Ok(())
-            }
+            Some(index) => Ok(items.remove(index)),
             None => Err(bad_index(key, false)),
         },
         _ => Err("missing value".to_owned()),
@@ -131,7 +119,22 @@ mod tests {
 
     fn patched(op: &str, path: &str, value: Value) -> Result<Value, String> {
         let mut document = json!({"spec": {"l": [1, 2], "a/b": {}, "t": "x", "n": null}});
-        apply(&mut document, Operation { op, path, value }).map(|()| document["spec"].clone())
+        apply(&mut document, Operation { op, path, value }).map(|_| document["spec"].clone())
+    }
+
+    #[test]
+    fn what_stood_there_before_is_given_back() {
+        let before = |op: &str, path: &str| {
+            let mut document = json!({"spec": {"l": [1, 2], "t": "x", "n": null}});
+            apply(&mut document, Operation { op, path, value: json!(9) }).unwrap()
+        };
+        assert_eq!(before("add", "/spec/t"), Some(json!("x")));
+        assert_eq!(before("replace", "/spec/l"), Some(json!([1, 2])));
+        assert_eq!(before("replace", "/spec/l/1"), Some(json!(2)));
+        assert_eq!(before("remove", "/spec/l/0"), Some(json!(1)));
+        assert_eq!(before("remove", "/spec/n"), Some(json!(null)));
+        assert_eq!(before("add", "/spec/new"), None);
+        assert_eq!(before("add", "/spec/l/0"), None, "items move, none is lost");
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod class;
 mod cluster;
 mod definitions;
 mod engine;
+mod given;
+mod history;
 mod input;
 mod items;
 mod json_patch;
@@ -36,6 +38,8 @@ mod tests;
 
 pub(crate) use against::against;
 pub use against::{Changed, Effect};
+pub(crate) use given::{GivenBy, given};
+pub(crate) use history::{Condition, History, Lost, Misfit, Reason, Untaken};
 pub use items::Write;
 pub use names::RANDOM;
 pub(crate) use origins::{Origins, Stands};

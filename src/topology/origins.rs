@@ -27,7 +27,7 @@ pub(crate) type Origins = Sources<Stands>;
 
 impl Stands {
     fn of(part: &Part<'_>) -> Self {
-        Stands { stand: Stand { anchor: part.object.anchor(), path: part.path.clone(), key: None }, write: None }
+        Stands { stand: part.stand(), write: None }
     }
 
     /// What an operation of a patch writes: its value, and its path in place of the key.
@@ -55,15 +55,27 @@ pub(super) fn whole(object: &Object) -> Origins {
     Sources::of(Stands::of(&Part::whole(object)))
 }
 
-/// Follows an operation that is about to change a document. What it removes at the top comes back, as Cluster API keeps it.
+/// A part that an operation is about to replace or remove: its path, and where its parts come from.
+pub(super) type Leaving = (FieldPath, Origins);
+
+/// Follows an operation that is about to change a document; says what it takes away. What it removes at the top comes back, as Cluster API keeps it.
 ///
 /// # Errors
 /// When a list is so long that the run has no steps left.
-pub(super) fn follow(origins: &mut Origins, document: &Value, operation: &Part<'_>, write: usize, budget: &Budget) -> Result<(), Exceeded> {
+pub(super) fn follow(
+    origins: &mut Origins,
+    document: &Value,
+    operation: &Part<'_>,
+    write: usize,
+    budget: &Budget,
+) -> Result<Option<Leaving>, Exceeded> {
     let op = operation.field("op").text();
-    let Some((list, path)) = target(document, operation.field("path").text(), op == "add") else { return Ok(()) };
+    let Some((list, path)) = target(document, operation.field("path").text(), op == "add") else { return Ok(None) };
+    let is_inserted = op == "add" && list.is_some();
+    let leaves = !is_inserted && fields::at(document, path.segments()).is_some();
+    let leaving = leaves.then(|| (path.clone(), origins.below_path(&path, Stands::below)));
     match (op, list) {
-        ("remove", _) if path.segments().len() == 1 => return Ok(()),
+        ("remove", _) if path.segments().len() == 1 => return Ok(None),
         ("add", Some((parent, at, length))) => {
             budget.charge(length)?;
             (at..length).rev().for_each(|item| shift(origins, &parent.index(item), &parent.index(item + 1)));
@@ -74,12 +86,12 @@ pub(super) fn follow(origins: &mut Origins, document: &Value, operation: &Part<'
             (at + 1..length).for_each(|item| shift(origins, &parent.index(item), &parent.index(item - 1)));
             // Behind the last item there is nothing any more.
             origins.forget(&parent.index(length.saturating_sub(1)));
-            return Ok(());
+            return Ok(leaving);
         }
         _ => {}
     }
     origins.set(path, Stands::written(operation, write));
-    Ok(())
+    Ok(leaving)
 }
 
 /// Moves an item of a list to a place that was left.
@@ -144,12 +156,7 @@ pub(super) fn of_object(item: Patched<'_>) -> Origins {
             &own
         }
     };
-    let (above, below) = origins.nearest(&inner);
-    let mut made = Sources::of(above.below(&below));
-    for (path, stands) in origins.parts_below(&inner).filter(|(path, _)| path.segments().len() > 2) {
-        made.mark(path.segments()[2..].iter().cloned().collect(), stands.clone());
-    }
-    made
+    origins.below_path(&inner, Stands::below)
 }
 
 /// The parts of a control plane: those of its template, and what the topology sets.

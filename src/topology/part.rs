@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diag::{FieldPath, Place};
-use crate::objects::Object;
+use crate::objects::{Object, Stand};
 
 /// What stands for a part that is not there.
 static NOTHING: Value = Value::Null;
@@ -52,6 +52,11 @@ impl<'o> Part<'o> {
         let (object, path) = (self.object, self.path.clone());
         let items = self.value.as_array().map_or(&[][..], Vec::as_slice);
         items.iter().enumerate().map(move |(index, value)| Part { object, value, path: path.index(index) })
+    }
+
+    /// Where it stands, without its value.
+    pub(super) fn stand(&self) -> Stand {
+        Stand { anchor: self.object.anchor(), path: self.path.clone(), key: None }
     }
 
     /// The place in the user's file.

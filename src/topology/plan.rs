@@ -8,6 +8,7 @@ use super::admission;
 use super::class::Class;
 use super::cluster::{Cluster, Values};
 use super::engine::{self, external_finding};
+use super::history::History;
 use super::input::Input;
 use super::items::{Item, Variables, Write, items, take_over, topology_name};
 use super::made::too_large;
@@ -30,6 +31,8 @@ pub struct Options {
     pub allows_external: bool,
     /// Whether what schemas and webhooks refuse is planned all the same.
     pub skips_admission: bool,
+    /// Whether it is recorded which patches did nothing and why, and what patches replaced.
+    pub records: bool,
 }
 
 /// What came of a plan.
@@ -62,6 +65,8 @@ pub struct Desired {
     pub writes: Vec<Write>,
     /// Where its parts come from.
     pub(crate) origins: Origins,
+    /// What became of the patches, when [`Options::records`] asks for it.
+    pub(crate) history: Option<History>,
     /// The object.
     pub object: Value,
 }
@@ -238,6 +243,9 @@ fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned:
     let Ok((mut items, scopes)) = items(input, &state, variables) else {
         return planned.report.push(too_large(&input.cluster.topology.place()));
     };
+    if options.records {
+        items.iter_mut().for_each(|item| item.history = Some(History::default()));
+    }
     if !engine::apply(input.class, &mut items, &scopes, options, input.budget, &mut planned.report) {
         return;
     }
@@ -262,13 +270,14 @@ fn listed(input: &Input<'_>, state: State<'_>, items: Vec<Item<'_>>) -> Vec<Desi
         replicas: None,
         writes,
         origins,
+        history: None,
         object,
     };
     // Of each item its object; those of templates are templates as they are.
     let mut next = |object: Value, part_of: &str, origins: &dyn Fn(Patched<'_>) -> Origins| {
         let item = items.next().expect("internal error: an item is made for each template");
         let origins = origins(item.patched());
-        of(object, part_of, item.writes, origins)
+        Desired { history: item.history, ..of(object, part_of, item.writes, origins) }
     };
     let as_template = |item: Patched<'_>| item.origins.clone();
     let replicas = |object: &Value| object["spec"].get("replicas").filter(|replicas| !replicas.is_null()).cloned();

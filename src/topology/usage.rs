@@ -110,7 +110,7 @@ fn in_operation<'o>(operation: &Part<'o>) -> [(Part<'o>, Vec<String>); 2] {
 }
 
 /// The names behind a dot in the actions of a template: what may be a variable.
-fn in_template(text: &str) -> Vec<String> {
+pub(super) fn in_template(text: &str) -> Vec<String> {
     let mut names = BTreeSet::new();
     let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default());
     for action in actions {

@@ -50,19 +50,18 @@ impl Failure {
     }
 }
 
-/// Whether a patch is on for a template. Without `enabledIf` it is.
+/// What `enabledIf` of a patch gives for a template: the patch is on with `true`, and with nothing else. Without `enabledIf` it is on.
 ///
 /// # Errors
 /// When it cannot be rendered.
-pub(super) fn is_enabled(enabled_if: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<bool, Failure> {
+pub(super) fn condition(enabled_if: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<Value, Failure> {
     if enabled_if.text().is_empty() {
-        return Ok(true);
+        return Ok(Value::Bool(true));
     }
     if prints_a_certificate(enabled_if.text()) {
-        return Ok(false);
+        return Ok(Value::Null);
     }
-    let value = rendered(enabled_if, scope, budget).map_err(|failure| failure.within("failed to calculate value for enabledIf"))?;
-    Ok(value == Value::Bool(true))
+    rendered(enabled_if, scope, budget).map_err(|failure| failure.within("failed to calculate value for enabledIf"))
 }
 
 /// Whether all that a template gives is a new certificate: it is another one each time, and never `true`.

@@ -59,4 +59,5 @@ mod topology;
 mod untrusted;
 mod validate;
 mod vars;
+mod why;
 mod yaml;

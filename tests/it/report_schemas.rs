@@ -52,6 +52,14 @@ const REPORTS: &[(&str, &[&str])] = &[
         &["diff examples/worker.yaml --kubernetes-version v1.33.1..v1.34.1 -o json", "diff a.yaml examples/worker.yaml -o json"],
     ),
     ("validate", &["validate examples/worker.yaml -o json", "validate a.yaml -o json"]),
+    (
+        "why",
+        &[
+            "why /etc/sysctl.d/90-huge-pages.conf examples/topology/harbour.yaml -o json",
+            "why user:nobody examples/control-plane.yaml -o json",
+            "why /a a.yaml -o json",
+        ],
+    ),
     ("vars", &["vars templates -o json", "vars t.yaml -o json"]),
 ];
 

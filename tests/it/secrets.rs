@@ -140,6 +140,10 @@ const RUNS: &[(&str, &[&str])] = &[
         "diff",
         &["in in --exit-code", "DOC in/0.yaml --exit-code", "in/1.yaml DOC -o json", "DOC --kubernetes-version v1.33.1..v1.34.1"],
     ),
+    (
+        "why",
+        &["kubeadm in", "field:joinConfiguration in -o json", "/ in -o json", "command:a in", "user:u DOC", "argument:x in -v 5"],
+    ),
     ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),

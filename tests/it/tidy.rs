@@ -28,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // 2½ what the controller does next, and what a node would refuse
     ("changes", &["diag", "text", "objects", "contract", "render"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
+    ("provenance", &["diag", "text", "objects", "contract", "api", "render", "topology"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (
@@ -49,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topology",
             "preflight",
             "changes",
+            "provenance",
         ],
     ),
     // 4 shell

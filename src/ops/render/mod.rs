@@ -10,13 +10,14 @@ pub use extract::{extract, is_gzip, unpacked};
 pub use html::page;
 pub use report::{MachineReport, machine_report};
 pub(crate) use topology::CLASS_ABSENT;
-pub use topology::{PlannedConfig, Topologies, with_topologies};
+pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Contents, Object};
+use crate::render::input::filling::Filled;
 use crate::render::input::stand_in;
 use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target};
 use crate::text::tree::Tree;
@@ -62,6 +63,8 @@ pub struct Machine<'a> {
     pub rendered: Option<Rendered>,
     /// What was filled in.
     pub stand_ins: Vec<StandIn>,
+    /// What rendering added to the config on its own.
+    pub(crate) filled: Vec<Filled>,
     /// The Secret as YAML, when it was asked for: [`Rendering::write_secrets`].
     pub secret: Option<String>,
 }
@@ -110,16 +113,18 @@ pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, se
         if !has_role(selection, role) {
             continue;
         }
-        secrets.extend(notes.secrets);
+        secrets.append(&mut notes.secrets);
         notes.stand_ins.extend(planned.map(|_| stand_in::drawn(RANDOM)));
         notes.stand_ins.sort_by_key(StandIn::rank);
+        let report = std::mem::take(&mut notes.report);
         reports.push(match planned {
-            Some(planned) => planned.explained(notes.report, target.config),
-            None => notes.report,
+            Some(planned) => planned.explained(report, target.config),
+            None => report,
         });
         let (target, planned) = (*target, *planned);
         let is_namesake = namesakes.contains(target.named().name());
-        rendering.machines.push(Machine { target, planned, role, is_namesake, rendered, stand_ins: notes.stand_ins, secret: None });
+        let Notes { stand_ins, filled, .. } = notes;
+        rendering.machines.push(Machine { target, planned, role, is_namesake, rendered, stand_ins, filled, secret: None });
     }
     match (selection, rendering.machines.len()) {
         (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),

@@ -9,11 +9,12 @@ use serde_json::Value;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{Object, Pool, fields};
+use crate::provenance::Planned;
 use crate::render::input::cluster::Reference;
 use crate::render::input::target::{ConfigKind, targets_of};
 use crate::render::{Role, Target};
 use crate::text::budget::Budget;
-use crate::topology::{self, Desired, Options, Origins, Stands, Write};
+use crate::topology::{self, Desired, History, Options, Origins, Stands, Write};
 
 rules! {
     /// a topology has machines whose bootstrap config is of a kind that is not rendered
@@ -46,15 +47,24 @@ pub struct PlannedConfig {
     part_of: String,
     writes: Vec<Write>,
     origins: Origins,
+    history: Option<History>,
 }
 
 /// Plans the Clusters with a topology: the pool with the objects that the topology controller would create, and what they are. A Cluster whose
 /// control plane is in the input is as it is.
 pub fn with_topologies(pool: Pool, allows_external: bool, budget: &Budget) -> (Pool, Topologies) {
+    planned(pool, &Options { allows_external, ..Options::default() }, budget)
+}
+
+/// The same, for who asks where things come from: it is recorded which patches did nothing and why.
+pub fn with_histories(pool: Pool, allows_external: bool, budget: &Budget) -> (Pool, Topologies) {
+    planned(pool, &Options { allows_external, records: true, ..Options::default() }, budget)
+}
+
+fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies) {
     let mut report = Report::new();
     let clusters = planned_clusters(&pool, &mut report);
-    let options = Options { allows_external, ..Options::default() };
-    let planned = topology::plan_of(&pool, &clusters, &options, budget);
+    let planned = topology::plan_of(&pool, &clusters, options, budget);
     report.extend(planned.report);
     let mut topologies = Topologies { first: Some(pool.objects().len()), configs: Vec::new(), templates: planned.templates, report };
     let changed = changed_clusters(&pool, &planned.objects);
@@ -107,7 +117,7 @@ impl Topologies {
         let mut taken: Vec<Object> = Vec::new();
         let mut set = None;
         for desired in objects {
-            let Desired { cluster, topology, part_of, writes, origins, object, .. } = desired;
+            let Desired { cluster, topology, part_of, writes, origins, history, object, .. } = desired;
             let is_config = topology.is_some();
             let mut object = Object::composed(object, origins.clone().map(|stands: Stands| stands.stand));
             object.drop_nulls();
@@ -117,7 +127,7 @@ impl Topologies {
                 taken.push(object);
             } else if is_config && ConfigKind::of(&object).is_some() {
                 let set = set.filter(|_| part_of != "controlPlane");
-                self.configs.push(PlannedConfig { at, set, is_namesake: false, cluster, part_of, writes, origins });
+                self.configs.push(PlannedConfig { at, set, is_namesake: false, cluster, part_of, writes, origins, history });
                 taken.push(object);
             } else if is_config {
                 self.report.push(not_rendered(&object, &cluster, &part_of));
@@ -193,6 +203,17 @@ impl PlannedConfig {
             }
         };
         report.into_findings().into_iter().map(explained).collect()
+    }
+
+    /// What is known of where its parts come from.
+    pub(crate) fn provenance(&self) -> Planned<'_> {
+        Planned {
+            cluster: &self.cluster,
+            part_of: &self.part_of,
+            writes: &self.writes,
+            origins: &self.origins,
+            history: self.history.as_ref(),
+        }
     }
 
     /// The machine's topology, for reports.

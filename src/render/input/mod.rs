@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub(crate) mod cluster_class;
+pub(crate) mod filling;
 pub(crate) mod origins;
 pub(crate) mod outcome;
 pub(crate) mod owner;

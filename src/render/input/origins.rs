@@ -76,7 +76,7 @@ impl Origins {
         }
         if !needed.is_empty() {
             for place in refused {
-                let place = self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place)).place;
+                let place = self.in_template(place);
                 needed.extend(self.unset.iter().flat_map(|unset| unset.used_in(&place)).map(str::to_owned));
             }
         }
@@ -84,6 +84,11 @@ impl Origins {
         let names: BTreeSet<&str> = self.unset.iter().flat_map(Unset::names).filter(|name| !needed.contains(*name)).collect();
         let unneeded = (!names.is_empty()).then(|| stand_in::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
         (settled, self.stand_ins.iter().cloned().chain(unneeded).collect())
+    }
+
+    /// A place in its template.
+    pub(crate) fn in_template(&self, place: Place) -> Place {
+        self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place)).place
     }
 
     /// The report with each place in its template.

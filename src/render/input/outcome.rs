@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::filling::{Filled, Filling};
 use super::stand_in::StandIn;
 use crate::diag::{Diagnostic, Report};
 
@@ -14,6 +15,8 @@ pub struct Notes {
     pub stand_ins: Vec<StandIn>,
     /// The Secrets that were read, as `Kind/name`.
     pub secrets: BTreeSet<String>,
+    /// What the rendering added to the config on its own.
+    pub filled: Vec<Filled>,
 }
 
 impl Notes {
@@ -28,6 +31,12 @@ impl Notes {
         self.report.extend(other.report);
         other.stand_ins.into_iter().for_each(|stand_in| drop(self.stand_in(stand_in)));
         self.secrets.extend(other.secrets);
+        self.filled.extend(other.filled);
+    }
+
+    /// Says from where a field of kubeadm's documents is that the config leaves open.
+    pub(crate) fn fill(&mut self, field: &str, from: Filling) {
+        self.filled.push(Filled::field(field, from));
     }
 
     /// Adds a stand-in, unless it is known.

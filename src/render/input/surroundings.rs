@@ -1,6 +1,7 @@
 //! What a machine's surroundings say: its cluster, its role, its version of Kubernetes.
 
 use super::cluster::ClusterFacts;
+use super::filling::Filling;
 use super::outcome::Notes;
 use super::owner::{Owner, with_v};
 use super::request::Request;
@@ -32,6 +33,10 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) cluster: ClusterFacts,
     /// The version of Kubernetes as it is rendered; may be empty or no version.
     pub(crate) kubernetes_version: String,
+    /// Who says that version.
+    pub(crate) version_from: Filling,
+    /// Who says the name of the cluster.
+    pub(crate) name_from: Filling,
     /// Where findings about the version stand.
     pub(crate) version_spot: Spot<'a>,
     /// Where findings about the cluster stand.
@@ -45,12 +50,19 @@ impl<'a> Surroundings<'a> {
         let (cluster, cluster_spot) = cluster(pool, target, owner, request, notes)?;
         let role = role(pool, target, owner, &cluster, request, notes)?;
         // A joining machine is not told the name.
-        if role == Role::Init && cluster_is_stand_in(&cluster, owner, target, request) {
+        let is_stand_in = cluster_is_stand_in(&cluster, owner, target, request);
+        if role == Role::Init && is_stand_in {
             notes.stand_in(stand_in::cluster_name());
         }
+        let name_from = match (cluster.is_read, is_stand_in, &request.cluster_name) {
+            (true, ..) => Filling::Cluster("metadata.name"),
+            (_, true, _) => Filling::of(&stand_in::cluster_name()),
+            (_, _, Some(_)) => Filling::Setting(Setting::ClusterName),
+            _ => Filling::Provider("what makes the machine names its Cluster, which the input does not hold"),
+        };
         let version_spot = owner.map_or_else(|| Spot::whole(target.config), |owner| owner.version_spot());
-        let kubernetes_version = kubernetes_version(owner, &cluster, request, notes);
-        Some(Surroundings { role, cluster, kubernetes_version, version_spot, cluster_spot })
+        let (kubernetes_version, version_from) = kubernetes_version(owner, &cluster, request, notes);
+        Some(Surroundings { role, cluster, kubernetes_version, version_from, name_from, version_spot, cluster_spot })
     }
 }
 
@@ -196,12 +208,21 @@ fn role(
     })
 }
 
-fn kubernetes_version(owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> String {
+fn kubernetes_version(owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> (String, Filling) {
     if let Some(version) = &request.kubernetes_version {
-        return with_v(version);
+        return (with_v(version), Filling::Setting(Setting::KubernetesVersion));
     }
     let said = owner.map(|owner| owner.kubernetes_version()).unwrap_or_default();
+    if !said.is_empty() || !request.stand_ins {
+        return (said, Filling::Version);
+    }
     // A template of a ClusterClass is for the version that the Cluster asks for.
-    let said = if said.is_empty() && request.stand_ins { with_v(&cluster.topology_version) } else { said };
-    if said.is_empty() && request.stand_ins { notes.stand_in(stand_in::kubernetes_version()) } else { said }
+    match with_v(&cluster.topology_version) {
+        said if said.is_empty() => {
+            let stand_in = stand_in::kubernetes_version();
+            let from = Filling::of(&stand_in);
+            (notes.stand_in(stand_in), from)
+        }
+        said => (said, Filling::Cluster("spec.topology.version")),
+    }
 }

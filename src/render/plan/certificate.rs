@@ -1,11 +1,13 @@
 //! The certificates of a cluster: their Secrets, their files on the node, and when they must be there.
 
 use super::node_plan::PlannedFile;
+use super::planner::Pairs;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ClusterConfiguration, ExternalEtcd};
 use crate::diag::{Diagnostic, Remedy, Setting, rules};
 use crate::objects::{Pool, Spot};
 use crate::render::input::cluster::ClusterFacts;
+use crate::render::input::filling::{Filled, Filling};
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::secret::Secret;
@@ -147,8 +149,8 @@ impl Lookup<'_> {
 
     fn key_pair(&self, certificate: &Certificate, notes: &mut Notes) -> Result<Option<KeyPair>, Box<Diagnostic>> {
         let purpose = certificate.purpose;
-        let name = format!("{}-{}", self.cluster.name, purpose.as_str());
-        if let Some(pair) = self.given(purpose) {
+        let name = secret_name(&self.cluster.name, purpose);
+        if let Some(pair) = given(self.request, purpose) {
             return Ok(Some(pair));
         }
         let Some(secret) = Secret::find(self.pool, self.namespace, &name) else { return self.missing(certificate, &name, notes) };
@@ -170,12 +172,6 @@ impl Lookup<'_> {
                 Ok(Some(KeyPair { certificate: crt, key, is_stand_in: false }))
             }
         }
-    }
-
-    /// The key pair that the user gave beside the documents.
-    fn given(&self, purpose: Purpose) -> Option<KeyPair> {
-        let [certificate, key] = purpose.file_names().map(|name| self.request.certificates.get(name).cloned());
-        Some(KeyPair { certificate: certificate?, key: key.unwrap_or_default(), is_stand_in: false })
     }
 
     fn missing(&self, certificate: &Certificate, name: &str, notes: &mut Notes) -> Result<Option<KeyPair>, Box<Diagnostic>> {
@@ -204,6 +200,28 @@ impl Lookup<'_> {
         let help = help.set(Setting::CertsDir, "DIR");
         Diagnostic::of(&MISSING, message).at(self.spot.place()).help(help).upstream(upstream)
     }
+}
+
+/// The key pair that the user gave beside the documents.
+fn given(request: &Request, purpose: Purpose) -> Option<KeyPair> {
+    let [certificate, key] = purpose.file_names().map(|name| request.certificates.get(name).cloned());
+    Some(KeyPair { certificate: certificate?, key: key.unwrap_or_default(), is_stand_in: false })
+}
+
+/// The name of the Secret of a certificate.
+pub(crate) fn secret_name(cluster: &str, purpose: Purpose) -> String {
+    format!("{cluster}-{}", purpose.as_str())
+}
+
+/// From where the files of the key pairs are.
+pub(crate) fn filled<'p>(pairs: &'p Pairs, request: &'p Request, cluster: &'p str) -> impl Iterator<Item = Filled> + 'p {
+    pairs.iter().flat_map(move |(purpose, pair, paths)| {
+        let from = match given(request, *purpose) {
+            Some(_) => Filling::Setting(Setting::CertsDir),
+            None => Filling::Secret { name: secret_name(cluster, *purpose), is_stand_in: pair.is_stand_in },
+        };
+        paths.iter().map(move |path| Filled::file(path.as_str(), from.clone()))
+    })
 }
 
 fn data_path() -> crate::diag::FieldPath {

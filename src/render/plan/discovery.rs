@@ -1,6 +1,6 @@
 //! How a joining node finds and trusts its cluster: what the provider fills in before it renders.
 
-use super::certificate::{KeyPair, Purpose};
+use super::certificate::{self, KeyPair, Purpose};
 use super::key_hash;
 use super::kubeadm::discovery_kubeconfig;
 use super::node_plan::PlannedFile;
@@ -9,6 +9,7 @@ use crate::api::v1beta2::{BootstrapTokenDiscovery, Discovery, FileDiscovery, Kub
 use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::{Object, Spot};
 use crate::render::input::cluster::Endpoint;
+use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::stand_in;
@@ -32,6 +33,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) request: &'a Request,
     /// The endpoint of the cluster.
     pub(crate) endpoint: Option<&'a Endpoint>,
+    /// The name of the cluster.
+    pub(crate) cluster_name: &'a str,
     /// The CA of the cluster; `None` when it is a stand-in.
     pub(crate) ca: Option<&'a KeyPair>,
     /// Where findings stand.
@@ -74,14 +77,39 @@ impl Sources<'_> {
     fn complete_token(&self, discovery: &mut BootstrapTokenDiscovery, notes: &mut Notes) -> Option<()> {
         if discovery.ca_cert_hashes.as_ref().is_none_or(Vec::is_empty) {
             discovery.ca_cert_hashes = Some(self.hashes(notes)?);
+            notes.fill("joinConfiguration.discovery.bootstrapToken.caCertHashes", self.hashes_from());
         }
         if discovery.api_server_endpoint.as_ref().is_none_or(String::is_empty) {
             discovery.api_server_endpoint = Some(self.endpoint(notes)?);
+            notes.fill("joinConfiguration.discovery.bootstrapToken.apiServerEndpoint", self.endpoint_from());
         }
         if discovery.token.as_ref().is_none_or(|token| token.expose().is_empty()) {
             discovery.token = Some(self.token(notes)?);
+            let from = match self.request.token {
+                Some(_) => Filling::Setting(Setting::Token),
+                None => Filling::of(&stand_in::token()),
+            };
+            notes.fill("joinConfiguration.discovery.bootstrapToken.token", from);
         }
         Some(())
+    }
+
+    fn hashes_from(&self) -> Filling {
+        match (self.request.ca_cert_hashes.is_empty(), self.ca) {
+            (false, _) => Filling::Setting(Setting::CaCertHash),
+            (true, Some(_)) => {
+                Filling::Secret { name: certificate::secret_name(self.cluster_name, Purpose::ClusterCa), is_stand_in: false }
+            }
+            (true, None) => Filling::of(&stand_in::ca_cert_hash()),
+        }
+    }
+
+    fn endpoint_from(&self) -> Filling {
+        match (&self.request.endpoint, self.endpoint) {
+            (Some(_), _) => Filling::Setting(Setting::Endpoint),
+            (None, Some(_)) => Filling::Cluster("spec.controlPlaneEndpoint"),
+            (None, None) => Filling::of(&stand_in::endpoint().1),
+        }
     }
 
     fn hashes(&self, notes: &mut Notes) -> Option<Vec<String>> {

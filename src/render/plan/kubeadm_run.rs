@@ -8,7 +8,8 @@ use super::planner::{Pairs, Planner};
 use crate::api::node::Taint;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
-use crate::diag::{Diagnostic, rules};
+use crate::diag::{Diagnostic, FieldPath, Setting, rules};
+use crate::render::input::filling::{FROM_CLUSTER, Filled, FilledPart, Filling};
 use crate::render::input::outcome::Notes;
 use crate::render::input::surroundings::Surroundings;
 
@@ -23,6 +24,8 @@ rules! {
 
 /// The taint of a worker until its Node is initialized (book: "Machine controller").
 const UNINITIALIZED: &str = "node.cluster.x-k8s.io/uninitialized";
+const UNINITIALIZED_WHY: &str =
+    "every worker has the taint until Cluster API has copied the labels of its Machine to the Node, and then takes it away";
 
 impl Planner<'_> {
     /// What `kubeadm init` is given.
@@ -35,7 +38,7 @@ impl Planner<'_> {
         }
         let own = spec.init_configuration.as_ref().and_then(|init| init.timeouts.as_ref());
         let timeouts = timeouts(own, legacy.map(Legacy::init_timeouts));
-        let values = self.cluster_values(spec, legacy);
+        let values = self.cluster_values(spec, legacy, notes);
         let cluster = spec.cluster_configuration.clone().unwrap_or_default();
         let mut cluster = kubeadm::cluster_configuration(&cluster, &values, &timeouts, api);
         // Converted from v1beta1, an empty list of endpoints is none.
@@ -53,20 +56,35 @@ impl Planner<'_> {
     }
 
     /// What kubeadm is told of the cluster: from the Cluster and the Machine, where the user may not say it or did not.
-    fn cluster_values(&self, spec: &WindlassConfigSpec, legacy: Option<&Legacy>) -> ClusterValues {
-        let Surroundings { cluster, kubernetes_version, .. } = &self.surroundings;
+    fn cluster_values(&self, spec: &WindlassConfigSpec, legacy: Option<&Legacy>, notes: &mut Notes) -> ClusterValues {
+        let Surroundings { cluster, kubernetes_version, name_from, version_from, .. } = &self.surroundings;
         let given = legacy.map(|legacy| legacy.values.clone()).unwrap_or_default();
-        let or = |given: String, other: &str| if given.is_empty() { other.to_owned() } else { given };
         let user_endpoint =
             spec.cluster_configuration.as_ref().and_then(|config| config.control_plane_endpoint.clone()).unwrap_or_default();
         let endpoint = cluster.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
+        let [mut endpoint_from, domain_from, services_from, pods_from] =
+            FROM_CLUSTER.map(|(field, of_cluster)| (field, Filling::Cluster(of_cluster)));
+        if self.request.endpoint.is_some() {
+            endpoint_from.1 = Filling::Setting(Setting::Endpoint);
+        }
+        let name_from = ("clusterConfiguration.clusterName", name_from.clone());
+        let version_from = ("clusterConfiguration.kubernetesVersion", version_from.clone());
+        let mut or = |given: String, other: &str, (field, from): (&str, Filling)| {
+            if !given.is_empty() {
+                return given;
+            }
+            if !other.is_empty() {
+                notes.fill(field, from);
+            }
+            other.to_owned()
+        };
         ClusterValues {
-            cluster_name: or(given.cluster_name, &cluster.name),
-            control_plane_endpoint: or(user_endpoint, &endpoint),
-            kubernetes_version: or(given.kubernetes_version, kubernetes_version),
-            dns_domain: or(given.dns_domain, &cluster.service_domain),
-            service_subnet: or(given.service_subnet, &cluster.services),
-            pod_subnet: or(given.pod_subnet, &cluster.pods),
+            cluster_name: or(given.cluster_name, &cluster.name, name_from),
+            control_plane_endpoint: or(user_endpoint, &endpoint, endpoint_from),
+            kubernetes_version: or(given.kubernetes_version, kubernetes_version, version_from),
+            dns_domain: or(given.dns_domain, &cluster.service_domain, domain_from),
+            service_subnet: or(given.service_subnet, &cluster.services, services_from),
+            pod_subnet: or(given.pod_subnet, &cluster.pods, pods_from),
         }
     }
 
@@ -82,15 +100,23 @@ impl Planner<'_> {
         let control_plane = self.surroundings.role.is_control_plane();
         let join = spec.join_configuration.get_or_insert_default();
         if control_plane {
+            if join.control_plane.is_none() {
+                notes.fill("joinConfiguration.controlPlane", Filling::Provider("the machine is one of the control plane"));
+            }
             join.control_plane.get_or_insert_default();
         } else {
             self.refuse_control_plane(join, notes)?;
-            taint_worker(join);
+            if let Some(index) = taint_worker(join) {
+                let path = FieldPath::of_fields("joinConfiguration.nodeRegistration.taints").index(index);
+                let what = FilledPart::Field(path);
+                notes.filled.push(Filled { what, from: Filling::Provider(UNINITIALIZED_WHY) });
+            }
         }
         let pairs = pairs?;
         let sources = Sources {
             request: self.request,
             endpoint: self.surroundings.cluster.endpoint.as_ref(),
+            cluster_name: &self.surroundings.cluster.name,
             ca: discovery::cluster_ca(pairs),
             spot: &self.surroundings.cluster_spot,
         };
@@ -138,11 +164,13 @@ fn timeouts(own: Option<&Timeouts>, legacy: Option<Durations>) -> Durations {
     legacy.unwrap_or_else(|| own.map(Durations::from).unwrap_or_default())
 }
 
-/// Adds the taint of a node that is not initialized yet, unless it is there.
-fn taint_worker(join: &mut JoinConfiguration) {
+/// Adds the taint of a node that is not initialized yet, unless it is there; says where it was added.
+fn taint_worker(join: &mut JoinConfiguration) -> Option<usize> {
     const EFFECT: &str = "NoSchedule";
     let taints = join.node_registration.get_or_insert_default().taints.get_or_insert_default();
-    if !taints.iter().any(|taint| taint.key == UNINITIALIZED && taint.effect == EFFECT) {
-        taints.push(Taint { key: UNINITIALIZED.to_owned(), effect: EFFECT.to_owned(), ..Taint::default() });
+    if taints.iter().any(|taint| taint.key == UNINITIALIZED && taint.effect == EFFECT) {
+        return None;
     }
+    taints.push(Taint { key: UNINITIALIZED.to_owned(), effect: EFFECT.to_owned(), ..Taint::default() });
+    Some(taints.len() - 1)
 }

@@ -13,6 +13,7 @@ use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::Pool;
+use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::role::Role;
@@ -47,7 +48,7 @@ impl Planner<'_> {
         let Config { mut spec, v1beta1 } = config;
         let legacy = v1beta1.map(|spec| Legacy::read(spec.expose()));
         let api = self.kubeadm_api(notes);
-        self.as_control_plane(&mut spec);
+        self.as_control_plane(&mut spec, notes);
         if let Some(api) = api {
             self.report_dropped(&spec, api, notes);
         }
@@ -76,7 +77,14 @@ impl Planner<'_> {
             Role::Init => (self.init(&spec, legacy.as_ref(), api?, notes)?, None),
             _ => self.join(&mut spec, legacy.as_ref(), pairs.as_ref(), api, notes)?,
         };
-        let certificates = if self.surroundings.role.is_control_plane() { certificate::files(pairs?) } else { Vec::new() };
+        let certificates = match self.surroundings.role.is_control_plane() {
+            true => {
+                let pairs = pairs?;
+                notes.filled.extend(certificate::filled(&pairs, self.request, &self.surroundings.cluster.name));
+                certificate::files(pairs)
+            }
+            false => Vec::new(),
+        };
         let mut ntp = spec.ntp;
         if self.request.profile.is_legacy()
             && let Some(enabled) = ntp.as_mut().and_then(|ntp| ntp.enabled.as_mut())
@@ -182,7 +190,7 @@ impl Planner<'_> {
     }
 
     /// What KubeadmControlPlane makes of its spec for each of its machines.
-    fn as_control_plane(&self, spec: &mut WindlassConfigSpec) {
+    fn as_control_plane(&self, spec: &mut WindlassConfigSpec, notes: &mut Notes) {
         if !self.target.is_control_plane_object() {
             return;
         }
@@ -197,7 +205,11 @@ impl Planner<'_> {
         let version = version.map(|version| Version::new(version.major, version.minor, version.patch));
         if version.is_some_and(|version| self.request.profile.sets_kubelet_local_mode(&version)) {
             let gates = spec.cluster_configuration.get_or_insert_default().feature_gates.get_or_insert_default();
-            gates.entry("ControlPlaneKubeletLocalMode".to_owned()).or_insert(true);
+            gates.entry("ControlPlaneKubeletLocalMode".to_owned()).or_insert_with(|| {
+                let why = "Cluster API turns it on for KubeadmControlPlanes of these versions of Kubernetes";
+                notes.fill("clusterConfiguration.featureGates.ControlPlaneKubeletLocalMode", Filling::Provider(why));
+                true
+            });
         }
     }
 

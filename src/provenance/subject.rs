@@ -1,0 +1,70 @@
+//! The machine that is asked about, with all that its provenance is made of.
+
+use crate::diag::Setting;
+use crate::objects::{Object, Pool, Spot};
+use crate::render::input::filling::Filled;
+use crate::render::input::surroundings::Surroundings;
+use crate::render::{Notes, Rendered, Request, Target};
+use crate::text::budget::Budget;
+use crate::topology::{History, Origins, Write};
+
+/// What is known of a config that a topology makes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Planned<'a> {
+    /// The name of the Cluster.
+    pub(crate) cluster: &'a str,
+    /// `controlPlane`, `md/NAME` or `mp/NAME`.
+    pub(crate) part_of: &'a str,
+    /// What patches wrote.
+    pub(crate) writes: &'a [Write],
+    /// Where its parts come from.
+    pub(crate) origins: &'a Origins,
+    /// What became of the other patches.
+    pub(crate) history: Option<&'a History>,
+}
+
+/// A machine that was rendered.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject<'a> {
+    /// The objects.
+    pub(crate) pool: &'a Pool,
+    /// Whose machine it is.
+    pub(crate) target: Target<'a>,
+    /// What it is in a topology, if it is of one.
+    pub(crate) planned: Option<Planned<'a>>,
+    /// What the node gets.
+    pub(crate) rendered: &'a Rendered,
+    /// What the rendering filled in.
+    pub(crate) filled: &'a [Filled],
+    /// What the run may spend.
+    pub(crate) budget: &'a Budget,
+    /// How a setting is written where settings are given.
+    pub(crate) flag: fn(Setting) -> String,
+    /// The Cluster; the config, if there is none.
+    pub(super) cluster: &'a Object,
+    /// What makes the machine, or else the config, and where it says the version.
+    pub(super) version: Spot<'a>,
+}
+
+impl<'a> Subject<'a> {
+    /// Looks around a machine once more, as the rendering did.
+    pub(crate) fn of(
+        pool: &'a Pool,
+        target: Target<'a>,
+        request: &'a Request,
+        rendered: &'a Rendered,
+        filled: &'a [Filled],
+        planned: Option<Planned<'a>>,
+        flag: fn(Setting) -> String,
+    ) -> Self {
+        let surroundings = Surroundings::of(pool, &target, request, &mut Notes::default());
+        let (cluster, version) = surroundings
+            .map_or_else(|| (target.config, Spot::whole(target.config)), |found| (found.cluster_spot.object(), found.version_spot));
+        Subject { pool, target, planned, rendered, filled, budget: &request.budget, flag, cluster, version }
+    }
+
+    /// What makes the machine: MachineDeployment, Machine, control plane and the like; else the config.
+    pub(super) fn owner(&self) -> &'a Object {
+        self.version.object()
+    }
+}

@@ -1,0 +1,77 @@
+//! One thing that a node has.
+
+use crate::api::secret::Sensitive;
+use crate::diag::FieldPath;
+use crate::render::input::filling::Filling;
+
+/// What a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A file, by its path.
+    File,
+    /// A directory, by its path.
+    Directory,
+    /// A command, by its text.
+    Command,
+    /// A user, by the login name.
+    User,
+    /// A label of the Node, by its key.
+    Label,
+    /// A taint of the Node, by its key.
+    Taint,
+    /// An argument of the kubelet or a component, by its name.
+    Argument,
+    /// A field of kubeadm's configuration, by its path.
+    Field,
+}
+
+impl Kind {
+    /// All kinds, in the order of reports.
+    pub(crate) const ALL: [Kind; 8] =
+        [Kind::File, Kind::Directory, Kind::Command, Kind::User, Kind::Label, Kind::Taint, Kind::Argument, Kind::Field];
+
+    /// The word of reports, and of what is asked for.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Kind::File => "file",
+            Kind::Directory => "directory",
+            Kind::Command => "command",
+            Kind::User => "user",
+            Kind::Label => "label",
+            Kind::Taint => "taint",
+            Kind::Argument => "argument",
+            Kind::Field => "field",
+        }
+    }
+}
+
+/// Who puts a thing onto the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A field of the config.
+    Config(FieldPath),
+    /// A label of what makes the machine, which Cluster API copies to the Node.
+    Owner(FieldPath),
+    /// What the rendering filled in.
+    Filled(Filling),
+}
+
+/// One thing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Thing {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// By what it is asked for.
+    pub(crate) name: String,
+    /// What it holds: a value, or how a file is written; a command has its text as name and its phase here. May be secret.
+    pub(crate) value: Sensitive<String>,
+    /// Who puts it there.
+    pub(crate) source: Source,
+}
+
+impl Thing {
+    /// A thing with a value.
+    pub(super) fn new(kind: Kind, name: impl Into<String>, value: impl Into<String>, source: Source) -> Self {
+        Thing { kind, name: name.into(), value: Sensitive::new(value.into()), source }
+    }
+}

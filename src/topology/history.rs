@@ -1,0 +1,183 @@
+//! What became of the patches of a class for one template, beside what they wrote: for those who ask why something is not there.
+
+use serde_json::Value;
+
+use super::engine::{definitions, name};
+use super::items::Item;
+use super::made::{pay, weight};
+use super::origins::{Leaving, Origins};
+use super::part::Part;
+use super::scope::Scope;
+use super::usage::in_template;
+use super::values::{condition, value};
+use crate::diag::FieldPath;
+use crate::objects::Stand;
+use crate::text::budget::Budget;
+
+/// What became of the patches for one template.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct History {
+    /// What patches replaced or removed.
+    pub(crate) lost: Vec<Lost>,
+    /// What patches would have written, had they been for this template, or on.
+    pub(crate) untaken: Vec<Untaken>,
+    /// The conditions of the patches that were on.
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// A part that a patch replaced or removed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lost {
+    /// Which of the template's writes took it away.
+    pub(crate) write: usize,
+    /// The operation that did.
+    pub(crate) stand: Stand,
+    /// Where it stood in the template.
+    pub(crate) path: FieldPath,
+    /// What it was. May be secret.
+    pub(crate) value: Value,
+    /// Where its parts come from.
+    pub(crate) origins: Origins,
+}
+
+/// `enabledIf` of a patch.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Condition {
+    /// The name of the patch.
+    pub(crate) patch: String,
+    /// The template.
+    pub(crate) text: String,
+    /// Where it stands.
+    pub(crate) stand: Stand,
+    /// The variables that it names.
+    pub(crate) variables: Vec<String>,
+}
+
+/// A definition of a patch that did nothing to the template.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Untaken {
+    /// The name of the patch.
+    pub(crate) patch: String,
+    /// Why.
+    pub(crate) reason: Reason,
+    /// What says so.
+    pub(crate) stand: Stand,
+    /// What it would have written.
+    pub(crate) writes: Vec<Unwritten>,
+}
+
+/// What an operation of a patch would have written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unwritten {
+    /// The path in the template.
+    pub(crate) path: String,
+    /// The value. May be secret.
+    pub(crate) value: Value,
+    /// Where the operation has it.
+    pub(crate) stand: Stand,
+}
+
+/// Why a definition of a patch did nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reason {
+    /// Its selector is for other templates.
+    Selector(Misfit),
+    /// Its condition gave something else than `true`.
+    Disabled {
+        /// The condition.
+        condition: Box<Condition>,
+        /// What it gave.
+        gave: Value,
+    },
+    /// A runtime extension makes it.
+    External,
+}
+
+/// What of a selector is for other templates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// `apiVersion` or `kind` is that of others.
+    Other {
+        /// Which of them.
+        field: &'static str,
+        /// That of this template.
+        own: String,
+    },
+    /// It is not for the infrastructure of the Cluster.
+    NotInfrastructure,
+    /// It is not for the control plane.
+    NotControlPlane,
+    /// It is for other classes of machines.
+    OtherClass {
+        /// Whether machine pools are meant.
+        is_pool: bool,
+        /// The class of these machines.
+        class: String,
+    },
+}
+
+impl History {
+    /// Keeps what a write took away.
+    pub(super) fn lose(&mut self, write: usize, operation: &Part<'_>, taken: Option<(Value, Leaving)>) {
+        let stand = || operation.field("path").stand();
+        self.lost.extend(taken.map(|(value, (path, origins))| Lost { write, stand: stand(), path, value, origins }));
+    }
+}
+
+/// Records for each template what a patch does not do to it.
+pub(super) fn record(patch: &Part<'_>, items: &mut [Item<'_>], scopes: &[Scope], budget: &Budget) {
+    let enabled_if = patch.field("enabledIf");
+    let own = || Condition {
+        patch: name(patch).to_owned(),
+        text: enabled_if.text().to_owned(),
+        stand: enabled_if.stand(),
+        variables: in_template(enabled_if.text()),
+    };
+    for item in items.iter_mut().filter(|item| item.history.is_some()) {
+        let scope = &scopes[item.scope];
+        let mut found = History::default();
+        for definition in definitions(patch) {
+            let misfit = item.misfit(&definition.field("selector"));
+            let (reason, stand) = match misfit {
+                Some((misfit, part)) => (Reason::Selector(misfit), part.stand()),
+                None => match condition(&enabled_if, scope, budget) {
+                    Ok(Value::Bool(true)) if enabled_if.is_there() => {
+                        found.conditions.push(own());
+                        continue;
+                    }
+                    Ok(Value::Bool(true)) | Err(_) => continue,
+                    Ok(gave) => (Reason::Disabled { condition: Box::new(own()), gave }, enabled_if.stand()),
+                },
+            };
+            let writes = unwritten(&definition, scope, budget);
+            found.untaken.push(Untaken { patch: name(patch).to_owned(), reason, stand, writes });
+        }
+        found.conditions.truncate(1);
+        if let Some(history) = &mut item.history {
+            history.untaken.append(&mut found.untaken);
+            history.conditions.append(&mut found.conditions);
+        }
+    }
+}
+
+/// Records for each template that a runtime extension has a patch for it, or not.
+pub(super) fn record_external(patch: &Part<'_>, items: &mut [Item<'_>]) {
+    for history in items.iter_mut().filter_map(|item| item.history.as_mut()) {
+        let stand = patch.field("external").stand();
+        history.untaken.push(Untaken { patch: name(patch).to_owned(), reason: Reason::External, stand, writes: Vec::new() });
+    }
+}
+
+/// What a definition would write, as far as it has a value and the run may hold it.
+fn unwritten(definition: &Part<'_>, scope: &Scope, budget: &Budget) -> Vec<Unwritten> {
+    let mut found = Vec::new();
+    for operation in definition.field("jsonPatches").items().filter(|operation| operation.field("op").text() != "remove") {
+        let Ok(value) = value(&operation, scope, budget) else { continue };
+        if pay(budget, weight(&value)).is_err() {
+            break;
+        }
+        let path = operation.field("path");
+        found.push(Unwritten { path: path.text().to_owned(), value, stand: path.stand() });
+    }
+    found
+}
