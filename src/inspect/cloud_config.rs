@@ -3,7 +3,8 @@
 use super::content::of_write_files;
 use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID, KEY_UNREAD};
 use super::order::{MODULES, Module, READ_OTHERWISE};
-use super::shell::Script;
+use super::scripts;
+use super::shell::{self, Reading};
 use super::step::{Action, Document, Failure, FileOnNode, Step};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
@@ -54,7 +55,15 @@ fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
 }
 
 fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, steps: &mut Vec<Step>, report: &mut Report) {
-    let step = |by: String, action: Action, at: usize| Step { stage: module.stage, by, action, failure: Failure::GoesOn, lines: None, at };
+    let step = |by: String, action: Action, at: usize| Step {
+        stage: module.stage,
+        by,
+        action,
+        failure: Failure::GoesOn,
+        lines: None,
+        at,
+        sentinel: None,
+    };
     match module.name {
         "write_files" | "write_files_deferred" => {
             let wanted = module.name == "write_files_deferred";
@@ -67,8 +76,8 @@ fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, step
                 }
             }
         }
-        "bootcmd" => commands(root, "bootcmd", module.stage, most, steps),
-        "scripts_user" => commands(root, "runcmd", module.stage, most, steps),
+        "bootcmd" => steps.extend(commands(source, root, "bootcmd", module.stage, most, report)),
+        "scripts_user" => steps.extend(commands(source, root, "runcmd", module.stage, most, report)),
         _ => {
             for entry in module.keys.iter().filter_map(|key| root.get(key)) {
                 let what = summary(&entry.key, &entry.value);
@@ -83,18 +92,34 @@ fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
 }
 
 /// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words.
-fn commands(root: &Mapping, key: &'static str, stage: &'static str, most: usize, steps: &mut Vec<Step>) {
-    let items = items(root, key);
-    let mut script = Script::default();
+fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static str, most: usize, report: &mut Report) -> Vec<Step> {
+    let commands: Vec<(usize, &Node, String)> =
+        items(root, key).iter().enumerate().take(most).filter_map(|(index, item)| Some((index, item, command(item)?))).collect();
+    let script: String =
+        std::iter::once("#!/bin/sh\n".to_owned()).chain(commands.iter().map(|(.., command)| format!("{command}\n"))).collect();
+    let reading = Reading::of(&script, false);
     let mut line = 2;
-    for (index, item) in items.iter().enumerate().take(most) {
-        let Some(command) = command(item) else { continue };
+    let mut steps = Vec::with_capacity(commands.len());
+    for (index, item, command) in commands {
         let count = command.split('\n').count();
-        let failure = script.next(&command, index + 1 == items.len());
+        let lines = shell::lines(line, count);
         let action = Action::Command(Sensitive::new(command));
-        steps.push(Step { stage, by: format!("{key}[{index}]"), action, failure, lines: Some((line, count)), at: item.span.start() });
+        let (failure, sentinel) = (reading.failure(&lines), reading.sentinel(&lines));
+        steps.push(Step {
+            stage,
+            by: format!("{key}[{index}]"),
+            action,
+            failure,
+            lines: Some((line, count)),
+            at: item.span.start(),
+            sentinel,
+        });
         line += count;
     }
+    if let Some((step, finding)) = reading.unclosed().and_then(|unclosed| scripts::of_list(&steps, unclosed)) {
+        report.push(finding.at(source.place_at(step.at..step.at)));
+    }
+    steps
 }
 
 /// An item of `runcmd` as the script has it.

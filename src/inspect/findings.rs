@@ -15,6 +15,10 @@ rules! {
     pub(crate) SENTINEL_MISSING = warning("inspect-sentinel-missing");
     /// the file that tells success is written even when what comes before it fails
     pub(crate) SENTINEL_UNCONDITIONAL = warning("inspect-sentinel-unconditional");
+    /// a shell cannot read a command or a script to its end
+    pub(crate) COMMAND_UNCLOSED = error("inspect-command-unclosed");
+    /// the first line of a script ends with a carriage return, which belongs to the interpreter's name
+    pub(crate) INTERPRETER_CARRIAGE_RETURN = error("inspect-interpreter-carriage-return");
     /// a command hides its own failure
     pub(crate) FAILURE_SWALLOWED = info("inspect-failure-swallowed");
     /// a certificate in the bootstrap data has expired

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::content::unpacked;
 use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID};
-use super::shell::{Script, commands};
+use super::shell::{self, Reading, WHOLE};
 use super::step::{Action, Failure, FileOnNode, Step};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
@@ -62,7 +62,7 @@ pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (Strin
 }
 
 fn step(stage: &'static str, by: String, action: Action) -> Step {
-    Step { stage, by, action, failure: Failure::StopsBoot, lines: None, at: 0 }
+    Step { stage, by, action, failure: Failure::StopsBoot, lines: None, at: 0, sentinel: None }
 }
 
 fn items<'v>(root: &'v Value, section: &str, list: &str) -> &'v [Value] {
@@ -170,27 +170,31 @@ fn units(root: &Value, most: usize, steps: &mut Vec<Step>) {
 
 /// What a unit runs: the lines of a script that the document has, or else its command.
 fn of_command(unit: &str, command: &str, scripts: &BTreeMap<&str, &str>) -> Vec<Step> {
-    let run = |by: String, command: &str, failure: Failure, lines| Step {
+    let run = |by: String, command: &str, failure: Failure, lines, sentinel| Step {
         stage: "boot",
         by,
         action: Action::Command(Sensitive::new(command.to_owned())),
         failure,
         lines,
         at: 0,
+        sentinel,
     };
     let path = command.split_whitespace().find(|word| word.starts_with('/') && !word.ends_with("/bash") && !word.ends_with("/sh"));
-    let Some(text) = path.and_then(|path| scripts.get(path)) else { return vec![run(unit.to_owned(), command, Failure::OfUnit, None)] };
-    let mut script = Script::default();
-    let commands = commands(text);
-    let mut steps = Vec::with_capacity(commands.len());
-    for (at, (line, command)) in commands.iter().enumerate() {
-        let failure = match script.next(command, at + 1 == commands.len()) {
+    let Some(text) = path.and_then(|path| scripts.get(path)) else {
+        let sentinel = Reading::of(command, false).sentinel(&WHOLE);
+        return vec![run(unit.to_owned(), command, Failure::OfUnit, None, sentinel)];
+    };
+    let reading = Reading::of_file(text);
+    let step = |(line, command): (u32, &str)| {
+        let (first, count) = (usize::try_from(line).unwrap_or(usize::MAX), command.lines().count());
+        let lines = shell::lines(first, count);
+        let failure = match reading.failure(&lines) {
             Failure::Reported => Failure::OfUnit,
             failure => failure,
         };
-        steps.push(run(format!("{unit}, line {line}"), command, failure, Some((*line, command.lines().count()))));
-    }
-    steps
+        run(format!("{unit}, line {line}"), command, failure, Some((first, count)), reading.sentinel(&lines))
+    };
+    reading.steps().into_iter().map(step).collect()
 }
 
 #[cfg(test)]

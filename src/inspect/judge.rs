@@ -8,7 +8,8 @@ use super::content::token_ids;
 use super::findings::{
     CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
 };
-use super::shell::{is_conditional, writes_sentinel};
+use super::scripts;
+use super::shell::{Reading, WHOLE};
 use super::step::{Action, Document, Failure, Form, Step};
 use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, Place};
@@ -50,8 +51,13 @@ pub(super) fn document(document: &Document, source: &Source, now: Timestamp, ins
     swallowed(document, source, inspection);
     files_twice(document, source, inspection);
     jinja(document, source, inspection);
-    for step in document.steps.iter().filter(|step| step.failure != Failure::NeverRuns) {
+    for step in document.steps.iter().filter(|step| step.runs()) {
         sentinel(document, step, source, inspection);
+        let finding = scripts::of_step(document, step, source);
+        let is_placed = |finding: &Diagnostic| finding.place.file.is_some();
+        inspection
+            .report
+            .extend(finding.map(|finding| if is_placed(&finding) { finding } else { finding.at(place(document, step, source)) }));
         match &step.action {
             Action::Command(command) => token_ids(command.expose(), &mut inspection.tokens),
             Action::File(file) => {
@@ -107,7 +113,7 @@ fn swallowed(document: &Document, source: &Source, inspection: &mut Inspection) 
 fn files_twice(document: &Document, source: &Source, inspection: &mut Inspection) {
     let mut known: BTreeMap<&str, &Step> = BTreeMap::new();
     let mut told = 0;
-    for step in document.steps.iter().filter(|step| step.failure != Failure::NeverRuns) {
+    for step in document.steps.iter().filter(|step| step.runs()) {
         let Action::File(file) = &step.action else { continue };
         let earlier = if file.append { None } else { known.insert(file.path.as_str(), step) };
         if let Some(earlier) = earlier.filter(|_| told < MOST) {
@@ -134,19 +140,18 @@ fn jinja(document: &Document, source: &Source, inspection: &mut Inspection) {
 
 /// The step that writes the sentinel; the first of several counts.
 fn sentinel(document: &Document, step: &Step, source: &Source, inspection: &mut Inspection) {
-    let ends = step.failure == Failure::EndsScript;
-    let (by, script) = match &step.action {
-        Action::Command(command) => (step.by.clone(), command.expose().as_str()),
+    if inspection.sentinel.is_some() {
+        return;
+    }
+    let (by, conditional) = match &step.action {
+        Action::Command(_) => (step.by.clone(), step.sentinel),
         Action::File(file) => {
             let text = file.content.as_ref().and_then(|content| std::str::from_utf8(content.expose()).ok());
-            (file.path.clone(), text.unwrap_or_default())
+            (file.path.clone(), text.and_then(|text| Reading::of_file(text).sentinel(&WHOLE)))
         }
         Action::Other(_) => return,
     };
-    if inspection.sentinel.is_some() || !writes_sentinel(script) {
-        return;
-    }
-    let conditional = is_conditional(script, ends);
+    let Some(conditional) = conditional else { return };
     if !conditional {
         let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
         let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));

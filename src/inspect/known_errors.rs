@@ -164,6 +164,12 @@ pub(crate) static KNOWN_ERRORS: &[KnownError] = &[
         "https://github.com/kubernetes/kubernetes/issues/62004",
     ),
     known(
+        r"Syntax error: |syntax error near unexpected token|syntax error: unexpected end of file|unexpected EOF while looking for matching",
+        "the shell cannot read the script: a quote, a block or a here-document does not end, or lines end with CR LF",
+        "mend the command before the line that is named; `windlass validate` finds what does not end before a machine boots",
+        "https://github.com/canonical/multipass/issues/2606",
+    ),
+    known(
         r"Failed to run module scripts[-_]user|Failed running /var/lib/cloud/instance/scripts/runcmd",
         "the script of `runcmd` ended with an error: its last command failed, or one after `set -e`",
         "read the lines before this one: the first error is the cause",
@@ -180,7 +186,11 @@ mod tests {
     use super::*;
 
     /// Lines as the reports have them, with the report that must be named.
-    const LINES: [(&str, &str); 12] = [
+    const LINES: [(&str, &str); 13] = [
+        (
+            "/var/lib/cloud/instance/scripts/runcmd: 12: Syntax error: Unterminated quoted string",
+            "multipass/issues/2606",
+        ),
         (
             "nodeRegistration.name: Invalid value: \"ci_missing_jinja_var/local_hostname\": a lowercase RFC 1123 subdomain must consist of",
             "tanzu-framework/issues/4207",

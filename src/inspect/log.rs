@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 use super::known_errors::{KNOWN_ERRORS, KnownError};
-use super::step::{Action, Document, Failure, Step};
+use super::step::{Action, Document, Step};
 
 /// The most characters of a line that are looked at and shown.
 const LONGEST: usize = 2000;
@@ -72,7 +72,7 @@ impl Index {
     fn of(documents: &[Document]) -> Self {
         let mut index = Index::default();
         let steps = documents.iter().flat_map(|document| &document.steps).enumerate();
-        steps.filter(|(_, step)| step.failure != Failure::NeverRuns).for_each(|(at, step)| index.add(at, step));
+        steps.filter(|(_, step)| step.runs()).for_each(|(at, step)| index.add(at, step));
         index
     }
 

@@ -2,7 +2,7 @@
 //!
 //! 1. `layers` takes off what the data is packed in: a Secret's manifest, base64, gzip, MIME. What is left are documents.
 //! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine takes them.
-//! 3. `merge` tells which of them never run, `shell`, `certificates` and `judge` look at the others; `log` lays a machine's log beside them.
+//! 3. `merge` tells which of them never run, `shell`, `scripts`, `certificates` and `judge` look at the others; `log` lays a machine's log beside them.
 //!
 //! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `redaction` cleans what is shown.
 
@@ -20,6 +20,7 @@ mod merge;
 mod mime;
 mod order;
 pub(crate) mod redaction;
+mod scripts;
 pub(crate) mod sections;
 mod shell;
 pub(crate) mod step;
@@ -138,10 +139,13 @@ fn form_of(body: &str) -> Form {
     }
 }
 
-/// A script as a whole: what its own lines do is its own business.
+/// A script as a whole: what its own lines do is its own business. cloud-init writes it with LF when its first line ends with CR LF (`dos2unix`).
 fn script(stage: &'static str, by: &str, text: &str, failure: Failure) -> Step {
+    let is_of_dos = text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
+    let text = if is_of_dos { &text.replace("\r\n", "\n") } else { text };
     let action = Action::Command(Sensitive::new(text.to_owned()));
-    Step { stage, by: by.to_owned(), action, failure, lines: None, at: 0 }
+    let sentinel = shell::Reading::of_file(text).sentinel(&shell::WHOLE);
+    Step { stage, by: by.to_owned(), action, failure, lines: None, at: 0, sentinel }
 }
 
 /// So many of something: `1 key`, `2 keys`.

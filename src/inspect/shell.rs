@@ -1,164 +1,180 @@
-//! What a shell makes of the failure of a command. Lines are read, not the shell's grammar.
+//! What a shell makes of the steps that are one script: which failure is seen, which commands never run, and whether the file that tells
+//! success is written only after success. The script itself `text::shell` reads.
 
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lines::lines;
 use super::step::{Failure, SENTINEL};
+use crate::text::shell::{self, Fate, Interpreter, Joint, Judged, Part, Script, Shape, Strictness, Unclosed};
 
-static EXCUSED: LazyLock<Regex> = LazyLock::new(|| compiled(r"\|\|\s*(?:/bin/)?(?:true|:|exit\s+0)(?:\s|;|$)"));
-static REPLACED: LazyLock<Regex> = LazyLock::new(|| compiled(r";\s*(?:true|:|exit\s+0)\s*;?\s*$"));
-static BACKGROUND: LazyLock<Regex> = LazyLock::new(|| compiled(r"[^&|<>\d]&\s*$"));
-static PIPED: LazyLock<Regex> = LazyLock::new(|| compiled(r"[^|]\|\s*(?:sudo\s+)?(?:\S*/)?(?:sh|bash)\b"));
-static STRICT: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(?m)(?:^|[;&|])\s*set\s+(?:-[a-z]*e[a-z]*|-\S+\s+-[a-z]*e[a-z]*|-[a-z]*o\s+errexit)\b"));
-static LENIENT: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?m)(?:^|[;&|])\s*set\s+(?:\+[a-z]*e[a-z]*|\+o\s+errexit)\b"));
-
-static FUNCTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"\w+\s*\(\)\s*\{"));
-static WRITTEN: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?:>\s*|\btouch\s+|\btee\s+(?:-a\s+)?)["']?[^\s"';&|>]*bootstrap-success\.complete"#));
-
-fn compiled(pattern: &str) -> Regex {
+static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"(?:>\s*|\btouch\s+|\btee\s+(?:-a\s+)?)["']?[^\s"';&|>]*bootstrap-success\.complete"#;
     Regex::new(pattern).expect("internal error: the pattern is one of ours")
+});
+
+/// Why a command behind one that does not end never runs.
+pub(super) const BEHIND_UNCLOSED: &str = "it belongs to an earlier command that does not end";
+
+/// A script with what follows when its commands fail.
+pub(super) struct Reading<'t> {
+    text: &'t str,
+    script: Script<'t>,
+    judged: Vec<Judged>,
+    /// Of each command the one before it in its list.
+    previous: Vec<Option<usize>>,
 }
 
-/// A command without what its quotes hold, without its comments, and without the bodies of functions, which only run when they are called.
-fn bare(command: &str) -> String {
-    let code = without_quotes(command);
-    let mut out = String::with_capacity(code.len());
-    let mut rest = code.as_str();
-    while let Some(function) = FUNCTION.find(rest) {
-        out.push_str(&rest[..function.start()]);
-        rest = &rest[function.end()..];
-        let mut depth = 1_usize;
-        let end = rest.find(|c| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        });
-        rest = end.map_or("", |end| &rest[end + 1..]);
-    }
-    out + rest
-}
-
-/// The commands of a script with the lines on which they begin, from 1: each line is one, and a function with its body. Empty lines and
-/// comments are left out.
-pub(super) fn commands(script: &str) -> Vec<(usize, String)> {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    let mut open = 0_usize;
-    for line in lines(script) {
-        let text = script[line.range].trim_end_matches(['\n', '\r']);
-        let code = without_quotes(text);
-        match found.last_mut().filter(|_| open > 0) {
-            Some((_, function)) => {
-                function.push('\n');
-                function.push_str(text);
-            }
-            None if text.trim().is_empty() || text.trim_start().starts_with('#') => continue,
-            None => found.push((line.number, text.to_owned())),
+impl<'t> Reading<'t> {
+    /// Reads a script. `is_strict`: whether the shell ends at the first failure without being told by the script.
+    pub(super) fn of(text: &'t str, is_strict: bool) -> Self {
+        let script = shell::read(text);
+        let judged = script.judged(Strictness { ends: is_strict, pipes: false });
+        let mut previous = vec![None; script.commands.len()];
+        for (at, command) in script.commands.iter().enumerate() {
+            command.next.into_iter().for_each(|next| previous[next] = Some(at));
         }
-        if open > 0 || FUNCTION.is_match(&code) {
-            let count = |sign: char| code.chars().filter(|c| *c == sign).count();
-            open = (open + count('{')).saturating_sub(count('}'));
-        }
+        Reading { text, script, judged, previous }
     }
-    found
-}
 
-/// A command without what its quotes hold and without its comments.
-fn without_quotes(command: &str) -> String {
-    let mut out = String::with_capacity(command.len());
-    let mut quote = None;
-    let mut chars = command.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some('"') | None, '\\') => {
-                chars.next();
-            }
-            (Some(open), c) if c == open => {
-                quote = None;
-                out.push(c);
-            }
-            (Some(_), _) => {}
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                out.push(c);
-            }
-            (None, '#') if out.ends_with(|before: char| before.is_whitespace()) || out.is_empty() => {
-                while chars.peek().is_some_and(|next| *next != '\n') {
-                    chars.next();
-                }
-            }
-            (None, c) => out.push(c),
+    /// Reads a script that is run as a file, as its first line says.
+    pub(super) fn of_file(text: &'t str) -> Self {
+        Reading::of(text, Interpreter::of(text).is_some_and(Interpreter::is_strict))
+    }
+
+    /// What does not end. A here-document ends with the script, but what was to come behind it is its text.
+    pub(super) fn unclosed(&self) -> Option<Unclosed> {
+        self.script.unclosed
+    }
+
+    /// The commands that begin on these lines.
+    fn on(&self, lines: &RangeInclusive<u32>) -> std::ops::Range<usize> {
+        let before = |line: u32| self.script.commands.partition_point(|command| command.line < line);
+        before(*lines.start())..before(lines.end().saturating_add(1))
+    }
+
+    /// What follows when what stands on these lines fails.
+    pub(super) fn failure(&self, lines: &RangeInclusive<u32>) -> Failure {
+        match self.script.unclosed {
+            Some(unclosed) if unclosed.line < *lines.start() => return Failure::NeverRuns(BEHIND_UNCLOSED),
+            Some(unclosed) if lines.contains(&unclosed.line) && unclosed.opener != "<<" => return Failure::EndsScript,
+            _ => {}
+        }
+        // `set` itself does not fail.
+        let may_fail = |at: &usize| self.judged[*at].fate != Fate::Answer && self.script.commands[*at].program() != Some("set");
+        let run: Vec<usize> = self.on(lines).filter(may_fail).collect();
+        if let Some(how) = run.iter().find_map(|at| self.hides(*at)) {
+            return Failure::Swallowed(how);
+        }
+        let firsts = || run.iter().copied().filter(|at| self.previous[*at].is_none()).map(|first| self.first_to_fail(first));
+        if firsts().any(|at| self.judged[at].fate == Fate::EndsScript) {
+            return Failure::EndsScript;
+        }
+        let last = firsts().rfind(|at| self.script.commands[*at].parent.is_none());
+        if last
+            .is_some_and(|last| run.len() > 1 && self.script.commands[last].always_succeeds() && self.script.commands[last].next.is_none())
+        {
+            return Failure::Swallowed("the last command of the line always succeeds");
+        }
+        match last.map(|last| self.judged[last].fate) {
+            Some(Fate::Last) => Failure::Reported,
+            _ => Failure::GoesOn,
         }
     }
-    out
-}
 
-/// How a command hides its own failure, if it does.
-fn swallows(bare: &str) -> Option<&'static str> {
-    if EXCUSED.is_match(bare) {
-        return Some("`||` excuses it");
+    /// The first command of a list that may fail; of a pipe the last one tells.
+    fn first_to_fail(&self, first: usize) -> usize {
+        let may_fail =
+            |at: usize, joint| joint != Some(Joint::Pipe) && (joint != Some(Joint::And) || !self.script.commands[at].always_succeeds());
+        self.script.list(first).find(|(at, command)| may_fail(*at, command.joint)).map_or(first, |(at, _)| at)
     }
-    if REPLACED.is_match(bare) {
-        return Some("the last command of the line always succeeds");
-    }
-    if BACKGROUND.is_match(bare) {
-        return Some("it runs in the background");
-    }
-    PIPED.is_match(bare).then_some("a shell at the end of a pipe succeeds on nothing")
-}
 
-/// A script whose commands are looked at one after the other.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Script {
-    /// Whether a failing command ends it (`set -e`).
-    is_strict: bool,
-}
-
-impl Script {
-    /// What follows when the next command of the script fails. `is_last`: nothing follows in it.
-    pub(super) fn next(&mut self, command: &str, is_last: bool) -> Failure {
-        let bare = bare(command);
-        let was_strict = self.is_strict;
-        match (STRICT.find_iter(&bare).last(), LENIENT.find_iter(&bare).last()) {
-            (Some(strict), Some(lenient)) => self.is_strict = strict.start() > lenient.start(),
-            (Some(_), None) => self.is_strict = true,
-            (None, Some(_)) => self.is_strict = false,
-            (None, None) => {}
-        }
-        match swallows(&bare) {
-            Some(how) => Failure::Swallowed(how),
-            None if was_strict || bare.contains("|| exit") => Failure::EndsScript,
-            None if is_last => Failure::Reported,
-            None => Failure::GoesOn,
+    /// How a command hides its own failure, if it does.
+    fn hides(&self, at: usize) -> Option<&'static str> {
+        let command = &self.script.commands[at];
+        let feeds_shell = || command.next.is_some_and(|next| self.script.commands[next].is_shell());
+        match self.judged[at].fate {
+            Fate::Excused => Some("`||` excuses it"),
+            Fate::Background => Some("it runs in the background"),
+            _ if self.judged[at].is_piped_away && feeds_shell() => Some("a shell at the end of a pipe succeeds on nothing"),
+            _ => None,
         }
     }
-}
 
-/// Whether a command writes the file that tells success.
-pub(super) fn writes_sentinel(command: &str) -> bool {
-    command.contains(SENTINEL) && WRITTEN.is_match(command)
-}
-
-/// Whether the file that tells success is written only when something before it succeeded, in a command or script that writes it.
-pub(super) fn is_conditional(script: &str, ends_on_failure: bool) -> bool {
-    if ends_on_failure || STRICT.is_match(&bare(script)) {
-        return true;
+    /// Of what these lines write the file that tells success with: whether only when something before it succeeded. Nothing if they do not.
+    pub(super) fn sentinel(&self, lines: &RangeInclusive<u32>) -> Option<bool> {
+        if !self.text.contains(SENTINEL) || matches!(self.failure(lines), Failure::NeverRuns(_)) {
+            return None;
+        }
+        let is_read = |last: u32| self.script.unclosed.is_none_or(|unclosed| unclosed.opener == "<<" || last < unclosed.line);
+        let writes = |at: &usize| {
+            let command = &self.script.commands[*at];
+            let text = &self.text[command.start..command.end];
+            command.shape == Shape::Simple && is_read(command.last_line) && text.contains(SENTINEL) && WRITTEN.is_match(text)
+        };
+        self.on(lines).find(writes).map(|at| {
+            let inner = self.script.commands[at].inner_script();
+            self.is_guarded(at) || inner.is_some_and(|inner| Reading::of(&inner, false).sentinel(&WHOLE) == Some(true))
+        })
     }
-    let line = script.lines().find(|line| line.contains(SENTINEL)).unwrap_or_default();
-    let before = &line[..line.find(SENTINEL).unwrap_or_default()];
-    // What makes the folder for the file, or says something, is no work that could fail.
-    let is_work = |command: &str| {
-        let program = command.split_whitespace().next().unwrap_or_default();
-        !matches!(program, "" | "mkdir" | "echo" | "touch" | "printf" | "true" | ":")
-    };
-    let mut guarded = before.rsplit("&&").skip(1);
-    guarded.any(|left| is_work(left.rsplit([';', '|']).next().unwrap_or_default().trim()))
+
+    /// Whether a command runs only when work before it succeeded.
+    fn is_guarded(&self, at: usize) -> bool {
+        let ends = |before: usize| self.judged[before].fate == Fate::EndsScript && self.is_work(before);
+        if (0..at).any(ends) {
+            return true;
+        }
+        let around = std::iter::successors(Some(at), |at| self.script.commands[*at].parent);
+        around.into_iter().any(|at| self.follows_work(at) || self.is_asked_for(at))
+    }
+
+    /// Whether work stands before a command, with `&&` between them.
+    fn follows_work(&self, at: usize) -> bool {
+        let before = std::iter::successors(self.previous[at], |at| self.previous[*at]);
+        before.into_iter().any(|at| self.script.commands[at].joint == Some(Joint::And) && self.is_work(at))
+    }
+
+    /// Whether a command stands in a block that asks whether work succeeds.
+    fn is_asked_for(&self, at: usize) -> bool {
+        let command = &self.script.commands[at];
+        let Some(parent) = command.parent.filter(|_| command.part == Part::Body) else { return false };
+        let asks = |at: usize| self.script.commands[at].parent == Some(parent) && self.script.commands[at].part == Part::Condition;
+        (parent + 1..at).any(|at| asks(at) && self.is_work(at))
+    }
+
+    /// Whether a command could fail: what makes a folder, or says something, is no work.
+    fn is_work(&self, at: usize) -> bool {
+        !matches!(
+            self.script.commands[at].program(),
+            None | Some("mkdir" | "echo" | "touch" | "printf" | "true" | ":" | "set" | "export")
+        )
+    }
+
+    /// The commands of the script with the lines on which they begin, from 1: what begins on the lines of another one belongs to it.
+    pub(super) fn steps(&self) -> Vec<(u32, &'t str)> {
+        let mut groups: Vec<(u32, u32)> = Vec::new();
+        for command in &self.script.commands {
+            match groups.last_mut().filter(|(_, last)| command.parent.is_some() || command.line <= *last) {
+                Some((_, last)) => *last = command.last_line.max(*last),
+                None => groups.push((command.line, command.last_line)),
+            }
+        }
+        let mut starts: Vec<usize> = vec![0];
+        starts.extend(self.text.match_indices('\n').map(|(at, _)| at + 1));
+        starts.push(self.text.len());
+        let at = |line: u32| starts.get(usize::try_from(line).unwrap_or(usize::MAX)).copied().unwrap_or(self.text.len());
+        groups.into_iter().map(|(first, last)| (first, self.text[at(first - 1)..at(last)].trim_end_matches(['\n', '\r']))).collect()
+    }
+}
+
+/// All lines of a script.
+pub(super) const WHOLE: RangeInclusive<u32> = 1..=u32::MAX - 1;
+
+/// The lines of a step of a script.
+pub(super) fn lines(first: usize, count: usize) -> RangeInclusive<u32> {
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX - 1);
+    line(first)..=line(first + count.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -166,12 +182,32 @@ mod tests {
     use super::*;
 
     fn failure(command: &str) -> Failure {
-        Script::default().next(command, false)
+        let script = format!("{command}\nlast\n");
+        Reading::of(&script, false).failure(&lines(1, command.lines().count()))
+    }
+
+    /// The failures of all steps.
+    fn failures(script: &str) -> Vec<&'static str> {
+        let reading = Reading::of(script, false);
+        let of = |(line, command): (u32, &str)| reading.failure(&lines(line as usize, command.lines().count())).as_str();
+        reading.steps().into_iter().map(of).collect()
     }
 
     #[test]
-    fn a_command_that_hides_its_failure_is_known() {
-        for command in ["a || true", "a ||:", "a || exit 0", "a; true", "a &", "curl x | sh", "a | sudo bash -s", "a || /bin/true # x"] {
+    fn a_command_that_hides_its_own_failure_is_known() {
+        for command in [
+            "a || true",
+            "a ||:",
+            "a || exit 0",
+            "a; true",
+            "a &",
+            "curl x | sh",
+            "a | sudo bash -s",
+            "a || /bin/true # x",
+            "{ a; b; } || true",
+            "if c; then a || true; fi",
+            "(a; b) &",
+        ] {
             assert!(matches!(failure(command), Failure::Swallowed(_)), "{command}");
         }
         for command in [
@@ -187,6 +223,10 @@ mod tests {
             "a | grep b",
             "a || truely",
             "sed -e 's/a &/b/'",
+            "if a || true; then b; fi",
+            "f() { a || true; }",
+            "[[ a || true ]]",
+            "true",
         ] {
             assert!(!matches!(failure(command), Failure::Swallowed(_)), "{command}");
         }
@@ -195,32 +235,37 @@ mod tests {
     #[test]
     fn functions_only_run_when_they_are_called() {
         let script = "#!/bin/sh\nset -e\nf() {\n  a || true\n  set +e\n}\ng() { b || :; }\n# c\n\nd\n";
-        let found = commands(script);
-        let lines: Vec<_> = found.iter().map(|(line, command)| (*line, command.lines().count())).collect();
-        assert_eq!(lines, [(2, 1), (3, 4), (7, 1), (10, 1)]);
-        let mut script = Script::default();
-        let failures: Vec<_> = found.iter().map(|(_, command)| script.next(command, false)).collect();
-        assert_eq!(failures[1..], [Failure::EndsScript, Failure::EndsScript, Failure::EndsScript]);
+        let reading = Reading::of_file(script);
+        let steps: Vec<_> = reading.steps().iter().map(|(line, command)| (*line, command.lines().count())).collect();
+        assert_eq!(steps, [(2, 1), (3, 4), (7, 1), (10, 1)]);
+        assert_eq!(failures(script), ["goes-on", "ends-script", "ends-script", "ends-script"]);
     }
 
     #[test]
     fn set_e_counts_from_the_next_command_on() {
-        let mut script = Script::default();
-        let mut next = |command: &str| script.next(command, false);
-        assert_eq!(next("a"), Failure::GoesOn);
-        assert_eq!(next("set -euo pipefail"), Failure::GoesOn);
-        assert_eq!(next("b"), Failure::EndsScript);
-        assert_eq!(next("set +e"), Failure::EndsScript);
-        assert_eq!(next("c"), Failure::GoesOn);
-        assert_eq!(next("echo 'set -e'"), Failure::GoesOn);
-        assert_eq!(next("d"), Failure::GoesOn);
-        assert_eq!(next("kubeadm join || exit $?"), Failure::EndsScript);
-        assert_eq!(script.next("e", true), Failure::Reported);
+        let script = "a\nset -euo pipefail\nb\nset +e\nc\necho 'set -e'\nd\nkubeadm join || exit $?\ne\n";
+        let expected = ["goes-on", "goes-on", "ends-script", "goes-on", "goes-on", "goes-on", "goes-on", "ends-script", "reported"];
+        assert_eq!(failures(script), expected);
+        assert_eq!(Reading::of_file("#!/bin/bash -eux\na\nb\n").failure(&lines(2, 1)), Failure::EndsScript);
+    }
+
+    /// `set -e` passes over what stands before `&&`: bash's manual, "The Set Builtin".
+    #[test]
+    fn set_e_does_not_see_the_first_of_two() {
+        assert_eq!(failures("set -e\nkubeadm join && touch /x\nb\n"), ["goes-on", "goes-on", "ends-script"]);
+    }
+
+    #[test]
+    fn what_stands_behind_an_open_quote_never_runs() {
+        let reading = Reading::of("a\necho 'b\nc\n", false);
+        let failures: Vec<_> = (1..=3).map(|line| reading.failure(&lines(line, 1)).as_str()).collect();
+        assert_eq!(failures, ["goes-on", "ends-script", "never-runs"]);
     }
 
     #[test]
     fn the_sentinel_is_conditional_when_work_comes_before_it() {
         let file = "/run/cluster-api/bootstrap-success.complete";
+        let of = |command: &str| Reading::of_file(&command.replace("FILE", file)).sentinel(&WHOLE);
         for (command, expected) in [
             ("kubeadm init --config a && echo success > FILE", true),
             ("mkdir -p /run/cluster-api && echo success > FILE", false),
@@ -228,12 +273,17 @@ mod tests {
             ("kubeadm join; mkdir -p /x && echo success > FILE", false),
             ("a; kubeadm join && mkdir -p /x && touch FILE", true),
             ("#!/bin/bash\nset -e\nkubeadm join\necho success > FILE\n", true),
+            ("kubeadm join || exit 1\ntouch FILE", true),
+            ("if kubeadm join; then mkdir -p /x; touch FILE; fi", true),
+            ("if kubeadm join; then a; else b; fi; tee \"FILE\"", false),
+            ("kubeadm join && { mkdir -p /x; touch FILE; }", true),
+            ("'sh' '-c' 'kubeadm join && touch FILE'", true),
+            ("'sh' '-c' 'kubeadm join; touch FILE'", false),
         ] {
-            let command = command.replace("FILE", file);
-            assert!(writes_sentinel(&command));
-            assert_eq!(is_conditional(&command, false), expected, "{command}");
-            assert!(is_conditional(&command, true));
+            assert_eq!(of(command), Some(expected), "{command}");
         }
-        assert!(!writes_sentinel(&format!("cat {file}")) && !writes_sentinel(&format!("echo > /x; until [ -f {file} ]; do sleep 1; done")));
+        for command in ["cat FILE", "echo > /x; until [ -f FILE ]; do sleep 1; done", "a 'b\ntouch FILE"] {
+            assert_eq!(of(command), None, "{command}");
+        }
     }
 }

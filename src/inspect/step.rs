@@ -85,6 +85,15 @@ pub(crate) struct Step {
     pub(crate) lines: Option<(usize, usize)>,
     /// Where it stands in the document, in bytes.
     pub(crate) at: usize,
+    /// Of a command that writes the file that tells success: whether only when something before it succeeded.
+    pub(crate) sentinel: Option<bool>,
+}
+
+impl Step {
+    /// Whether the step is ever taken.
+    pub(crate) fn runs(&self) -> bool {
+        !matches!(self.failure, Failure::NeverRuns(_))
+    }
 }
 
 /// What is done.
@@ -128,8 +137,8 @@ pub(crate) enum Failure {
     StopsBoot,
     /// What systemd makes of it.
     OfUnit,
-    /// Nothing: the step is never taken, because a later document replaces it.
-    NeverRuns,
+    /// Nothing: the step is never taken, for this reason.
+    NeverRuns(&'static str),
 }
 
 impl Failure {
@@ -142,7 +151,7 @@ impl Failure {
             Failure::Swallowed(_) => "swallowed",
             Failure::StopsBoot => "stops-boot",
             Failure::OfUnit => "of-unit",
-            Failure::NeverRuns => "never-runs",
+            Failure::NeverRuns(_) => "never-runs",
         }
     }
 
@@ -155,7 +164,7 @@ impl Failure {
             Failure::Swallowed(how) => format!("nobody sees it: {how}"),
             Failure::StopsBoot => "the boot stops".to_owned(),
             Failure::OfUnit => "systemd reports it".to_owned(),
-            Failure::NeverRuns => "it never runs: a later part replaces it".to_owned(),
+            Failure::NeverRuns(why) => format!("it never runs: {why}"),
         }
     }
 }

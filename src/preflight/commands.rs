@@ -4,25 +4,21 @@
 use serde_json::Value;
 
 use super::Subject;
-use super::shell::{self, Command, Joint, Script};
 use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::fields;
+use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Part, Script, Strictness};
 
 rules! {
     /// a shell cannot read a command or a script to its end
     pub(crate) UNCLOSED = error("command-unclosed");
+    /// the first line of a script ends with a carriage return, which belongs to the interpreter's name
+    pub(crate) INTERPRETER_CARRIAGE_RETURN = error("script-interpreter-carriage-return");
     /// the failure of a command is never seen
     pub(crate) FAILURE_HIDDEN = warning("command-failure-hidden");
 }
 
 /// The lists of commands, each of which is one script, or a part of one that ends before kubeadm's.
 const LISTS: [&str; 3] = ["bootCommands", "preKubeadmCommands", "postKubeadmCommands"];
-
-/// Programs that ask others, which may not answer.
-const ASKING: [&str; 16] = [
-    "aws", "az", "crictl", "ctr", "curl", "docker", "gcloud", "gsutil", "kubectl", "nerdctl", "oras", "scp", "skopeo", "ssh", "vault",
-    "wget",
-];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if fields::text(subject.spec, &["platform"]) == "windows" {
@@ -53,17 +49,20 @@ fn line_count(command: &str) -> u32 {
     u32::try_from(command.matches('\n').count()).map_or(u32::MAX, |count| count.saturating_add(1))
 }
 
-/// The files that are scripts of a shell.
+/// The files that are scripts.
 fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let files = fields::items(subject.spec, &["files"]).iter().enumerate();
-    let found = files.flat_map(|(index, file)| {
+    let found = files.filter_map(|(index, file)| {
         let content = fields::text(file, &["content"]);
         let is_plain = file.get("encoding").is_none() && file.get("contentFormat").is_none_or(|format| format == "Raw");
-        if !is_plain || !is_script(content) {
-            return None;
-        }
+        let interpreter = Interpreter::of(content).filter(|_| is_plain)?;
         let path = subject.spec_path.field("files").index(index).field("content");
-        let mut script = shell::read(content);
+        if let Some(consequence) = interpreter.carriage_return() {
+            let finding =
+                Diagnostic::of(&INTERPRETER_CARRIAGE_RETURN, format!("{path} is a script whose first line ends with CR LF: {consequence}"));
+            return Some(finding.at(subject.config.line_place(&path, 1)).help("write the lines of the script with LF alone"));
+        }
+        let mut script = interpreter.is_shell().then(|| shell::read(content))?;
         // At the end of a file a shell ends a here-document itself.
         script.unclosed = script.unclosed.filter(|found| found.opener != "<<");
         unclosed(subject, &script, &|line| (path.clone(), line), "the shell runs nothing from there on")
@@ -71,31 +70,12 @@ fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
     found.collect()
 }
 
-/// Whether the first line names a POSIX shell.
-fn is_script(content: &str) -> bool {
-    let first = content.lines().next().unwrap_or_default();
-    let program = first.strip_prefix("#!").map(|line| line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or_default()));
-    program.is_some_and(|mut words| match words.next() {
-        Some("env") => words.any(|word| matches!(word, "sh" | "bash" | "dash")),
-        word => matches!(word, Some("sh" | "bash" | "dash")),
-    })
-}
-
 /// Of a line of a script, the field that has it, and which of its lines it is.
 type OfLine<'f> = &'f dyn Fn(u32) -> (FieldPath, u32);
 
 fn unclosed(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>, consequence: &str) -> Option<Diagnostic> {
-    let trailing = script.commands.last().filter(|command| !matches!(command.joint, None | Some(Joint::End)));
-    let (line, message, help) = match (script.unclosed, trailing) {
-        (Some(found), _) => {
-            let opener = found.opener;
-            let help = match opener {
-                "<<" => "write the word that ends the here-document on a line of its own".to_owned(),
-                "'" | "\"" | "`" => format!("write the closing `{opener}`, or `\\{opener}` for the sign itself"),
-                _ => format!("close `{opener}`"),
-            };
-            (found.line, format!("opens `{opener}` and never closes it: {consequence}"), help)
-        }
+    let (line, message, help) = match (script.unclosed, script.trailing()) {
+        (Some(found), _) => (found.line, format!("opens `{}` and never closes it: {consequence}", found.opener), found.help()),
         (None, Some(command)) => {
             let message = "ends with an operator, and no command follows it".to_owned();
             (command.line, message, "remove the operator, or write the command behind it".to_owned())
@@ -110,19 +90,20 @@ fn unclosed(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>, con
 /// Commands of which nobody learns that they failed. What ignores one failure, as `a || true`, is meant so.
 fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut has_pipefail = false;
-    for list in script.commands.split_inclusive(|command| matches!(command.joint, None | Some(Joint::End))) {
-        has_pipefail |= list.iter().any(|command| command.words.contains(&"pipefail"));
-        let Some(first) = list.first().filter(|first| !is_condition(first)) else { continue };
-        let (path, line) = of_line(first.line);
+    let judged = script.judged(Strictness::default());
+    for first in script.firsts() {
+        let list: Vec<&Command<'_>> = script.list(first).map(|(_, command)| command).collect();
+        if list[0].part != Part::Body || list[0].is_negated {
+            continue;
+        }
+        let (path, line) = of_line(list[0].line);
         let place = subject.config.line_place(&path, line);
-        if let Some(ignored) = ignored(list) {
+        let is_excused = judged[first].fate == Fate::Excused;
+        if let Some(ignored) = ignored(&list).filter(|_| is_excused) {
             let message = format!("{path} ends with `|| {ignored}`, which also hides that an earlier command of the line fails");
             let help = format!("put it beside the command that may fail: `a && {{ b || {ignored}; }}`");
             found.push(Diagnostic::of(&FAILURE_HIDDEN, message).at(place.clone()).help(help));
-        } else if let Some(program) = list.iter().filter(|command| command.joint == Some(Joint::Pipe)).find_map(|command| asking(command))
-            && !has_pipefail
-        {
+        } else if let Some(program) = script.list(first).find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away)) {
             let message = format!("{path} pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe");
             let help = "write `set -o pipefail` in a script of bash, or save the output to a file first".to_owned();
             found.push(Diagnostic::of(&FAILURE_HIDDEN, message).at(place).help(help));
@@ -131,41 +112,10 @@ fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Ve
     found
 }
 
-/// Whether the command is a condition, of which failing is one of two results.
-fn is_condition(command: &Command<'_>) -> bool {
-    matches!(command.words.first(), Some(&("if" | "elif" | "while" | "until" | "!")))
-}
-
 /// Of `a && b || true` what comes last.
-fn ignored<'t>(list: &[Command<'t>]) -> Option<&'t str> {
+fn ignored<'t>(list: &[&Command<'t>]) -> Option<&'t str> {
     let (last, before) = list.split_last()?;
-    let is_last_resort =
-        before.last()?.joint == Some(Joint::Or) && matches!(last.words.as_slice(), ["true" | ":" | "/bin/true" | "/usr/bin/true"]);
-    let is_chain = before.iter().any(|command| command.joint == Some(Joint::And) && !is_test(command));
+    let is_last_resort = before.last()?.joint == Some(Joint::Or) && last.always_succeeds() && last.words.len() == 1;
+    let is_chain = before.iter().any(|command| command.joint == Some(Joint::And) && !command.is_test());
     (is_last_resort && is_chain).then(|| last.words[0])
-}
-
-/// Whether the command only asks a question.
-fn is_test(command: &Command<'_>) -> bool {
-    matches!(program(command), Some("[" | "[[" | "test" | "command" | "grep" | "which" | "type"))
-}
-
-/// The program of a command, if it asks others.
-fn asking<'t>(command: &Command<'t>) -> Option<&'t str> {
-    program(command).filter(|name| ASKING.contains(name))
-}
-
-/// The name of the program that a command runs.
-fn program<'t>(command: &Command<'t>) -> Option<&'t str> {
-    let is_before = |word: &&&str| matches!(**word, "sudo" | "time" | "{" | "then" | "do" | "else" | "exec" | "-E") || is_assignment(word);
-    let word = command.words.iter().find(|word| !is_before(word))?;
-    word.rsplit('/').next()
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
 }

@@ -13,7 +13,6 @@ pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
 pub(crate) mod networks;
 pub(crate) mod node_labels;
-mod shell;
 
 pub(crate) use networks::of_cluster;
 

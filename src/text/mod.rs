@@ -12,6 +12,7 @@ pub(crate) mod libyaml;
 pub mod nearest;
 pub(crate) mod pyyaml;
 pub(crate) mod quantity;
+pub(crate) mod shell;
 pub mod source;
 pub mod tree;
 pub mod yaml;

@@ -134,9 +134,8 @@ fn bash_reads(script: &str) -> bool {
     let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     let output = bash.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // Bash takes a here-document that ends with the file; with further commands behind it, as here, it does not end where it was meant to.
-    output.status.success() && !said.contains("here-document")
+    // Of a here-document that ends with the file, and of what stands in `[[ … ]]`, bash only complains.
+    output.status.success() && output.stderr.is_empty()
 }
 
 fn is_unclosed(script: &str) -> bool {
@@ -197,11 +196,15 @@ fn is_of_quotes(script: &str) -> bool {
     said.contains("looking for matching") || said.contains("here-document")
 }
 
-/// Random scripts out of the signs that mean something: what we call unclosed, bash does not read either.
+/// Random scripts out of the signs and words that mean something: what we call unclosed, bash does not read either.
 #[test]
 fn no_script_that_bash_reads_is_called_unclosed() {
     const SIGNS: [&str; 24] =
         ["'", "\"", "`", "$", "(", ")", "{", "}", "<<", "A", "\n", "\\", " ", "#", "a", ";", "&&", "|", "\nA\n", "$(", "${", "<", "-", "="];
+    const WORDS: [&str; 24] = [
+        "if ", "then ", "else ", "fi\n", "while ", "do ", "done\n", "for x ", "in ", "case a ", "esac\n", "a) ", ";; ", "{ ", "} ", "( ",
+        ") ", "a ", "; ", "&& ", "f() ", "[[ ", "]] ", "! ",
+    ];
     if !runs(&["bash", "--version"]) {
         return;
     }
@@ -210,20 +213,57 @@ fn no_script_that_bash_reads_is_called_unclosed() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % most
     };
-    let (mut found, mut wrong) = (0, Vec::new());
-    for _ in 0..600 {
-        let length = 2 + next(14);
-        let script: String = (0..length).map(|_| SIGNS[next(SIGNS.len())]).collect();
-        if script.trim().is_empty() || !is_unclosed(&script) {
-            continue;
+    for (words, rounds) in [(SIGNS, 600), (WORDS, 900)] {
+        let (mut found, mut read, mut wrong) = (0, 0, Vec::new());
+        for _ in 0..rounds {
+            let length = 2 + next(14);
+            let script: String = (0..length).map(|_| words[next(words.len())]).collect();
+            if script.trim().is_empty() {
+                continue;
+            }
+            let reads = bash_reads(&format!("{script}\n"));
+            read += usize::from(reads);
+            if is_unclosed(&script) {
+                found += 1;
+                wrong.extend(reads.then(|| format!("{script:?}")));
+            }
         }
-        found += 1;
-        if bash_reads(&format!("{script}\n")) {
-            wrong.push(format!("{script:?}"));
-        }
+        assert!(found > 100 && read > 4, "{found} {read}");
+        assert!(wrong.is_empty(), "{} of {found}: {}", wrong.len(), wrong.join("\n"));
     }
-    assert!(found > 100, "{found}");
-    assert!(wrong.is_empty(), "{} of {found}: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// Blocks as people write them, whole and without each of their words: bash refuses what is called unclosed, and reads what is not cut.
+#[test]
+fn blocks_are_closed_where_bash_says_so() {
+    if !runs(&["bash", "--version"]) {
+        return;
+    }
+    for script in [
+        "if a ; then b ; elif c ; then d ; else e ; fi > f",
+        "while read -r x ; do case $x in a|b) c ;; *) d ;; esac ; done < f",
+        "for x in if do done ; do { a ; ( b ; c ) ; } ; done | d",
+        "f() { if [[ $1 =~ ^(a|b)$ && -n $2 ]] ; then return 1 ; fi ; } ; until f ; do sleep 1 ; done",
+        "for (( i=0; i<3; i++ )) ; do a ; done ; select x in a ; do b ; done",
+        "case a in (a) if b ; then c ; fi ;; esac ; ! { a ; } && b",
+    ] {
+        assert!(bash_reads(&format!("{script}\n")) && !is_unclosed(script), "{script}");
+        let words: Vec<&str> = script.split(' ').collect();
+        for at in 0..words.len() {
+            let cut = [&words[..at], &words[at + 1..]].concat().join(" ");
+            assert!(!is_unclosed(&cut) || !bash_reads(&format!("{cut}\n")), "{cut}");
+        }
+        let without_end = words[..words.len() - 1].join(" ").trim_end_matches(['>', '<', '|', '&', ' ', ';']).to_owned();
+        assert!(is_unclosed(&without_end) || bash_reads(&format!("{without_end}\n")), "{without_end}");
+    }
+}
+
+/// The kernel looks for an interpreter whose name ends with the carriage return.
+#[test]
+fn a_script_with_crlf_is_not_started() {
+    let report = run(&config("  files: [{path: /a, content: \"#!/bin/bash\\r\\nif a; then\\r\\n\"}]\n"), &[]).1;
+    assert!(report.contains("error[script-interpreter-carriage-return]") && report.contains("/bin/bash\\r"), "{report}");
+    assert!(!report.contains("command-unclosed"), "{report}");
 }
 
 fn commands_of_the_corpus() -> BTreeSet<String> {

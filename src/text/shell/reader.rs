@@ -1,51 +1,9 @@
-//! A shell script as far as `sh -n` looks at it: which quotes, substitutions and here-documents do not end, and which commands are joined how
-//! (POSIX.1-2024, "Shell Command Language", 2.2, 2.3 and 2.9; bash's `$'…'` and `<<<`).
-//!
-//! In doubt nothing is said: what is skipped is skipped as text.
+//! The signs of a script: quotes, substitutions, here-documents, comments and operators. Where words begin and end is told to `blocks`.
 
-/// What joins a command to the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `|`
-    Pipe,
-    /// `;`, `&`, or the end of a line.
-    End,
-}
+use super::blocks::{Block, Blocks};
+use super::{Joint, Script, Unclosed};
 
-/// A command outside of any substitution and subshell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Command<'t> {
-    /// Its words, with their quotes.
-    pub(super) words: Vec<&'t str>,
-    /// The line of its first word, from 1.
-    pub(super) line: u32,
-    /// What follows it.
-    pub(super) joint: Option<Joint>,
-}
-
-/// What does not end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unclosed {
-    /// What opens it.
-    pub(super) opener: &'static str,
-    /// The line of that, from 1.
-    pub(super) line: u32,
-}
-
-/// A script.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Script<'t> {
-    /// The commands.
-    pub(super) commands: Vec<Command<'t>>,
-    /// What does not end, if anything.
-    pub(super) unclosed: Option<Unclosed>,
-}
-
-/// What is open.
+/// What is open inside of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Double,
@@ -76,10 +34,10 @@ struct HereDocument {
 }
 
 /// Reads a script.
-pub(super) fn read(text: &str) -> Script<'_> {
-    let mut reader = Reader { text, at: 0, line: 1, open: Vec::new(), pending: Vec::new(), word: None, script: Script::default() };
-    reader.script.commands.push(Command::default());
-    while reader.at < text.len() && reader.script.unclosed.is_none() {
+pub(crate) fn read(text: &str) -> Script<'_> {
+    let mut reader =
+        Reader { text, at: 0, line: 1, open: Vec::new(), pending: Vec::new(), word: None, blocks: Blocks::default(), unclosed: None };
+    while reader.at < text.len() && reader.unclosed.is_none() {
         reader.step();
     }
     reader.finish()
@@ -92,9 +50,10 @@ struct Reader<'t> {
     /// What is open, and the line of each.
     open: Vec<(Open, u32)>,
     pending: Vec<HereDocument>,
-    /// Where the word begins that is being read.
-    word: Option<usize>,
-    script: Script<'t>,
+    /// Where the word begins that is being read, and its line.
+    word: Option<(usize, u32)>,
+    blocks: Blocks<'t>,
+    unclosed: Option<Unclosed>,
 }
 
 impl<'t> Reader<'t> {
@@ -114,41 +73,34 @@ impl<'t> Reader<'t> {
     fn take(&mut self, bytes: usize) {
         let end = (self.at + bytes).min(self.text.len());
         if self.word.is_none() && self.open.is_empty() {
-            self.begin_word();
+            self.word = Some((self.at, self.line));
         }
         self.line += u32::try_from(self.text[self.at..end].matches('\n').count()).unwrap_or(u32::MAX);
         self.at = end;
     }
 
-    fn begin_word(&mut self) {
-        self.word = Some(self.at);
-        let line = self.line;
-        if let Some(command) = self.script.commands.last_mut().filter(|command| command.words.is_empty()) {
-            command.line = line;
-        }
-    }
-
     fn end_word(&mut self) {
-        if let Some(start) = self.word.take()
-            && let Some(command) = self.script.commands.last_mut()
-        {
-            command.words.push(&self.text[start..self.at]);
+        if let Some((start, line)) = self.word.take() {
+            self.blocks.word(self.text, start..self.at, line..=self.line);
         }
     }
 
     /// Ends the command; an operator at the begin of a line goes with the command before.
     fn join(&mut self, joint: Joint, bytes: usize) {
         self.end_word();
-        if let Some(command) = self.script.commands.last_mut().filter(|command| !command.words.is_empty()) {
-            command.joint = Some(joint);
-            self.script.commands.push(Command::default());
-        }
+        self.blocks.join(joint);
         self.at += bytes;
     }
 
     fn step(&mut self) {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return };
+        if rest.starts_with("\\\n") {
+            // The line goes on, and a word does with it.
+            self.at += 2;
+            self.line += 1;
+            return;
+        }
         if first == '\\' {
             let next = rest[1..].chars().next().map_or(0, char::len_utf8);
             return self.take(1 + next);
@@ -216,6 +168,10 @@ impl<'t> Reader<'t> {
 
     fn in_commands(&mut self, first: char, rest: &'t str) {
         let is_arithmetic = self.top() == Some(Open::Arithmetic);
+        // What stands behind the end of a test joins commands again.
+        if ";&|)".contains(first) && self.blocks.is_in_test() && self.word.is_some_and(|(start, _)| &self.text[start..self.at] == "]]") {
+            self.end_word();
+        }
         match first {
             '\'' => self.raw('\'', 1, false),
             '$' if rest.starts_with("$'") => self.raw('\'', 2, true),
@@ -224,6 +180,7 @@ impl<'t> Reader<'t> {
                 self.push(Open::Double);
             }
             '(' if is_arithmetic => self.nested(Open::Arithmetic, 1),
+            '(' | ')' if self.opens_or_closes_block(first) => self.at += 1,
             '(' if rest.starts_with("((") && self.word.is_none() => {
                 self.nested(Open::Arithmetic, 2);
                 self.push(Open::Arithmetic);
@@ -233,7 +190,7 @@ impl<'t> Reader<'t> {
                 self.open.pop();
                 self.close(1);
             }
-            '#' if !is_arithmetic && self.begins_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
+            '#' if !is_arithmetic && self.word.is_none() && self.begins_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
             '<' if rest.starts_with("<<<") => self.take(3),
             '<' if rest.starts_with("<<") && !is_arithmetic => self.here_document(),
             '\n' => self.line_end(),
@@ -247,6 +204,18 @@ impl<'t> Reader<'t> {
         self.push(open);
     }
 
+    /// Whether a parenthesis is that of a subshell or of a pattern of `case`.
+    fn opens_or_closes_block(&mut self, sign: char) -> bool {
+        if !self.open.is_empty() || self.blocks.is_in_test() {
+            return false;
+        }
+        if sign == '(' {
+            return self.word.is_none() && !self.rest().starts_with("((") && self.blocks.open_parenthesis(self.at, self.line);
+        }
+        self.end_word();
+        self.blocks.close_parenthesis(self.at + 1, self.line)
+    }
+
     /// Whether a word may begin here.
     fn begins_word(&self) -> bool {
         self.text[..self.at].chars().next_back().is_none_or(|before| before.is_whitespace() || ";&|()".contains(before))
@@ -256,16 +225,29 @@ impl<'t> Reader<'t> {
     fn outside(&mut self, first: char, rest: &str) {
         let is_redirection = self.text[..self.at].ends_with(['>', '<']) || rest.starts_with("&>");
         match first {
-            ' ' | '\t' | '\r' => {
+            ' ' | '\t' => {
                 self.end_word();
                 self.at += 1;
             }
+            _ if self.blocks.is_in_test() => self.take(first.len_utf8()),
             '&' if rest.starts_with("&&") => self.join(Joint::And, 2),
             '|' if rest.starts_with("||") => self.join(Joint::Or, 2),
             '|' if !is_redirection => self.join(Joint::Pipe, if rest.starts_with("|&") { 2 } else { 1 }),
-            ';' => self.join(Joint::End, 1),
-            '&' if !is_redirection => self.join(Joint::End, 1),
+            ';' => self.semicolon(rest),
+            '&' if !is_redirection => self.join(Joint::Background, 1),
             _ => self.take(first.len_utf8()),
+        }
+    }
+
+    /// `;`, and the signs that end a branch of `case`.
+    fn semicolon(&mut self, rest: &str) {
+        let ends_branch = [";;&", ";;", ";&"].into_iter().find(|sign| rest.starts_with(sign));
+        match ends_branch.filter(|_| self.blocks.is_in_branch()) {
+            Some(sign) => {
+                self.join(Joint::End, sign.len());
+                self.blocks.end_branch();
+            }
+            None => self.join(Joint::End, 1),
         }
     }
 
@@ -284,7 +266,7 @@ impl<'t> Reader<'t> {
         self.take(end.unwrap_or(self.text.len()) - self.at);
         if end.is_none() {
             let opener = if sign == '`' { "`" } else { "'" };
-            self.script.unclosed = Some(Unclosed { opener, line });
+            self.unclosed = Some(Unclosed { opener, line });
         }
     }
 
@@ -294,7 +276,8 @@ impl<'t> Reader<'t> {
         if self.open.is_empty() {
             self.end_word();
         }
-        self.at += 2;
+        // Like any redirection it is a word.
+        self.take(2);
         let strips_tabs = self.rest().starts_with('-');
         self.at += usize::from(strips_tabs);
         self.at += self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
@@ -304,7 +287,7 @@ impl<'t> Reader<'t> {
         let mut end = self.rest().len();
         while let Some((at, letter)) = letters.next() {
             match (quote, letter) {
-                (None, letter) if letter.is_whitespace() || ";&|<>()".contains(letter) => {
+                (None, letter) if [' ', '\t', '\n'].contains(&letter) || ";&|<>()".contains(letter) => {
                     end = at;
                     break;
                 }
@@ -314,7 +297,7 @@ impl<'t> Reader<'t> {
                 (_, letter) => delimiter.push(letter),
             }
         }
-        self.at += end;
+        self.take(end);
         if !delimiter.is_empty() {
             self.pending.push(HereDocument { delimiter, strips_tabs, line });
         }
@@ -323,17 +306,17 @@ impl<'t> Reader<'t> {
     /// The end of a line, and the here-documents that begin behind it.
     fn line_end(&mut self) {
         if self.open.is_empty() {
-            let goes_on = self.word.is_none() && self.script.commands.last().is_some_and(|command| command.words.is_empty());
-            if goes_on { self.at += 1 } else { self.join(Joint::End, 1) }
-        } else {
-            self.at += 1;
+            self.end_word();
+            self.blocks.end_line();
         }
+        self.at += 1;
         self.line += 1;
         for document in std::mem::take(&mut self.pending) {
             if !self.skip(&document) {
-                self.script.unclosed = Some(Unclosed { opener: "<<", line: document.line });
+                self.unclosed = Some(Unclosed { opener: "<<", line: document.line });
                 return;
             }
+            self.blocks.reach(self.line - 1);
         }
     }
 
@@ -355,13 +338,11 @@ impl<'t> Reader<'t> {
 
     fn finish(mut self) -> Script<'t> {
         self.end_word();
-        if self.script.unclosed.is_none() {
-            let open = self.open.last().map(|(open, line)| Unclosed { opener: open.opener(), line: *line });
-            let pending = self.pending.first().map(|document| Unclosed { opener: "<<", line: document.line });
-            self.script.unclosed = open.or(pending);
-        }
-        self.script.commands.retain(|command| !command.words.is_empty());
-        self.script
+        let open = self.open.last().map(|(open, line)| Unclosed { opener: open.opener(), line: *line });
+        let pending = self.pending.first().map(|document| Unclosed { opener: "<<", line: document.line });
+        let block = self.blocks.innermost().map(Block::unclosed);
+        let unclosed = self.unclosed.or(open).or(pending).or(block);
+        Script { commands: self.blocks.finished(), unclosed }
     }
 }
 
@@ -398,6 +379,8 @@ mod tests {
             "x=$(cat <<EOF\n)\nEOF\n)",
             "echo \"it's\"",
             "(( x << 2 ))",
+            "if [[ $a =~ ^(b|c) ]]; then d; fi",
+            "([[ a || b ]]) && c",
         ] {
             check(whole, None);
         }
@@ -416,7 +399,7 @@ mod tests {
                 (vec!["c"], Some(Joint::Or)),
                 (vec!["true"], Some(Joint::End)),
                 (vec!["d", "&>", "/e"], Some(Joint::End)),
-                (vec!["f"], Some(Joint::End)),
+                (vec!["f"], Some(Joint::Background)),
             ]
         );
         assert_eq!(of("a &&\n  b $(c | d)"), [(vec!["a"], Some(Joint::And)), (vec!["b", "$(c | d)"], None)]);

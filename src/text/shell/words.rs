@@ -1,0 +1,97 @@
+//! The words of a command: its program, and what that is known for.
+
+use super::Command;
+
+/// Programs that ask others, which may not answer.
+const ASKING: [&str; 16] = [
+    "aws", "az", "crictl", "ctr", "curl", "docker", "gcloud", "gsutil", "kubectl", "nerdctl", "oras", "scp", "skopeo", "ssh", "vault",
+    "wget",
+];
+
+impl<'t> Command<'t> {
+    /// The name of the program that the command runs, without its folder.
+    pub(crate) fn program(&self) -> Option<&'t str> {
+        let is_before = |word: &&&str| matches!(**word, "sudo" | "exec" | "-E") || is_assignment(word);
+        let word = self.words.iter().find(|word| !is_before(word))?;
+        word.rsplit('/').next()
+    }
+
+    /// The program, if it asks others.
+    pub(crate) fn asking(&self) -> Option<&'t str> {
+        self.program().filter(|name| ASKING.contains(name))
+    }
+
+    /// Whether the command only asks a question.
+    pub(crate) fn is_test(&self) -> bool {
+        matches!(self.program(), Some("[" | "[[" | "test" | "command" | "grep" | "which" | "type"))
+    }
+
+    /// Whether the command succeeds whatever happened before it.
+    pub(crate) fn always_succeeds(&self) -> bool {
+        matches!(self.words.as_slice(), ["true" | ":" | "/bin/true" | "/usr/bin/true"] | ["exit", "0"])
+    }
+
+    /// Whether the command is a shell that reads its script from its input.
+    pub(crate) fn is_shell(&self) -> bool {
+        matches!(self.program(), Some("sh" | "bash" | "dash"))
+    }
+
+    /// The script behind `-c`, when the command is a shell that runs one, without its quotes.
+    pub(crate) fn inner_script(&self) -> Option<String> {
+        let mut words = self.words.iter().map(|word| unquoted(word));
+        words.find(|word| matches!(word.rsplit('/').next(), Some("sh" | "bash" | "dash")))?;
+        words.find(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
+        words.next()
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+/// A word without its quotes (2.2, "Quoting"); what a shell would fill in stays as it is.
+fn unquoted(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut quote = None;
+    let mut letters = word.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if letter == open => quote = None,
+            (Some('"'), '\\') if !letters.peek().is_some_and(|next| "$`\"\\".contains(*next)) => out.push('\\'),
+            (None | Some('"'), '\\') => out.extend(letters.next()),
+            (_, letter) => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::shell::read;
+
+    #[test]
+    fn the_program_is_found_behind_what_goes_before_it() {
+        for (text, expected) in
+            [("sudo -E curl x", Some("curl")), ("A=b /usr/bin/wget x", Some("wget")), ("exec ssh x", Some("ssh")), ("modprobe a", None)]
+        {
+            assert_eq!(read(text).commands[0].asking(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_script_of_a_shell_is_read_without_its_quotes() {
+        for (text, expected) in [
+            ("'sh' '-c' 'echo '\\''a'\\'' && b'", Some("echo 'a' && b")),
+            ("/bin/bash -ec \"a \\\"b\\\" \\n\"", Some("a \"b\" \\n")),
+            ("bash --rcfile c", None),
+            ("echo -c a", None),
+        ] {
+            assert_eq!(read(text).commands[0].inner_script().as_deref(), expected, "{text}");
+        }
+    }
+}
