@@ -30,6 +30,7 @@ pub mod topology;
 
 // Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node, and what a node would refuse.
 pub(crate) mod changes;
+pub(crate) mod migrate;
 pub(crate) mod preflight;
 pub mod reconcile;
 

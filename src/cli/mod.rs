@@ -21,6 +21,7 @@ mod help;
 mod init;
 mod inspect;
 mod lint;
+mod migrate;
 mod overview;
 mod provider_file;
 mod release;

@@ -4,8 +4,8 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
-    generate_yaml, init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate,
-    vars, version,
+    generate_yaml, init, inspect, lint, migrate, release, release_check, release_diff, render, repository, rules, schema, size, topology,
+    validate, vars, version,
 };
 
 /// The sections of the overview.
@@ -124,6 +124,7 @@ pub static VERBS: &[Verb] = &[
     size::VERB,
     inspect::VERB,
     diff::VERB,
+    migrate::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -27,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
     ("changes", &["diag", "text", "objects", "contract", "render"]),
+    ("migrate", &["diag", "text", "api", "conversion"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
@@ -49,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topology",
             "preflight",
             "changes",
+            "migrate",
         ],
     ),
     // 4 shell
