@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
-use super::{diff, inspect, lint, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars, why};
+use super::{
+    diff, inspect, lint, migrate, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars, why,
+};
 use crate::provider;
 use crate::report::json;
 
@@ -37,6 +39,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "inspect", make: json::schema_of::<json::Envelope<inspect::InspectReport>> },
     // `lint -o json`.
     Schema { kind: "lint", make: json::schema_of::<json::Envelope<lint::LintReport>> },
+    // `migrate -o json`.
+    Schema { kind: "migrate", make: json::schema_of::<json::Envelope<migrate::MigrateReport>> },
     // provider.yaml.
     Schema { kind: "provider", make: provider::json_schema },
     // `release build -o json`.

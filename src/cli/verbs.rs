@@ -4,8 +4,8 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
-    generate_yaml, init, inspect, lint, release, release_check, release_diff, render, repository, rules, schema, size, topology, validate,
-    vars, version, why,
+    generate_yaml, init, inspect, lint, migrate, release, release_check, release_diff, render, repository, rules, schema, size, topology,
+    validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -125,6 +125,7 @@ pub static VERBS: &[Verb] = &[
     inspect::VERB,
     diff::VERB,
     why::VERB,
+    migrate::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -5,6 +5,7 @@
 //! [`convert`] keeps what is gone in one annotation ([`CONVERSION_ANNOTATION`](crate::api::names::CONVERSION_ANNOTATION)) and puts it back
 //! on the way back, so that both round trips return what they were given. The additions are the same in both versions and pass as they are.
 
+pub(crate) mod core;
 mod kubeadm;
 mod memory;
 mod places;

@@ -10,6 +10,7 @@ pub mod generate_yaml;
 pub mod init;
 pub mod inspect;
 pub mod lint;
+pub mod migrate;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_check;

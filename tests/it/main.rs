@@ -33,6 +33,7 @@ mod go_template;
 mod init;
 mod inspect;
 mod kustomizations;
+mod migrate;
 mod network;
 mod no_cluster;
 mod one_judge;

@@ -27,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
     ("changes", &["diag", "text", "objects", "contract", "render"]),
+    ("migrate", &["diag", "text", "api", "conversion"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
     ("provenance", &["diag", "text", "objects", "contract", "api", "render", "topology"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
@@ -51,6 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "preflight",
             "changes",
             "provenance",
+            "migrate",
         ],
     ),
     // 4 shell

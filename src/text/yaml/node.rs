@@ -11,7 +11,7 @@ pub struct Document<T = Node> {
     /// Its number in the stream, from 1; broken and empty documents count.
     pub index: usize,
     /// Its text, with what stands before it.
-    pub(super) range: TextRange,
+    pub(crate) range: TextRange,
     /// Its value. An empty document is [`Value::Null`].
     pub root: T,
 }

@@ -1,0 +1,160 @@
+//! `migrate FILE…`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::To;
+use super::flags::{Format, LevelFlags, Output};
+use super::settings::IN_PART;
+use super::verbs::{Action, Group, Manner, Run, Verb};
+use super::{Context, Exit, Failure};
+use crate::api::names::Version;
+use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
+use crate::report::Sources;
+use crate::report::text::{self, plural};
+use crate::shell::files;
+use crate::shell::input::{self, Limits};
+use crate::text::source::Source;
+
+pub(super) const VERB: Verb = Verb {
+    words: &["migrate"],
+    operands: "FILE…",
+    summary: "your files in v1beta1 or v1beta2, or with the other kind of configs; comments and layout stay",
+    family: None,
+    group: Group::Render,
+    manner: Manner::Ours,
+    examples: &["migrate --to-version v1beta1 examples/worker.yaml", "migrate --to-kind WindlassConfig examples/worker.yaml"],
+    action: Action::of::<Arguments>(),
+};
+
+#[derive(Args)]
+struct Arguments {
+    /// Files, folders, - for standard input
+    ///
+    /// The text of one file is printed. Documents of other kinds stay as they are, as do clusterctl's variables.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// The version of Cluster API's kinds
+    ///
+    /// Of KubeadmConfig, KubeadmControlPlane, WindlassConfig, their templates, Cluster, ClusterClass with its patches, Machine, MachineDeployment, MachineSet, MachinePool, MachineHealthCheck, and of references to them.
+    #[arg(long, value_name = "VERSION", value_parser = PossibleValuesParser::new(Version::ALL.map(Version::as_str)))]
+    to_version: Option<String>,
+    /// The kind of configs, theirs templates and references to them included
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Family::ALL.map(Family::as_str)))]
+    to_kind: Option<String>,
+    /// Change the files; without it the text of one file is printed
+    #[arg(long, conflicts_with = "check")]
+    write: bool,
+    /// Show the difference and write nothing; exit 1 if there is one
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// What `-o json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MigrateReport {
+    /// The files, in the order of the command line.
+    files: Vec<FileChange>,
+    /// Whether the files were changed.
+    written: bool,
+}
+
+impl Run for Arguments {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let judge = self.levels.judge(context)?;
+        let wanted = self.wanted()?;
+        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
+        self.refuse(&inputs.sources)?;
+        let budget = Arc::clone(&context.budget);
+        let mut migration = migrate::run(&inputs.sources, &wanted, &budget);
+        migration.is_unfinished |= inputs.report.has_errors();
+        let mut report = inputs.report;
+        report.extend(std::mem::take(&mut migration.report));
+        report.sort(&inputs.sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        let mut sources: Sources = inputs.sources.iter().cloned().collect();
+        let verdict = if migration.is_unfinished {
+            judge.verdict_of_unfinished(context, report, &mut sources)
+        } else {
+            judge.verdict(context, report, &mut sources, IN_PART)
+        };
+        let (done, differs) = self.hand_over(context, &migration, &sources, verdict.fails)?;
+        let to = if self.write && self.output.format == Format::Text { To::Stdout } else { To::Stderr };
+        let body = MigrateReport { files: migration.files, written: self.write && !verdict.fails };
+        context.report(self.output.format, "Migrate", body, &verdict.report, &sources, to);
+        context.summary(&done, &verdict.report, "", to);
+        Ok(Exit::failing(differs || verdict.fails))
+    }
+}
+
+impl Arguments {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let version = self.to_version.as_deref().and_then(Version::parse);
+        let family = Family::ALL.into_iter().find(|family| self.to_kind.as_deref() == Some(family.as_str()));
+        if version.is_none() && family.is_none() {
+            return Err(Failure::usage(
+                "nothing says what the files are to become",
+                "add `--to-version v1beta2`, or `--to-kind WindlassConfig`",
+            ));
+        }
+        Ok(Wanted { version, family })
+    }
+
+    /// Refuses what cannot be printed or written.
+    fn refuse(&self, sources: &[Source]) -> Result<(), Failure> {
+        if !self.write && !self.check {
+            if self.output.format != Format::Text {
+                return Err(Failure::usage("a report takes the place of the text", "add `--check`, or `--write`"));
+            }
+            if sources.len() > 1 {
+                let files = plural(sources.len(), "file");
+                return Err(Failure::usage(
+                    format!("the text of one file can be printed, and here are {files}"),
+                    "add `--write`, or `--check`",
+                ));
+            }
+        }
+        match sources.iter().find(|source| self.write && !files::is_file(Path::new(source.name().as_ref()))) {
+            Some(source) => Err(Failure::usage(format!("`--write` changes files, and {} is none", source.name()), "leave `--write` out")),
+            None => Ok(()),
+        }
+    }
+
+    /// Prints the text, changes the files, or shows the difference; says what was done, and whether `--check` found a difference.
+    fn hand_over(
+        &self,
+        context: &mut Context<'_>,
+        migration: &Migration,
+        sources: &Sources,
+        fails: bool,
+    ) -> Result<(String, bool), Failure> {
+        let count = format!("{} in {}", plural(migration.documents(), "document"), plural(migration.changed.len(), "file"));
+        if self.check {
+            if self.output.format == Format::Text {
+                let style = context.style(To::Stdout);
+                migration.changed.iter().for_each(|changed| context.out(&text::unified(changed, sources, style)));
+            }
+            return Ok((format!("{count} would change; nothing written"), !migration.changed.is_empty()));
+        }
+        if fails {
+            return Ok(("nothing written".to_owned(), false));
+        }
+        if !self.write {
+            migration.sources.iter().for_each(|source| context.out(source.text()));
+            return Ok((format!("{} migrated", plural(migration.documents(), "document")), false));
+        }
+        for changed in &migration.changed {
+            files::change_read_file(changed.before.name(), changed.before.text().as_bytes(), changed.after.text().as_bytes())?;
+        }
+        Ok((format!("{count} migrated"), false))
+    }
+}

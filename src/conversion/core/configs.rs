@@ -1,0 +1,78 @@
+//! The configs of kubeadm within objects: converted as the kubeadm bootstrap provider does, and what that loses.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{ConversionFault, kubeadm_to_v1beta2, spec_to_v1beta1, spec_to_v1beta2};
+use super::relocate::{at, places};
+use super::{Conversion, Fault, Loss, Lost, lost};
+use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
+use crate::diag::FieldPath;
+
+/// What v1beta1 and v1beta2 of a config call differently or say elsewhere, as the conversion moves it. The shape of arguments is another.
+pub(super) const MOVES: [(&str, &str); 4] = [
+    (
+        "clusterConfiguration.apiServer.timeoutForControlPlane",
+        "initConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds",
+    ),
+    (
+        "clusterConfiguration.apiServer.timeoutForControlPlane",
+        "joinConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds",
+    ),
+    ("joinConfiguration.discovery.timeout", "joinConfiguration.timeouts.tlsBootstrapSeconds"),
+    ("initConfiguration.bootstrapTokens[].ttl", "initConfiguration.bootstrapTokens[].ttlSeconds"),
+];
+
+impl Conversion {
+    /// Converts the config at a place of the object, which is in the other version already.
+    pub(super) fn config(&mut self, group: &str, place: &str, to: Version) {
+        let place = FieldPath::of_fields(place);
+        let Some(spec) = at(&self.value, &place).filter(|spec| spec.is_object()).cloned() else { return };
+        let converted = match to {
+            Version::V1Beta1 => Ok(spec_to_v1beta1(&spec)),
+            Version::V1Beta2 if group == GROUP => spec_to_v1beta2(&spec),
+            Version::V1Beta2 => as_kubeadm(&spec),
+        };
+        let converted = match converted {
+            Ok(converted) => converted,
+            Err(ConversionFault { place: below, message }) => {
+                let message = message.trim_start_matches("Invalid value: ").to_owned();
+                let help = "write a duration that Go reads, such as `1h30m`; it becomes whole seconds".to_owned();
+                return self.faults.push(Fault { place: place.join(&below), message, help });
+            }
+        };
+        let returned = match to {
+            Version::V1Beta2 => spec_to_v1beta1(&converted),
+            Version::V1Beta1 if group == GROUP => spec_to_v1beta2(&converted).unwrap_or_default(),
+            Version::V1Beta1 => as_kubeadm(&converted).unwrap_or_default(),
+        };
+        for Lost { place: below, loss } in lost::of_config(&spec, &returned) {
+            self.lost.push(Lost { place: place.join(&below), loss });
+        }
+        if to == Version::V1Beta1 {
+            let added = lost::of_config(&returned, &spec).into_iter().filter(|added| added.loss != Loss::Order);
+            self.lost.extend(added.map(|added| Lost { place: place.join(&added.place), loss: Loss::Added }));
+        }
+        for (old, new) in MOVES {
+            let (from, into) = if to == Version::V1Beta2 { (old, new) } else { (new, old) };
+            for (from, into) in places(&spec, from, into).into_iter().filter(|(from, _)| at(&spec, from).is_some()) {
+                self.origins.note(place.join(&into), place.join(&from));
+            }
+        }
+        if let Some(spec) = place.segments().iter().try_fold(&mut self.value, |value, segment| match segment {
+            crate::diag::Segment::Field(name) => value.get_mut(name.as_str()),
+            _ => None,
+        }) {
+            *spec = converted;
+        }
+    }
+}
+
+/// The spec as the kubeadm bootstrap provider converts it.
+fn as_kubeadm(spec: &Value) -> Result<Value, ConversionFault> {
+    let api_version = format!("{KUBEADM_GROUP}/{}", Version::V1Beta1);
+    let config = json!({"apiVersion": api_version, "kind": Kind::Config.kubeadm(), "spec": spec});
+    let fault = |fault: ConversionFault| ConversionFault { place: fault.place.segments().iter().skip(1).cloned().collect(), ..fault };
+    let converted = kubeadm_to_v1beta2(&config).map_err(fault)?;
+    let spec = converted.get("spec").filter(|spec| !spec.is_null()).cloned();
+    Ok(spec.unwrap_or_else(|| Value::Object(Map::new())))
+}

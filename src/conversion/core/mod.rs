@@ -1,0 +1,123 @@
+//! Conversion of what users keep in files between v1beta1 and v1beta2: Cluster API's own kinds, the kubeadm control plane and configs, ours.
+//!
+//! Unlike the conversion of the webhooks it keeps no memory in the object: it says where each part came from and what is lost.
+
+mod configs;
+mod lost;
+mod origins;
+mod patch_paths;
+mod relocate;
+mod table;
+
+use serde_json::Value;
+
+pub(crate) use lost::{Loss, Lost};
+pub(crate) use origins::Origins;
+pub(crate) use patch_paths::{PatchPath, patch_path, patch_value};
+use table::Differences;
+pub(crate) use table::{KINDS, differences};
+
+use crate::api::additions::{ADDITIONS, Difference};
+use crate::api::names::{GROUP, Version};
+use crate::diag::FieldPath;
+
+/// What is known of other objects.
+pub(crate) struct Surroundings<'s> {
+    /// The version of a group and kind, for references that name it.
+    pub(crate) version_of: &'s dyn Fn(&str, &str) -> Option<String>,
+}
+
+/// An object in another version.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conversion {
+    /// The object, without what is lost and with what has a fault as it was.
+    pub(crate) value: Value,
+    /// Where its parts stood.
+    pub(crate) origins: Origins,
+    /// What the other version does not hold, at its place in the old object.
+    pub(crate) lost: Vec<Lost>,
+    /// What cannot be converted, at its place in the old object.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// A value that cannot be converted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Its place in the old object.
+    pub(crate) place: FieldPath,
+    /// What is wrong with it, without the field.
+    pub(crate) message: String,
+    /// What to write.
+    pub(crate) help: String,
+}
+
+/// Converts an object to a version; `None` when it is of no kind of [`KINDS`], or in neither version. Its status is left out: controllers
+/// write it.
+pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroundings<'_>) -> Option<Conversion> {
+    let (group, version) = object.get("apiVersion")?.as_str()?.split_once('/')?;
+    let kind = object.get("kind")?.as_str()?;
+    let from = Version::parse(version)?;
+    let differences = differences(group, kind)?;
+    let mut conversion = Conversion { value: object.clone(), ..Conversion::default() };
+    if from == to {
+        return Some(conversion);
+    }
+    conversion.value["apiVersion"] = format!("{group}/{to}").into();
+    conversion.drop_all(&["status".to_owned()], Loss::Status);
+    conversion.drop_all(if to == Version::V1Beta2 { &differences.only_old } else { &differences.only_new }, Loss::of_field(to));
+    conversion.drop_empty(&differences, to);
+    conversion.relocate(&differences.moves, to, surroundings);
+    if let Some(place) = differences.configs {
+        conversion.config(group, place, to);
+    }
+    Some(conversion)
+}
+
+impl Conversion {
+    /// Takes out what a WindlassConfig has and a KubeadmConfig has not.
+    pub(crate) fn drop_additions(&mut self) {
+        let place = self.value.get("kind").and_then(Value::as_str).and_then(|kind| differences(GROUP, kind)).and_then(|kind| kind.configs);
+        let Some(place) = place else { return };
+        let fields = ADDITIONS.iter().filter(|addition| addition.difference == Difference::Field);
+        let fields: Vec<String> = fields.map(|addition| format!("{place}.{}", addition.path)).collect();
+        self.drop_all(&fields, Loss::Field);
+    }
+
+    /// Takes fields out of the object that the other version has not.
+    fn drop_all(&mut self, fields: &[String], loss: Loss) {
+        for (path, _) in fields.iter().flat_map(|field| relocate::places(&self.value, field, field)).collect::<Vec<_>>() {
+            if relocate::take(&mut self.value, &path).is_some() {
+                self.lose(&path, loss);
+            }
+        }
+    }
+
+    /// v1beta2 refuses objects and lists that hold nothing where the two versions differ.
+    fn drop_empty(&mut self, differences: &Differences, to: Version) {
+        if to == Version::V1Beta1 {
+            return;
+        }
+        let parents = |path: &str| path.match_indices('.').map(|(dot, _)| path[..dot].to_owned()).collect::<Vec<_>>();
+        let mut containers: Vec<String> =
+            differences.moves.iter().flat_map(|row| parents(&row.old).into_iter().chain([row.old.clone()])).collect();
+        containers.sort_by_key(|path| std::cmp::Reverse(path.len()));
+        containers.dedup();
+        containers.retain(|path| !path.ends_with("[]") && path.contains('.'));
+        for (path, _) in containers.iter().flat_map(|path| relocate::places(&self.value, path, path)).collect::<Vec<_>>() {
+            if relocate::at(&self.value, &path).is_some_and(lost::is_empty) {
+                relocate::take(&mut self.value, &path);
+                self.lose(&path, Loss::Empty);
+            }
+        }
+    }
+
+    fn lose(&mut self, path: &FieldPath, loss: Loss) {
+        let place = self.origins.of(path);
+        self.lost.push(Lost { place, loss });
+    }
+
+    fn fault(&mut self, path: &FieldPath, message: String, help: String) {
+        let place = self.origins.of(path);
+        self.faults.push(Fault { place, message, help });
+    }
+}

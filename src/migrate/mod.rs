@@ -1,0 +1,148 @@
+//! Users' documents in another version of the API or of the other config's kind, with comments and layout as they are.
+//!
+//! What a document becomes, `conversion::core` says; its text is written anew only where it must change, and is read back before anybody gets it.
+
+mod comments;
+mod document;
+pub(crate) mod findings;
+mod kinds;
+mod masked;
+mod patches;
+mod rewrite;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+pub use kinds::Family;
+
+use self::document::{Document, Outcome};
+use self::masked::Masked;
+use self::rewrite::ListStyle;
+use crate::api::names::Version;
+use crate::conversion::core::{KINDS, Surroundings};
+use crate::diag::{Change, Diagnostic, Report};
+use crate::text::budget::Budget;
+use crate::text::edit::Edits;
+use crate::text::source::Source;
+use crate::text::yaml;
+
+/// What documents are to become.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The version of the API; without one each keeps its own.
+    pub version: Option<Version>,
+    /// The kind of configs; without one each keeps its own.
+    pub family: Option<Family>,
+}
+
+/// Texts after their migration.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Migrated {
+    /// In the order of the input.
+    pub(crate) files: Vec<MigratedFile>,
+    /// What is lost, what cannot be migrated, and what could not be read.
+    pub(crate) report: Report,
+    /// How many documents are of a kind that is migrated.
+    pub(crate) known: usize,
+    /// Whether a document stays as it is because something in it cannot be migrated.
+    pub(crate) is_unfinished: bool,
+}
+
+/// One text.
+#[derive(Debug, Clone)]
+pub(crate) struct MigratedFile {
+    pub(crate) before: Source,
+    pub(crate) after: Source,
+    /// The lines that change, in bytes of the text before, and what stands there then.
+    pub(crate) lines: Vec<(Range<usize>, String)>,
+    /// The documents that change.
+    pub(crate) documents: Vec<MigratedDocument>,
+}
+
+/// One document that changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MigratedDocument {
+    /// Its number in the file, from 1.
+    pub(crate) number: usize,
+    /// `Kind/name`, as it was.
+    pub(crate) object: String,
+    /// `apiVersion` and `kind`, as they were and as they are.
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+/// Migrates all documents of all texts.
+pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migrated {
+    let mut migrated = Migrated::default();
+    let masked: Vec<Masked<'_>> = sources.iter().map(|source| Masked::of(source.text())).collect();
+    let read: Vec<(Source, yaml::Parsed)> = sources
+        .iter()
+        .zip(&masked)
+        .map(|(source, masked)| {
+            let text = Source::new(source.name().clone(), masked.text.as_str());
+            let parsed = yaml::parse(&text, budget);
+            (text, parsed)
+        })
+        .collect();
+    let versions = versions(read.iter().flat_map(|(_, parsed)| &parsed.documents));
+    let version_of = |group: &str, kind: &str| {
+        let wanted = wanted.version.filter(|_| KINDS.contains(&(group, kind)));
+        wanted.map(|version| version.to_string()).or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
+    };
+    let surroundings = Surroundings { version_of: &version_of };
+    for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
+        let mut file = Vec::new();
+        migrated.report.extend(parsed.report.findings().iter().map(|finding| unmasked(finding, source, masked)));
+        let mut lists = ListStyle::default();
+        parsed.documents.iter().for_each(|document| lists.add(text.text(), &document.root));
+        for document in &parsed.documents {
+            let document = Document { source, masked, document, lists: &lists };
+            match document.migrate(wanted, &surroundings, budget, &mut migrated.report) {
+                Outcome::Foreign => continue,
+                Outcome::Same => {}
+                Outcome::Stays => migrated.is_unfinished = true,
+                Outcome::Changed(said, changes) => file.push((said, changes)),
+            }
+            migrated.known += 1;
+        }
+        migrated.files.push(together(source, masked, file));
+    }
+    migrated
+}
+
+/// What reading found, in the text as it is written.
+fn unmasked(finding: &Diagnostic, source: &Source, masked: &Masked<'_>) -> Diagnostic {
+    let mut finding = finding.clone();
+    finding.message = masked.unmask(&finding.message);
+    finding.upstream = finding.upstream.map(|words| masked.unmask(&words));
+    let places = finding.related.iter_mut().map(|related| &mut related.place).chain([&mut finding.place]);
+    for span in places.filter_map(|place| place.span.as_mut()) {
+        *span = source.span(span.start.offset..span.end.offset);
+    }
+    finding
+}
+
+/// A file with all that changes in its documents.
+fn together(source: &Source, masked: &Masked<'_>, documents: Vec<(MigratedDocument, Vec<Change>)>) -> MigratedFile {
+    let mut edits = Edits::of(source.text());
+    let mut said = Vec::new();
+    for (document, changes) in documents {
+        said.push(document);
+        changes.into_iter().for_each(|change| edits.replace(change.range, masked.unmask(&change.with)));
+    }
+    let lines = edits.clone().changed_lines();
+    let after = edits.apply().expect("internal error: each document was written by itself");
+    MigratedFile { before: source.clone(), after: Source::new(source.name().clone(), after), lines, documents: said }
+}
+
+/// The version in which the input has each group and kind: of several the last counts.
+fn versions<'d>(documents: impl Iterator<Item = &'d yaml::Document>) -> BTreeMap<(String, String), String> {
+    let mut versions = BTreeMap::new();
+    for document in documents {
+        let text = |field: &str| document.root.as_mapping().and_then(|mapping| mapping.get(field)).and_then(|entry| entry.value.as_str());
+        if let (Some((group, version)), Some(kind)) = (text("apiVersion").and_then(|text| text.split_once('/')), text("kind")) {
+            versions.insert((group.to_owned(), kind.to_owned()), version.to_owned());
+        }
+    }
+    versions
+}

@@ -1,0 +1,217 @@
+//! The JSON patches of a ClusterClass: their paths and values are those of the templates that they change.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::names::Version;
+use crate::conversion::core::{Conversion, Fault, PatchPath, patch_path, patch_value};
+use crate::diag::FieldPath;
+
+/// One patch for templates of a kind.
+struct Patch<'p> {
+    group: &'p str,
+    kind: &'p str,
+    patch: &'p Value,
+    to: Version,
+}
+
+/// What becomes of a patch.
+type Migrated = Result<Option<Value>, (&'static str, String, String)>;
+
+/// Converts the patches of a class to a version; those of templates that are in that version already, or of other kinds, stay.
+pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version) {
+    let path = FieldPath::of_fields("spec.patches");
+    for (number, patch) in items(object, "/spec/patches").iter().enumerate() {
+        for (index, definition) in items(patch, "/definitions").iter().enumerate() {
+            let text = |pointer: &str| definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            let Some((group, version)) = text("/selector/apiVersion").split_once('/') else { continue };
+            if Version::parse(version).is_none_or(|version| version == to) {
+                continue;
+            }
+            for (place, patch) in items(definition, "/jsonPatches").iter().enumerate() {
+                let path = path.index(number).field("definitions").index(index).field("jsonPatches").index(place);
+                let pointer = format!("/spec/patches/{number}/definitions/{index}/jsonPatches/{place}");
+                match (Patch { group, kind: text("/selector/kind"), patch, to }).converted() {
+                    Ok(None) => {}
+                    Ok(Some(new)) => conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.clone()),
+                    Err((field, message, help)) => conversion.faults.push(Fault { place: path.field(field), message, help }),
+                }
+            }
+        }
+    }
+}
+
+fn items<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+impl Patch<'_> {
+    fn text(&self, pointer: &str) -> &str {
+        self.patch.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn converted(&self) -> Migrated {
+        let path = self.text("/path");
+        match patch_path(self.group, self.kind, path, self.to) {
+            PatchPath::Same => Ok(None),
+            PatchPath::Moved(new) => Ok(Some(self.with(&new, None))),
+            PatchPath::Argument(list, name) if self.to == Version::V1Beta2 => self.named_argument(&list, &name),
+            PatchPath::Argument(list, place) => self.listed_argument(&list, &place),
+            PatchPath::Differs(_) if self.text("/op") == "remove" && self.is_list_of_arguments(path) => Ok(None),
+            PatchPath::Differs(parts) => self.whole(path, &parts),
+        }
+    }
+
+    /// The patch with another path and, if it is given, another value.
+    fn with(&self, path: &str, value: Option<(&str, Value)>) -> Value {
+        let mut patch = self.patch.as_object().cloned().unwrap_or_else(Map::new);
+        patch.insert("path".to_owned(), path.into());
+        if let Some((field, value)) = value {
+            patch.remove("value");
+            patch.remove("valueFrom");
+            patch.insert(field.to_owned(), value);
+        }
+        Value::Object(patch)
+    }
+
+    /// One argument of a map becomes an item of a list. Where it is there already only its place in the list would say which one is meant.
+    fn named_argument(&self, list: &str, name: &str) -> Migrated {
+        if self.text("/op") != "add" {
+            let message = format!("{} of an argument by its name: in {} arguments are a list", self.text("/op"), self.to);
+            return Err((
+                "path",
+                message,
+                format!("write `path: {list}` with the whole list as its value, or `{list}/N` with the place of `{name}`"),
+            ));
+        }
+        let (variable, template) = (self.text("/valueFrom/variable"), self.text("/valueFrom/template"));
+        let value = match self.patch.get("value") {
+            Some(value) => ("value", json!({"name": name, "value": value})),
+            None if is_reference(variable) => ("valueFrom", item_template(name, &format!("{{{{ .{variable} | toJson }}}}"))),
+            None if is_one_line(template) => ("valueFrom", item_template(name, template.trim())),
+            None => {
+                let message = "the value cannot be put into an item of a list".to_owned();
+                let help = format!("write `path: {list}/-` and a template of two lines, `name: {name}` and `value: VALUE`");
+                return Err(("valueFrom", message, help));
+            }
+        };
+        Ok(Some(self.with(&format!("{list}/-"), Some(value))))
+    }
+
+    /// One item of a list becomes an argument of a map.
+    fn listed_argument(&self, list: &str, place: &str) -> Migrated {
+        let help = || format!("write `path: {list}/NAME` with the argument's name, and its value");
+        if self.text("/op") != "add" || place != "-" {
+            return Err(("path", format!("an argument by its place: in {} arguments are a map", self.to), help()));
+        }
+        let named = |name: &str| format!("{list}/{}", name.replace('~', "~0").replace('/', "~1"));
+        if let Some(name) = self.patch.pointer("/value/name").and_then(Value::as_str) {
+            let value = self.patch.pointer("/value/value").cloned().unwrap_or_default();
+            return Ok(Some(self.with(&named(name), Some(("value", value)))));
+        }
+        let lines: Vec<&str> = self.text("/valueFrom/template").lines().filter(|line| !line.trim().is_empty()).collect();
+        match lines.as_slice() {
+            [name, value] if name.starts_with("name: ") && value.starts_with("value: ") && is_plain(name) => {
+                let value = value["value: ".len()..].trim();
+                let variable =
+                    value.strip_prefix("{{ .").and_then(|rest| rest.strip_suffix(" | toJson }}")).filter(|name| is_reference(name));
+                let from = variable.map_or_else(|| json!({"template": value}), |variable| json!({"variable": variable}));
+                Ok(Some(self.with(&named(name["name: ".len()..].trim()), Some(("valueFrom", from)))))
+            }
+            _ => Err(("valueFrom", "the name of the argument is not known before the template is rendered".to_owned(), help())),
+        }
+    }
+
+    /// A value with parts that the other version says otherwise.
+    fn whole(&self, path: &str, parts: &[String]) -> Migrated {
+        if let Some(value) = self.patch.get("value") {
+            let help = format!("write what {} has in place of {}", self.to, names(parts));
+            return match patch_value(self.group, self.kind, path, value, self.to) {
+                Some(new) if new == *value => Ok(None),
+                Some(new) => Ok(Some(self.with(path, Some(("value", new))))),
+                None => Err(("value", format!("it cannot be said by one patch of this path in {}", self.to), help)),
+            };
+        }
+        let template = self.text("/valueFrom/template");
+        let is_said = |part: &String| part == path || template.contains(part.rsplit('/').next().unwrap_or_default());
+        let said: Vec<String> = parts.iter().filter(|part| is_said(part)).cloned().collect();
+        if said.is_empty() && !template.is_empty() {
+            return Ok(None);
+        }
+        if self.is_list_of_arguments(path)
+            && self.to == Version::V1Beta2
+            && let Some(list) = list_template(template)
+        {
+            return Ok(Some(self.with(path, Some(("valueFrom", json!({ "template": list }))))));
+        }
+        let message = format!("it gives {}, which {} says otherwise", names(&said), self.to);
+        let help = if self.is_list_of_arguments(path) && self.to == Version::V1Beta2 {
+            "write each argument as `- name: NAME` with a line `  value: VALUE` below it".to_owned()
+        } else {
+            format!("write the value and the path as {} has them", self.to)
+        };
+        Err((
+            if template.is_empty() && self.text("/valueFrom/variable").is_empty() { "path" } else { "valueFrom" },
+            message,
+            help,
+        ))
+    }
+
+    fn is_list_of_arguments(&self, path: &str) -> bool {
+        let below = format!("{path}/-");
+        matches!(patch_path(self.group, self.kind, &below, self.to), PatchPath::Argument(list, _) if list == path)
+    }
+}
+
+fn item_template(name: &str, value: &str) -> Value {
+    json!({"template": format!("name: {name}\nvalue: {value}\n")})
+}
+
+/// The last steps of paths, as they are told.
+fn names(paths: &[String]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.rsplit('/').next().unwrap_or_default())).collect();
+    names.join(", ")
+}
+
+/// Whether a template of Go can name a variable of patches: fields, and no items of lists.
+fn is_reference(variable: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    !variable.is_empty() && variable.split('.').all(is_name)
+}
+
+/// Whether a template is one line that stands behind `value: ` as it stands alone.
+fn is_one_line(template: &str) -> bool {
+    let line = template.trim();
+    !line.is_empty() && is_plain(line) && !line.contains(": ") && !line.starts_with(['|', '>', '#', '-', '&', '*'])
+}
+
+/// Whether the lines of a text stay lines when they are rendered: no white space is trimmed and nothing is repeated or left out.
+fn is_plain(text: &str) -> bool {
+    let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default().trim());
+    let controls = ["if", "else", "end", "range", "with", "define", "block", "template"];
+    !text.contains('\n')
+        && !text.contains("{{-")
+        && !text.contains("-}}")
+        && actions.into_iter().all(|action| !controls.contains(&action.split_whitespace().next().unwrap_or_default()))
+}
+
+/// A template of lines `name: value` as the list that the kubeadm bootstrap provider makes of them: in the order of the names.
+fn list_template(template: &str) -> Option<String> {
+    let mut lines: Vec<(&str, &str)> = Vec::new();
+    for line in template.lines().filter(|line| !line.trim().is_empty()) {
+        let (name, value) = line.split_once(": ")?;
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        if !is_name
+            || !is_plain(line)
+            || value.trim().is_empty()
+            || value.trim_start().starts_with(['|', '>', '#', '{', '&', '*']) && !value.trim_start().starts_with("{{")
+        {
+            return None;
+        }
+        lines.push((name, value.trim()));
+    }
+    lines.sort_by_key(|(name, _)| *name);
+    let list: String = lines.iter().map(|(name, value)| format!("- name: {name}\n  value: {value}\n")).collect();
+    (!list.is_empty()).then_some(list)
+}

@@ -1,0 +1,169 @@
+//! Writes a document anew so that it says another value, and leaves every byte as it is that need not change.
+//!
+//! The text of what only moved goes with it, with the comments above it and behind it.
+
+mod arguments;
+mod block;
+mod flow;
+mod lines;
+mod scalar;
+
+use serde_json::Value as Json;
+
+use crate::conversion::core::Origins;
+use crate::diag::{Change, FieldPath};
+use crate::text::yaml::{Entry, Mapping, Node, Value};
+
+/// A document, and where the parts of the new value stand in it.
+pub(super) struct Rewriter<'t> {
+    text: &'t str,
+    root: &'t Node,
+    origins: &'t Origins,
+    lists: &'t ListStyle,
+    /// Whether it is JSON, in which every text stands in double quotes.
+    is_json: bool,
+}
+
+/// A node that is to say something else.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    node: &'a Node,
+    /// Where the value is in the new object.
+    path: &'a FieldPath,
+    value: &'a Json,
+    /// The column of the key that it belongs to.
+    owner: usize,
+}
+
+/// The changes of a text after which the document `root` says `value`, whose parts came from where `origins` say.
+pub(super) fn changes(text: &str, root: &Node, value: &Json, origins: &Origins, lists: &ListStyle) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let path = FieldPath::root();
+    let start = text[root.span.start()..].trim_start();
+    let is_json = start.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'));
+    Rewriter { text, root, origins, lists, is_json }.node(Task { node: root, path: &path, value, owner: 0 }, &mut changes);
+    changes
+}
+
+/// The lists of a file that stand in lines, in their order: where each begins, and whether it stands to the right of its key.
+#[derive(Debug, Default)]
+pub(super) struct ListStyle(Vec<(usize, bool)>);
+
+impl ListStyle {
+    /// Adds the lists of a document that follows those so far. The depth is that of the document.
+    pub(super) fn add(&mut self, text: &str, node: &Node) {
+        match &node.value {
+            Value::Mapping(mapping) => {
+                for entry in mapping {
+                    if matches!(entry.value.value, Value::Sequence(_)) && !is_flow(text, &entry.value) {
+                        let start = entry.value.span.start();
+                        self.0.push((start, lines::column(text, start) > lines::column(text, entry.key_span.start())));
+                    }
+                    self.add(text, &entry.value);
+                }
+            }
+            Value::Sequence(items) => items.iter().for_each(|item| self.add(text, item)),
+            _ => {}
+        }
+    }
+
+    /// Whether a list at a place stands to the right of its key: as the nearest one does.
+    fn indents_at(&self, at: usize) -> bool {
+        let behind = self.0.partition_point(|(start, _)| *start < at);
+        let (before, behind) = (behind.checked_sub(1).and_then(|before| self.0.get(before)), self.0.get(behind));
+        let nearest = before.into_iter().chain(behind).min_by_key(|(start, _)| start.abs_diff(at));
+        nearest.is_some_and(|(_, indents)| *indents)
+    }
+}
+
+/// Whether a node is written in brackets.
+fn is_flow(text: &str, node: &Node) -> bool {
+    text[node.span.start()..].starts_with(['{', '['])
+}
+
+impl<'t> Rewriter<'t> {
+    fn node(&self, task: Task<'_>, changes: &mut Vec<Change>) {
+        match (&task.node.value, task.value) {
+            (Value::Mapping(_), Json::Object(fields)) if fields.is_empty() => self.replace(task, changes),
+            (Value::Mapping(mapping), Json::Object(_)) if is_flow(self.text, task.node) => self.flow_mapping(mapping, task, changes),
+            (Value::Mapping(mapping), Json::Object(_)) => self.block_mapping(mapping, task, changes),
+            (Value::Mapping(mapping), Json::Array(items)) => self.arguments_to_list(mapping, items, task, changes),
+            (Value::Sequence(items), Json::Object(_)) => self.arguments_to_map(items, task, changes),
+            (Value::Sequence(items), Json::Array(values)) if items.len() == values.len() => {
+                for (index, (node, value)) in items.iter().zip(values).enumerate() {
+                    let path = task.path.index(index);
+                    self.node(Task { node, path: &path, value, owner: task.owner }, changes);
+                }
+            }
+            _ if task.node.to_json() == *task.value => {}
+            _ => self.replace(task, changes),
+        }
+    }
+
+    /// Puts the value in the place of the whole text of a node, on one line.
+    fn replace(&self, task: Task<'_>, changes: &mut Vec<Change>) {
+        let range = task.node.span.start()..lines::end_of(self.text, task.node);
+        if task.node.to_json() != *task.value {
+            let with = match task.value {
+                Json::String(text) if lines::is_below_bar(self.text, range.start) => {
+                    scalar::literal(text, lines::column(self.text, range.start)).trim_start().to_owned()
+                }
+                value if self.is_json => value.to_string(),
+                value => scalar::like(&self.text[range.clone()], value),
+            };
+            changes.push(Change { range, with });
+        }
+    }
+
+    /// The entry that stands at a place of the old object, and the mapping that holds it.
+    fn entry_at(&self, old: &FieldPath) -> Option<(&'t Node, &'t Entry)> {
+        let parent = self.root.at(&old.parent()?)?;
+        let Some(crate::diag::Segment::Field(name)) = old.segments().last() else { return None };
+        Some((parent, parent.as_mapping()?.get(name)?))
+    }
+
+    /// The fields of the new object that no entry of the mapping has, each with the number of the entry in whose place it goes, in order.
+    fn added<'v>(&self, mapping: &Mapping, task: Task<'v>) -> Vec<Added<'v>> {
+        let Json::Object(fields) = task.value else { return Vec::new() };
+        let old_path = self.origins.of(task.path);
+        let missing = fields.iter().filter(|(name, _)| mapping.get(name).is_none_or(|_| !self.stays(task.path, &old_path, name)));
+        let mut added: Vec<Added<'v>> = missing
+            .map(|(name, value)| {
+                let path = task.path.field(name.as_str());
+                let sources =
+                    self.origins.below(&path).filter_map(|old| Some((self.place_in(mapping, &old_path, old)?, self.offset_of(old))));
+                let (anchor, at) = sources.min_by_key(|(_, at)| *at).map_or((None, usize::MAX), |(anchor, at)| (Some(anchor), at));
+                Added { name, value, path, anchor, at }
+            })
+            .collect();
+        added.sort_by_key(|one| one.at);
+        added
+    }
+
+    /// Whether a field of the new object is the one of that name in the old object.
+    fn stays(&self, path: &FieldPath, old_path: &FieldPath, name: &str) -> bool {
+        self.origins.of(&path.field(name)) == old_path.field(name)
+    }
+
+    /// The number of the entry of a mapping in which a place of the old object lies.
+    fn place_in(&self, mapping: &Mapping, old_path: &FieldPath, old: &FieldPath) -> Option<usize> {
+        let below = old.segments().strip_prefix(old_path.segments())?;
+        let crate::diag::Segment::Field(name) = below.first()? else { return None };
+        mapping.iter().position(|entry| entry.key == *name)
+    }
+
+    fn offset_of(&self, old: &FieldPath) -> usize {
+        self.entry_at(old).map_or(usize::MAX, |(_, entry)| entry.key_span.start())
+    }
+}
+
+/// A field of the new object that is not at its place in the text.
+struct Added<'v> {
+    name: &'v str,
+    value: &'v Json,
+    path: FieldPath,
+    /// The entry in whose place it goes.
+    anchor: Option<usize>,
+    /// Where in the text it came from.
+    at: usize,
+}

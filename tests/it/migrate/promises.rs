@@ -1,0 +1,235 @@
+//! What is promised of single texts.
+
+use windlass::ops::migrate::Family;
+
+use super::{NEW, OLD, family, migrated, migrated_beside, told};
+
+const OLD_TEXT: &str = r#"# What the team should know.
+apiVersion: controlplane.cluster.x-k8s.io/v1beta1
+kind: KubeadmControlPlane
+metadata:
+  name: "cp"   # the name
+
+spec:
+  replicas: ${COUNT:=3}
+  # how it rolls
+  rolloutStrategy:
+    # one more
+    rollingUpdate:
+      maxSurge: 1   # one
+  machineTemplate:
+    # where machines come from
+    infrastructureRef:
+      kind: DockerMachineTemplate
+      apiVersion: infrastructure.cluster.x-k8s.io/v1beta1   # of docker
+      name: ${CLUSTER_NAME}-cp
+    nodeDrainTimeout: 10m0s   # ten
+  kubeadmConfigSpec:
+    clusterConfiguration:
+      apiServer:
+        extraArgs:
+          audit-log: "/var/log"   # where
+          # external
+          cloud-provider: 'external'
+    initConfiguration:
+      nodeRegistration:
+        kubeletExtraArgs: {a: 'b<0%', eviction: "${X}"}
+    preKubeadmCommands: [ "a" , b ]
+  version: v1.34.0
+---
+# Nothing of this is migrated.
+apiVersion: v1
+kind:   ConfigMap
+metadata: { name: c }
+"#;
+
+const NEW_TEXT: &str = r#"# What the team should know.
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata:
+  name: "cp"   # the name
+
+spec:
+  replicas: ${COUNT:=3}
+  # how it rolls
+  rollout:
+    strategy:
+      # one more
+      rollingUpdate:
+        maxSurge: 1   # one
+  machineTemplate:
+    # where machines come from
+    spec:
+      infrastructureRef:
+        kind: DockerMachineTemplate
+        apiGroup: infrastructure.cluster.x-k8s.io   # of docker
+        name: ${CLUSTER_NAME}-cp
+      deletion:
+        nodeDrainTimeoutSeconds: 600   # ten
+  kubeadmConfigSpec:
+    clusterConfiguration:
+      apiServer:
+        extraArgs:
+        - name: audit-log
+          value: "/var/log"   # where
+        # external
+        - name: cloud-provider
+          value: 'external'
+    initConfiguration:
+      nodeRegistration:
+        kubeletExtraArgs: [{name: a, value: 'b<0%'}, {name: eviction, value: "${X}"}]
+    preKubeadmCommands: [ "a" , b ]
+  version: v1.34.0
+---
+# Nothing of this is migrated.
+apiVersion: v1
+kind:   ConfigMap
+metadata: { name: c }
+"#;
+
+const DOCKER: &str = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: DockerMachineTemplate\n";
+
+/// Written by hand from the migration guide of Cluster API v1.11.
+#[test]
+fn comments_order_and_quotes_stay() {
+    let (text, findings) = migrated(OLD_TEXT, NEW);
+    assert_eq!((text.as_str(), told(&findings)), (NEW_TEXT, vec![]));
+    let (back, findings) = migrated_beside(NEW_TEXT, DOCKER, OLD);
+    assert_eq!((back.as_str(), told(&findings)), (OLD_TEXT, vec![]));
+}
+
+#[test]
+fn line_ends_of_windows_stay() {
+    let old = "apiVersion: cluster.x-k8s.io/v1beta1\r\nkind: Machine\r\nmetadata: {name: m}\r\nspec:\r\n  version: v1 # v\r\n";
+    let (text, findings) = migrated(old, NEW);
+    assert_eq!((text, findings), (old.replace("v1beta1", "v1beta2"), vec![]));
+}
+
+#[test]
+fn what_is_as_wanted_stays() {
+    assert_eq!(migrated(NEW_TEXT, NEW), (NEW_TEXT.to_owned(), vec![]));
+    let (again, _) = migrated(&migrated(OLD_TEXT, NEW).0, NEW);
+    assert_eq!(again, NEW_TEXT);
+}
+
+#[test]
+fn configs_and_references_become_of_the_other_kind() {
+    let kubeadm = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate # t\nmetadata:\n  name: w\nspec: {template: {spec: {}}}\n---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nspec:\n  template:\n    spec:\n      bootstrap:\n        configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: \"KubeadmConfig\", name: w}\n";
+    let windlass = kubeadm
+        .replace("bootstrap.cluster.x-k8s.io", "bootstrap.windlass.dev")
+        .replace("KubeadmConfigTemplate", "WindlassConfigTemplate")
+        .replace("KubeadmConfig\"", "WindlassConfig\"");
+    assert_eq!(migrated(kubeadm, family(Family::Windlass)), (windlass.clone(), vec![]));
+    assert_eq!(migrated(&windlass, family(Family::Kubeadm)), (kubeadm.to_owned(), vec![]));
+}
+
+/// What WindlassConfig adds is named field by field.
+#[test]
+fn what_kubeadm_configs_have_not_is_told() {
+    let text = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {name: w}\nspec:\n  compression: gzip\n  files:\n  - path: /a\n    contentFrom:\n      configMap: {name: c, key: k}\n  verbosity: 1\n";
+    let (migrated, findings) = migrated(text, family(Family::Kubeadm));
+    assert_eq!(told(&findings), [("migrate-field-lost", 5), ("migrate-field-lost", 9)]);
+    assert!(!migrated.contains("gzip") && migrated.contains("  verbosity: 1\n"), "{migrated}");
+}
+
+#[test]
+fn what_cannot_be_converted_leaves_its_document_as_it_is() {
+    let machine = |timeout: &str| {
+        format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata: {{name: m}}\nspec:\n  nodeDrainTimeout: {timeout}\n")
+    };
+    for timeout in ["${DRAIN}", "1.5s", "soon", "10"] {
+        let (text, findings) = migrated(&machine(timeout), NEW);
+        assert_eq!((text, told(&findings)), (machine(timeout), vec![("migrate-not-converted", 5)]));
+        assert!(findings[0].message.contains(timeout) || timeout == "10", "{}", findings[0].message);
+    }
+    let (text, findings) = migrated(NEW_TEXT, OLD);
+    assert_eq!((text.as_str(), told(&findings)), (NEW_TEXT, vec![("migrate-not-converted", 18)]));
+}
+
+#[test]
+fn what_is_left_out_is_told_at_its_place() {
+    let text = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {name: m}\nspec:\n  progressDeadlineSeconds: 600 # never used\n  strategy: {}\n  template:\n    spec:\n      bootstrap:\n        configRef:\n          namespace: default\n          apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\n          kind: KubeadmConfigTemplate\n          name: w\nstatus:\n  replicas: 1\n";
+    let expected = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: MachineDeployment\nmetadata: {name: m}\nspec:\n  template:\n    spec:\n      bootstrap:\n        configRef:\n          apiGroup: bootstrap.cluster.x-k8s.io\n          kind: KubeadmConfigTemplate\n          name: w\n";
+    let (migrated, findings) = migrated(text, NEW);
+    assert_eq!(migrated, expected);
+    let mut told = told(&findings);
+    told.sort_unstable();
+    let expected = [
+        ("migrate-comment-dropped", 5),
+        ("migrate-empty-dropped", 6),
+        ("migrate-empty-dropped", 15),
+        ("migrate-field-unused", 5),
+        ("migrate-field-unused", 11),
+    ];
+    assert_eq!(told, expected);
+}
+
+/// v1beta1 has one of each name, in the order of the names.
+#[test]
+fn order_and_repetition_of_arguments_are_told() {
+    let config = |arguments: &str| {
+        format!(
+            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: c}}\nspec:\n  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n{arguments}"
+        )
+    };
+    let (text, findings) = migrated(
+        &config("      - name: b # of b\n        value: \"1\"\n      - {name: a, value: x}\n      - name: b\n        value: \"2\"\n"),
+        OLD,
+    );
+    assert_eq!(told(&findings), [("migrate-order-lost", 7), ("migrate-comment-dropped", 8)]);
+    assert!(text.ends_with("kubeletExtraArgs:\n        a: x\n        b: \"2\"\n"), "{text}");
+}
+
+#[test]
+fn lists_and_older_versions_are_told() {
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: cluster.x-k8s.io/v1beta1\n  kind: Machine\n";
+    let older = "apiVersion: cluster.x-k8s.io/v1alpha4\nkind: Machine\n";
+    for text in [list, older] {
+        let (migrated, findings) = migrated(text, NEW);
+        assert_eq!(migrated, text);
+        assert!(told(&findings).iter().any(|(rule, _)| *rule == "migrate-document-skipped"), "{findings:?}");
+    }
+}
+
+/// JSON is YAML in brackets.
+#[test]
+fn json_stays_json() {
+    let old = "{\n  \"apiVersion\": \"cluster.x-k8s.io/v1beta1\",\n  \"kind\": \"Machine\",\n  \"spec\": {\n    \"nodeDrainTimeout\": \"1m0s\",\n    \"version\": \"v1\"\n  }\n}\n";
+    let (text, findings) = migrated(old, NEW);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((value["spec"]["deletion"]["nodeDrainTimeoutSeconds"].as_i64(), findings), (Some(60), vec![]));
+    assert_eq!(migrated(&text, OLD), (old.to_owned(), vec![]));
+}
+
+#[test]
+fn anchors_that_stand_in_the_way_are_told() {
+    let text = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata: {name: m}\nspec:\n  infrastructureRef: &ref\n    apiVersion: a.io/v1\n    kind: K\n    name: n\n  bootstrap:\n    configRef: *ref\n  nodeDrainTimeout: 1s\n";
+    let (migrated, findings) = migrated(text, NEW);
+    match told(&findings).as_slice() {
+        [] => assert!(!migrated.contains("a.io/v1")),
+        told => assert_eq!((migrated.as_str(), told), (text, &[("migrate-text-differs", 1)][..])),
+    }
+}
+
+/// What no user writes: neither a panic nor a hang.
+#[test]
+fn hostile_texts_end() {
+    let head = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {name: m}\nspec:\n";
+    let deep = format!("{head}  patches: {}{}\n", "[".repeat(3000), "]".repeat(3000));
+    let many = format!(
+        "{head}  workers:\n    machineDeployments:\n{}",
+        "    - {class: a, nodeDrainTimeout: 1s, template: {metadata: {}}}\n".repeat(5000)
+    );
+    let bomb = format!("{head}  a: &a [x, x]\n  b: &b [*a, *a]\n  c: &c [*b, *b]\n  d: [*c, *c]\n");
+    let arguments: String = (0..20_000).map(|number| format!("        a{number}: \"\\u0007\"\n")).collect();
+    let wide = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nspec:\n  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n{arguments}"
+    );
+    let odd = format!(
+        "{head}  variables: 7\n  patches: [1, {{definitions: x}}, {{definitions: [{{selector: 3, jsonPatches: {{}}}}]}}]\n  controlPlane: []\n  workers: {{machineDeployments: {{}}}}\n"
+    );
+    for text in [deep, many, bomb, wide, odd, "${".repeat(10_000), String::new(), "\u{f0000}: ${A}\n".to_owned()] {
+        let (there, _) = migrated(&text, NEW);
+        migrated(&there, OLD);
+    }
+}
