@@ -4,7 +4,7 @@
 //! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine takes them.
 //! 3. `merge` tells which of them never run, `shell`, `scripts`, `certificates` and `judge` look at the others; `log` lays a machine's log beside them.
 //!
-//! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `redaction` cleans what is shown.
+//! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `objects::secrets` cleans what is shown.
 
 mod certificates;
 mod cloud_config;
@@ -14,12 +14,10 @@ mod ignition;
 mod judge;
 mod known_errors;
 mod layers;
-mod lines;
 pub(crate) mod log;
 mod merge;
 mod mime;
 mod order;
-pub(crate) mod redaction;
 mod scripts;
 pub(crate) mod sections;
 mod shell;

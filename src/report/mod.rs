@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use secrets::without_secrets;
 
-use crate::objects::secrets::spans;
+use crate::objects::secrets::{spans, spans_with_commands};
 use crate::text::source::Source;
 
 /// The texts that findings point into, by the name that findings show. A finding whose file is not here is shown without an excerpt.
@@ -37,11 +37,13 @@ struct Text {
     is_shown: bool,
     /// Made when a finding is shown.
     secrets: OnceLock<Vec<Range<usize>>>,
+    /// The same with what commands hold, made when a line of the text is shown.
+    hidden: OnceLock<Vec<Range<usize>>>,
 }
 
 impl From<Source> for Text {
     fn from(source: Source) -> Self {
-        Text { source, is_shown: true, secrets: OnceLock::new() }
+        Text { source, is_shown: true, secrets: OnceLock::new(), hidden: OnceLock::new() }
     }
 }
 
@@ -53,9 +55,12 @@ impl Text {
 
     /// Those that touch a stretch.
     fn secrets_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
-        let (secrets, end) = (self.secrets(), range.end);
-        let first = secrets.partition_point(|secret| secret.end <= range.start);
-        secrets[first..].iter().take_while(move |secret| secret.start < end)
+        touching(self.secrets(), range)
+    }
+
+    /// What is not shown of a stretch.
+    fn hidden_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+        touching(self.hidden.get_or_init(|| spans_with_commands(self.source.text())), range)
     }
 
     /// The text of a stretch, cut to whole characters.
@@ -64,6 +69,13 @@ impl Text {
         let whole = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         &text[whole(range.start)..whole(range.end)]
     }
+}
+
+/// Of stretches in their order those that touch one.
+fn touching<'t>(spans: &'t [Range<usize>], range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+    let end = range.end;
+    let first = spans.partition_point(|span| span.end <= range.start);
+    spans[first..].iter().take_while(move |span| span.start < end)
 }
 
 impl Sources {
@@ -129,7 +141,7 @@ impl Sources {
         let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
         let Some((text, line)) = found else { return Vec::new() };
         let within = |secret: &Range<usize>| secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start;
-        text.secrets_in(&line).map(within).collect()
+        text.hidden_in(&line).map(within).collect()
     }
 }
 

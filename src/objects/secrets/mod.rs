@@ -1,6 +1,8 @@
 //! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines and brackets are read here, not YAML, so that
 //! it is known in a broken text too; in doubt more is taken rather than less.
 
+mod commands;
+mod lines;
 mod variables;
 mod words;
 
@@ -10,6 +12,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+pub(crate) use commands::redacted;
 pub(crate) use words::Words;
 
 /// What stands for a secret.
@@ -46,6 +49,10 @@ const OF_REFERENCES: [&str; 13] = [
     "apiServerEndpoint",
     "caCertHashes",
 ];
+/// Fields with commands, and with texts that may be scripts.
+const COMMANDS: [&str; 6] = ["preKubeadmCommands", "postKubeadmCommands", "bootCommands", "bootcmd", "runcmd", "content"];
+/// A field that is longer is hidden as a whole.
+const MOST_SEARCHED: usize = 1 << 20;
 /// What a Secret has beside its values.
 const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
@@ -96,7 +103,11 @@ fn joined(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 /// The text without its secrets.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
-    let spans = spans(text);
+    replaced(text, spans(text))
+}
+
+/// The text with `<redacted>` in place of these stretches.
+fn replaced(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -109,6 +120,29 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     }
     masked.push_str(&text[at..]);
     Cow::Owned(masked)
+}
+
+/// The same stretches as [`spans`], and in fields with commands and contents of files what looks like a secret. That is a guess: a line that is
+/// shown loses them, and no message is searched for their words.
+pub(crate) fn spans_with_commands(text: &str) -> Vec<Range<usize>> {
+    let mut found = spans(text);
+    let mut at = 0;
+    let all = Document { text, range: 0..text.len(), has_secret: false, is_secret: false, is_schema: false };
+    while let Some(field) = all.field_from(at) {
+        at = field.value;
+        if COMMANDS.contains(&field.name) {
+            let value = field.value..all.value_end(&field);
+            at = value.end.max(field.value);
+            match value.len() > MOST_SEARCHED {
+                true => push(&mut found, all.trimmed(value)),
+                false => {
+                    let inner = commands::command_spans(&text[value.clone()]).into_iter();
+                    found.extend(inner.map(|span| value.start + span.start..value.start + span.end));
+                }
+            }
+        }
+    }
+    joined(found)
 }
 
 /// The words of a text's secrets, the shortest included.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::nodes::Node;
 use super::{AttributeChange, Change, PartChange};
 use crate::changes::{Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens};
-use crate::inspect::redaction::redacted;
+use crate::objects::secrets::redacted;
 use crate::report::Sources;
 use crate::report::text::{Changed, Style, plural, unified};
 use crate::text::budget::Budget;

@@ -14,10 +14,10 @@ use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, FieldPath, Report};
 use crate::inspect::findings::LOG_CAUSE;
 use crate::inspect::log::{self, LogLine};
-use crate::inspect::redaction::redacted;
 use crate::inspect::step::{Action, Document, Failure, Step};
 use crate::inspect::{self, FoundCertificate, Inspection, SecretFacts, Sentinel, content};
 use crate::objects::secrets::REDACTED;
+use crate::objects::secrets::redacted;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 

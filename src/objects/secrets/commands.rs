@@ -2,13 +2,13 @@
 //!
 //! Of files nothing is shown at all unless the user wishes it: which of them came out of a Secret, the data does not tell.
 
-use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
 use super::lines::lines;
-use crate::objects::secrets::{REDACTED, masked};
+use super::{joined, replaced, spans};
 
 /// What stands for parts of the patterns below.
 const PARTS: [(&str, &str); 7] = [
@@ -76,38 +76,48 @@ static READS_SECRET: LazyLock<Regex> =
 /// Words with which a line begins that is not shown: none of them is a secret.
 const HARMLESS: [&str; 11] = ["echo", "printf", "cat", "sudo", "chpasswd", "passwd", "docker", "podman", "nerdctl", "helm", "cryptsetup"];
 
-/// A text without what looks like a secret; in doubt more is taken rather than less.
+/// A text of commands without what looks like a secret; in doubt more is taken rather than less.
 pub(crate) fn redacted(text: &str) -> String {
-    let keep = |found: &Captures<'_>| format!("{}{REDACTED}", found.get(1).map_or("", |kept| kept.as_str()));
-    let masked = without_input(&masked(text));
-    PATTERNS.iter().fold(masked, |text, pattern| match pattern.replace_all(&text, keep) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(text) => text,
-    })
+    replaced(text, command_spans(text)).into_owned()
 }
 
-/// A text without here-documents and without lines that hand a secret to a command.
-fn without_input(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+/// The stretches of a text of commands that look like secrets, in their order; none touches another.
+pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
+    let mut found = spans(text);
+    input(text, &mut found);
+    let mut found = joined(found);
+    let hidden = found.clone();
+    // What is hidden already names nothing.
+    let is_hidden = |name: Range<usize>| {
+        let next = hidden.partition_point(|span| span.end <= name.start);
+        hidden.get(next).is_some_and(|span| span.start < name.end)
+    };
+    for pattern in PATTERNS.iter() {
+        let secrets = pattern.captures_iter(text).filter_map(|captures| {
+            let (all, kept) = (captures.get(0)?, captures.get(1)?);
+            (!is_hidden(kept.range())).then(|| kept.end()..all.end())
+        });
+        found.extend(secrets);
+    }
+    joined(found)
+}
+
+/// Here-documents, and lines that hand a secret to a command.
+fn input(text: &str, found: &mut Vec<Range<usize>>) {
     for line in lines(text) {
         let whole = &text[line.range.clone()];
+        let end = line.range.start + whole.trim_end_matches(['\n', '\r']).len();
         if READS_SECRET.is_match(whole) {
             let first = whole.split_whitespace().next().unwrap_or_default();
-            if HARMLESS.contains(&first.trim_matches('\'')) {
-                out.extend([first, " "]);
-            }
-            out.push_str(REDACTED);
-            out.push_str(if whole.ends_with('\n') { "\n" } else { "" });
+            let is_harmless = HARMLESS.contains(&first.trim_matches('\''));
+            let blanks = whole.len() - whole.trim_start().len();
+            let start = line.range.start + if is_harmless { blanks + first.len() + 1 } else { 0 };
+            found.push(start.min(end)..end);
             continue;
         }
-        let mut at = line.range.start;
-        for body in line.bodies {
-            out.extend([&text[at..body.start], REDACTED, "\n"]);
-            at = body.end;
-        }
-        out.push_str(&text[at..line.range.end]);
+        found.extend(line.bodies.into_iter().map(|body| body.start..body.end - usize::from(text[body.clone()].ends_with('\n'))));
     }
-    out
+    found.retain(|span| !span.is_empty());
 }
 
 #[cfg(test)]
