@@ -151,6 +151,16 @@ impl<'o> Definition<'o> {
     }
 }
 
+/// The name of a patch.
+pub(super) fn patch_name<'o>(patch: &Part<'o>) -> &'o str {
+    patch.field("name").text()
+}
+
+/// The definitions of a patch.
+pub(super) fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
+    patch.field("definitions").items()
+}
+
 /// The keywords of `JSONSchemaProps` of core v1beta2; all others are pruned.
 const KEYWORDS: [&str; 24] = [
     "default",

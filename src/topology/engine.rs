@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::class::Class;
+use super::class::{Class, definitions, patch_name};
 use super::items::{Item, Write, keep};
 use super::json_patch::{self, Operation};
 use super::made::{PLAN_LESS, pay, weight};
@@ -10,8 +10,8 @@ use super::origins;
 use super::part::Part;
 use super::scope::Scope;
 use super::usage::names_in;
-use super::values::{Failure, condition, value};
-use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED, history};
+use super::values::{Failure, Ready, condition, value};
+use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED, untaken};
 use crate::diag::{Diagnostic, Remedy, Report, Setting};
 use crate::text::budget::{Budget, Exceeded};
 
@@ -32,7 +32,7 @@ pub(super) fn apply(
             if !without_definitions(patch, options, report) {
                 return false;
             }
-            history::record_external(patch, items);
+            untaken::record_external(patch, items);
             continue;
         }
         let generated = match generate(patch, items, scopes, budget) {
@@ -45,11 +45,11 @@ pub(super) fn apply(
         if generated.is_empty()
             && !items.iter().any(|item| definitions(patch).any(|definition| item.matches(&definition.field("selector"))))
         {
-            let message = format!("the patch `{}` is for no template of this topology", name(patch));
+            let message = format!("the patch `{}` is for no template of this topology", patch_name(patch));
             let help = "name in its selectors a template that the class uses, or leave it for other Clusters of the class";
             report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()).help(help));
         }
-        history::record(patch, items, scopes, budget);
+        untaken::record(patch, &generated, items, scopes, budget);
         for (at, operations) in generated {
             if let Err(finding) = change(patch, &mut items[at], operations, budget) {
                 report.push(*finding);
@@ -60,40 +60,29 @@ pub(super) fn apply(
     true
 }
 
-pub(super) fn name<'o>(patch: &Part<'o>) -> &'o str {
-    patch.field("name").text()
-}
-
-pub(super) fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
-    patch.field("definitions").items()
-}
-
 /// A patch that something else computes, or nothing. Says whether the others may go on.
 fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report) -> bool {
     let external = patch.field("external");
     let is_generator = ["generatePatchesExtension", "generateExtension"].iter().any(|key| !external.field(key).text().is_empty());
     if !is_generator {
-        let upstream = format!("{STEP}failed to create patch generator for patch \"{}\"", name(patch));
-        let message = format!("the patch `{}` changes nothing", name(patch));
+        let upstream = format!("{STEP}failed to create patch generator for patch \"{}\"", patch_name(patch));
+        let message = format!("the patch `{}` changes nothing", patch_name(patch));
         report.push(
             Diagnostic::of(&PATCH_FAILS, message).at(patch.place()).upstream(upstream).help("write `definitions`, or remove the patch"),
         );
         return false;
     }
-    let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", name(patch));
+    let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", patch_name(patch));
     report.push(external_finding(patch, upstream));
     options.allows_external
 }
 
 /// An external patch, which is never applied here.
 pub(super) fn external_finding(patch: &Part<'_>, upstream: String) -> Diagnostic {
-    let message = format!("the patch `{}` is made by a runtime extension, and not applied here", name(patch));
+    let message = format!("the patch `{}` is made by a runtime extension, and not applied here", patch_name(patch));
     let finding = Diagnostic::of(&PATCH_EXTERNAL, message).at(patch.field("external").place()).upstream(upstream);
     finding.help(Remedy::new("see the rest with ").set(Setting::Allow, PATCH_EXTERNAL.id))
 }
-
-/// An operation of a patch with its value, and the part of the class that it is.
-type Ready<'o> = (Part<'o>, Value);
 
 /// What each definition makes of each template that it is for: all before anything is applied.
 fn generate<'o>(
@@ -156,7 +145,7 @@ fn tell(patch: &Part<'_>, failures: Vec<Failure>, report: &mut Report) {
         }
     }
     let all = if texts.len() == 1 { texts.remove(0) } else { format!("[{}]", texts.join(", ")) };
-    let upstream = format!("{STEP}failed to generate patches for patch \"{}\": {all}", name(patch));
+    let upstream = format!("{STEP}failed to generate patches for patch \"{}\": {all}", patch_name(patch));
     for failure in failures {
         let is_ours = failure.upstream.is_empty();
         let mut finding = failure.finding(&upstream);
@@ -174,7 +163,7 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
     let failed = |operation: &Part<'_>, what: &str, reason: &str, message: String| {
         let upstream = format!(
             "{STEP}failed to apply patches for patch \"{}\": failed to apply patch: error {what} json patch (RFC6902): {reason}",
-            name(patch)
+            patch_name(patch)
         );
         let place = operation.field("path").place();
         Diagnostic::of(&PATCH_FAILS, message).at(place).upstream(upstream)
@@ -196,7 +185,7 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
         let followed = origins::follow(&mut item.origins, &item.template, &operation, item.writes.len(), budget);
         let leaving = budget.charge(path.len()).and(followed).map_err(spent)?;
         let before = json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
-            let message = format!("the patch `{}` does not apply to {}: {reason}", name(patch), item.source.title());
+            let message = format!("the patch `{}` does not apply to {}: {reason}", patch_name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
             let help = match op {
                 "add" => "add what lies above it first, or write it into the template",
@@ -208,7 +197,7 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
             history.lose(item.writes.len(), &operation, before.zip(leaving));
         }
         let variables = names_in(&operation);
-        item.writes.push(Write { patch: name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
+        item.writes.push(Write { patch: patch_name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
     }
     keep(original, &mut item.template);
     Ok(())

@@ -1,18 +1,15 @@
 //! What became of the patches of a class for one template, beside what they wrote: for those who ask why something is not there.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::engine::{definitions, name};
-use super::items::Item;
-use super::made::{pay, weight};
+use super::class::patch_name;
 use super::origins::{Leaving, Origins};
 use super::part::Part;
-use super::scope::Scope;
 use super::usage::in_template;
-use super::values::{condition, value};
 use crate::diag::FieldPath;
 use crate::objects::Stand;
-use crate::text::budget::Budget;
 
 /// What became of the patches for one template.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,7 +60,7 @@ pub(crate) struct Untaken {
     /// What says so.
     pub(crate) stand: Stand,
     /// What it would have written.
-    pub(crate) writes: Vec<Unwritten>,
+    pub(crate) writes: Arc<[Unwritten]>,
 }
 
 /// What an operation of a patch would have written.
@@ -116,68 +113,23 @@ pub(crate) enum Misfit {
     },
 }
 
+impl Condition {
+    /// That of a patch.
+    pub(super) fn of(patch: &Part<'_>) -> Self {
+        let enabled_if = patch.field("enabledIf");
+        Condition {
+            patch: patch_name(patch).to_owned(),
+            text: enabled_if.text().to_owned(),
+            stand: enabled_if.stand(),
+            variables: in_template(enabled_if.text()),
+        }
+    }
+}
+
 impl History {
     /// Keeps what a write took away.
     pub(super) fn lose(&mut self, write: usize, operation: &Part<'_>, taken: Option<(Value, Leaving)>) {
         let stand = || operation.field("path").stand();
         self.lost.extend(taken.map(|(value, (path, origins))| Lost { write, stand: stand(), path, value, origins }));
     }
-}
-
-/// Records for each template what a patch does not do to it.
-pub(super) fn record(patch: &Part<'_>, items: &mut [Item<'_>], scopes: &[Scope], budget: &Budget) {
-    let enabled_if = patch.field("enabledIf");
-    let own = || Condition {
-        patch: name(patch).to_owned(),
-        text: enabled_if.text().to_owned(),
-        stand: enabled_if.stand(),
-        variables: in_template(enabled_if.text()),
-    };
-    for item in items.iter_mut().filter(|item| item.history.is_some()) {
-        let scope = &scopes[item.scope];
-        let mut found = History::default();
-        for definition in definitions(patch) {
-            let misfit = item.misfit(&definition.field("selector"));
-            let (reason, stand) = match misfit {
-                Some((misfit, part)) => (Reason::Selector(misfit), part.stand()),
-                None => match condition(&enabled_if, scope, budget) {
-                    Ok(Value::Bool(true)) if enabled_if.is_there() => {
-                        found.conditions.push(own());
-                        continue;
-                    }
-                    Ok(Value::Bool(true)) | Err(_) => continue,
-                    Ok(gave) => (Reason::Disabled { condition: Box::new(own()), gave }, enabled_if.stand()),
-                },
-            };
-            let writes = unwritten(&definition, scope, budget);
-            found.untaken.push(Untaken { patch: name(patch).to_owned(), reason, stand, writes });
-        }
-        found.conditions.truncate(1);
-        if let Some(history) = &mut item.history {
-            history.untaken.append(&mut found.untaken);
-            history.conditions.append(&mut found.conditions);
-        }
-    }
-}
-
-/// Records for each template that a runtime extension has a patch for it, or not.
-pub(super) fn record_external(patch: &Part<'_>, items: &mut [Item<'_>]) {
-    for history in items.iter_mut().filter_map(|item| item.history.as_mut()) {
-        let stand = patch.field("external").stand();
-        history.untaken.push(Untaken { patch: name(patch).to_owned(), reason: Reason::External, stand, writes: Vec::new() });
-    }
-}
-
-/// What a definition would write, as far as it has a value and the run may hold it.
-fn unwritten(definition: &Part<'_>, scope: &Scope, budget: &Budget) -> Vec<Unwritten> {
-    let mut found = Vec::new();
-    for operation in definition.field("jsonPatches").items().filter(|operation| operation.field("op").text() != "remove") {
-        let Ok(value) = value(&operation, scope, budget) else { continue };
-        if pay(budget, weight(&value)).is_err() {
-            break;
-        }
-        let path = operation.field("path");
-        found.push(Unwritten { path: path.text().to_owned(), value, stand: path.stand() });
-    }
-    found
 }

@@ -29,6 +29,7 @@ mod plan;
 mod refused;
 mod scope;
 mod state;
+mod untaken;
 mod usage;
 mod values;
 mod variables;

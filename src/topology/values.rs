@@ -50,6 +50,9 @@ impl Failure {
     }
 }
 
+/// An operation of a patch with its value, and the part of the class that it is.
+pub(super) type Ready<'o> = (Part<'o>, Value);
+
 /// What `enabledIf` of a patch gives for a template: the patch is on with `true`, and with nothing else. Without `enabledIf` it is on.
 ///
 /// # Errors

@@ -13,6 +13,7 @@ mod api;
 mod bad_provider;
 mod bounds;
 mod bring_your_own;
+mod bug_reports;
 mod circles;
 mod cli;
 mod clusterctl;

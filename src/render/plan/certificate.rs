@@ -1,7 +1,6 @@
 //! The certificates of a cluster: their Secrets, their files on the node, and when they must be there.
 
 use super::node_plan::PlannedFile;
-use super::planner::Pairs;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ClusterConfiguration, ExternalEtcd};
 use crate::diag::{Diagnostic, Remedy, Setting, rules};
@@ -85,6 +84,9 @@ pub(crate) struct KeyPair {
     /// Whether it is a dummy.
     pub(crate) is_stand_in: bool,
 }
+
+/// Certificates with their key pairs and paths.
+pub(crate) type Pairs = Vec<(Purpose, KeyPair, [String; 2])>;
 
 /// The certificates of a control-plane node, in the order in which the provider looks them up.
 pub(crate) fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Certificate> {

@@ -1,10 +1,11 @@
 //! What kubeadm is given: its documents, completed from Cluster and Machine.
 
+use super::certificate::Pairs;
 use super::discovery::{self, Sources};
 use super::kubeadm::{self, ClusterValues, Durations, KubeadmApi};
 use super::legacy::Legacy;
 use super::node_plan::{Kubeadm, PlannedFile, RetryJoin};
-use super::planner::{Pairs, Planner};
+use super::planner::Planner;
 use crate::api::node::Taint;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};

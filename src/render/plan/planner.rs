@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use super::certificate::{self, KeyPair, Lookup, Purpose};
+use super::certificate::{self, Lookup, Pairs};
 use super::content::Contents;
 use super::kubeadm::{self, KubeadmApi};
 use super::legacy::Legacy;
@@ -38,9 +38,6 @@ pub(crate) struct Planner<'a> {
     pub(crate) request: &'a Request,
     pub(crate) surroundings: Surroundings<'a>,
 }
-
-/// Certificates with their key pairs and paths.
-pub(crate) type Pairs = Vec<(Purpose, KeyPair, [String; 2])>;
 
 impl Planner<'_> {
     /// The plan; what is missing is in the notes.
