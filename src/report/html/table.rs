@@ -73,7 +73,7 @@ fn body(html: &mut Html, cell: &Cell, column: &Column, is_header: bool) {
     let class = column.is_number.then_some(("class", "number"));
     let attributes: Vec<_> = scope.into_iter().chain(class).collect();
     html.element(tag, &attributes, |html| match cell {
-        Cell::Text(text) => html.text(text),
+        Cell::Text(text) => html.sentence(text),
         Cell::Code(text) => html.leaf("code", "", text),
         Cell::Number(number) => html.text(&grouped(*number)),
         Cell::Share(percent) => share(html, *percent),

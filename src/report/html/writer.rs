@@ -138,7 +138,7 @@ impl Html {
 
     /// A word with a weight.
     pub(crate) fn badge(&mut self, tone: Tone, text: &str) {
-        self.element("span", &[("class", &format!("badge {}", tone.class()))], |html| html.text(text));
+        self.element("span", &[("class", &format!("badge {}", tone.class()))], |html| html.sentence(text));
     }
 
     /// Lines of code, which scroll by themselves where they are too long, with a name for those who do not see them.

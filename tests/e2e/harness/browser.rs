@@ -1,6 +1,6 @@
 //! A headless Chromium, driven through chromedriver on loopback (W3C WebDriver, and Chromium's own commands for what WebDriver lacks).
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -103,25 +103,33 @@ pub(crate) fn address(file: &Path) -> String {
 
 /// One request of WebDriver, and the value of its answer.
 fn call(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-    let exchange = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_read_timeout(Some(SOON))?;
-        let body = body.to_string();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        stream.write_all(format!("{head}{body}").as_bytes())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    };
-    let answer = exchange().map_err(|error| error.to_string())?;
-    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).ok_or_else(|| format!("no answer of HTTP: {answer}"))?;
-    let value: Value = serde_json::from_str(body).map_err(|error| format!("{error}: {body}"))?;
-    let value = value["value"].clone();
+    let answer = exchange(port, method, path, &body.to_string()).map_err(|error| error.to_string())?;
+    let answer: Value = serde_json::from_slice(&answer).map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&answer)))?;
+    let value = answer["value"].clone();
     match value.get("error") {
         Some(error) => Err(format!("{error}: {}", value["message"])),
         None => Ok(value),
     }
+}
+
+/// The body of the answer to a request. The driver keeps its side open, so that the length is what counts.
+fn exchange(port: u16, method: &str, path: &str, body: &str) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(SOON))?;
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all(format!("{head}{body}").as_bytes())?;
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        match line.trim_end().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.trim().parse().unwrap_or(0),
+            None if line.trim_end().is_empty() => break,
+            _ => {}
+        }
+    }
+    let mut answer = vec![0; length];
+    reader.read_exact(&mut answer)?;
+    Ok(answer)
 }

@@ -33,7 +33,7 @@ fn pages(folder: &Path) -> Vec<Made> {
             "inspect",
             vec!["inspect".into(), example("user-data.txt"), "--log".into(), example("cloud-init-output.log"), "--show-secrets".into()],
         ),
-        ("inspect-ignition", vec!["inspect".into(), vector("ignition-butane-merge/expected.ignition.json")]),
+        ("inspect-ignition", vec!["inspect".into(), vector("main-ign-full-init/expected.ignition.json")]),
         ("inspect-hostile", vec!["inspect".into(), hostile.display().to_string()]),
         ("render", vec!["render".into(), "--all".into(), example("topology/harbour.yaml"), example("worker.yaml")]),
         ("render-refused", vec!["render".into(), "--all".into(), refused.display().to_string()]),
@@ -122,7 +122,7 @@ pub(crate) fn the_checks_see_what_is_wrong(context: &Context) {
     let browser = Browser::start(context.folder());
     let file = context.folder().join("wrong.html");
     let page = "<!DOCTYPE html><html><head><style>:focus { outline: none } @media print { details { display: none } }</style></head><body>\
-                <p style='color: #999; background: #fff'>pale</p><div style='width: 900px'>wide</div><h1></h1><a href='#x'></a><table><tr><td>1</table>\
+                <p style='color: #999; background: #fff'>pale</p><div style='width: 900px'>wide</div><h1></h1><a href='#x'></a><table><tr><th>h<td>1</table>\
                 <details><summary>s</summary><pre>folded</pre></details><img src='http://127.0.0.1:9/x.png'><script>console.error('said')</script></body></html>";
     std::fs::write(&file, page).unwrap();
     let told = requests(&browser, &file).join("\n");
