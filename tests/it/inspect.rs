@@ -295,6 +295,13 @@ fn hostile_data_neither_panics_nor_hangs() {
         (0..=255).collect(),
         format!("#cloud-config\nruncmd:\n{}", "- a || true\n".repeat(20_000)).into_bytes(),
         format!("#cloud-config\nruncmd: [\"{}\"]\n", "f() { ".repeat(20_000)).into_bytes(),
+        format!(
+            "#cloud-config\nruncmd:\n{}{}",
+            "- if a; then\n".repeat(4_500),
+            "- touch /run/cluster-api/bootstrap-success.complete\n".repeat(4_500)
+        )
+        .into_bytes(),
+        format!("#cloud-config\nruncmd: [\"{}\"]\n", "( { a || ".repeat(20_000)).into_bytes(),
         b"{\"ignition\":{\"version\":\"3.4.0\"},\"storage\":{\"files\":[{\"path\":7,\"mode\":99999999999,\"contents\":[]}]},\"systemd\":[]}".to_vec(),
     ];
     for bytes in data {
