@@ -1,5 +1,7 @@
 //! `inspect FILE`.
 
+use std::path::Path;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,13 +71,15 @@ impl Run for Arguments {
         let now = self.now()?;
         let (name, bytes) = match self.file.as_str() {
             "-" => (STDIN_NAME.to_owned(), input::read_stdin(&mut context.stdio.stdin, Limits::default())?),
+            file if files::is_folder(Path::new(file)) => (file.to_owned(), Vec::new()),
             file => (file.to_owned(), files::read_file(file, Limits::default())?),
         };
         let log = self.log.as_deref().map(|log| files::read_file(log, Limits::default())).transpose()?;
         let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let log_named = self.log.as_deref().zip(log.as_deref());
         let inspecting = Inspecting { name: &name, bytes: &bytes, log: log_named, now, show_secrets: self.show_secrets };
-        let (inspected, mut report, texts) = inspect::run(&inspecting, &context.budget);
+        let is_folder = self.file != "-" && files::is_folder(Path::new(&self.file));
+        let (inspected, mut report, texts) = if is_folder { inspect::folder(&name) } else { inspect::run(&inspecting, &context.budget) };
         let mut sources = Sources::new();
         texts.iter().cloned().for_each(|text| sources.add_unseen(text));
         sources.add_unseen(Source::new(name.as_str(), String::from_utf8_lossy(&bytes).into_owned()));

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::Inspection;
+use super::Machine;
 use super::certificates::{self, Certificate};
 use super::content::token_ids;
 use super::findings::{
     CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
 };
+use super::merge;
 use super::scripts;
 use super::shell::{Reading, WHOLE};
 use super::step::{Action, Document, Failure, Form, Step};
 use crate::api::time::Timestamp;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Place, Report};
 use crate::text::source::Source;
 
 /// Seconds in which a certificate that ends is worth a word: thirty days.
@@ -46,27 +47,49 @@ pub(crate) struct FoundCertificate {
     pub(crate) expired: bool,
 }
 
+/// Looks at the documents of a machine.
+pub(super) fn machine(
+    name: &str,
+    machine: Machine,
+    documents: &mut [Document],
+    texts: &[Source],
+    now: Timestamp,
+    report: &mut Report,
+) -> Machine {
+    merge::replaced(documents, texts, report);
+    let mut judging = Judging { machine, report };
+    for (document, source) in documents.iter().zip(texts) {
+        self::document(document, source, now, &mut judging);
+    }
+    whole(name, documents, &mut judging);
+    judging.machine
+}
+
+/// A machine that is looked at.
+struct Judging<'r> {
+    machine: Machine,
+    report: &'r mut Report,
+}
+
 /// Looks at a document.
-pub(super) fn document(document: &Document, source: &Source, now: Timestamp, inspection: &mut Inspection) {
-    swallowed(document, source, inspection);
-    files_twice(document, source, inspection);
-    jinja(document, source, inspection);
+fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut Judging<'_>) {
+    swallowed(document, source, judging);
+    files_twice(document, source, judging);
+    jinja(document, source, judging);
     for step in document.steps.iter().filter(|step| step.runs()) {
-        sentinel(document, step, source, inspection);
+        sentinel(document, step, source, judging);
         let finding = scripts::of_step(document, step, source);
         let is_placed = |finding: &Diagnostic| finding.place.file.is_some();
-        inspection
-            .report
-            .extend(finding.map(|finding| if is_placed(&finding) { finding } else { finding.at(place(document, step, source)) }));
+        judging.report.extend(finding.map(|finding| if is_placed(&finding) { finding } else { finding.at(place(document, step, source)) }));
         match &step.action {
-            Action::Command(command) => token_ids(command.expose(), &mut inspection.tokens),
+            Action::Command(command) => token_ids(command.expose(), &mut judging.machine.tokens),
             Action::File(file) => {
                 let Some(content) = &file.content else { continue };
                 if let Ok(text) = std::str::from_utf8(content.expose()) {
-                    token_ids(text, &mut inspection.tokens);
+                    token_ids(text, &mut judging.machine.tokens);
                 }
                 for certificate in certificates::of_file(content.expose()) {
-                    expiry(&file.path, certificate, step, source, now, inspection);
+                    expiry(&file.path, certificate, step, source, now, judging);
                 }
             }
             Action::Other(_) => {}
@@ -75,16 +98,16 @@ pub(super) fn document(document: &Document, source: &Source, now: Timestamp, ins
 }
 
 /// Looks at all documents together.
-pub(super) fn whole(name: &str, inspection: &mut Inspection) {
+fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
     let is_read = |document: &Document| !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty();
-    let has_further = inspection.documents.iter().any(|document| matches!(document.form, Form::Include))
-        || inspection.documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
-    if inspection.sentinel.is_none() && !has_further && inspection.documents.iter().any(is_read) {
+    let has_further = documents.iter().any(|document| matches!(document.form, Form::Include))
+        || documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
+    if judging.machine.sentinel.is_none() && !has_further && documents.iter().any(is_read) {
         let message = "nothing writes /run/cluster-api/bootstrap-success.complete";
         let finding = Diagnostic::of(&SENTINEL_MISSING, message).at(Place::file(name));
         let finding = finding
             .note("Cluster API's contract asks for the file, and providers that wait for it take the machine for one that never came up");
-        inspection
+        judging
             .report
             .push(finding.help("add `&& echo success > /run/cluster-api/bootstrap-success.complete` behind the command that joins"));
     }
@@ -98,7 +121,7 @@ fn place(document: &Document, step: &Step, source: &Source) -> Place {
     }
 }
 
-fn swallowed(document: &Document, source: &Source, inspection: &mut Inspection) {
+fn swallowed(document: &Document, source: &Source, judging: &mut Judging<'_>) {
     let hidden = document.steps.iter().filter_map(|step| match step.failure {
         Failure::Swallowed(how) => Some((step, how)),
         _ => None,
@@ -106,11 +129,11 @@ fn swallowed(document: &Document, source: &Source, inspection: &mut Inspection) 
     for (step, how) in hidden.take(MOST) {
         let finding = Diagnostic::of(&FAILURE_SWALLOWED, format!("nobody sees when {} fails: {how}", step.by));
         let finding = finding.at(place(document, step, source));
-        inspection.report.push(finding.help("leave it so if the machine is sound without it; else let the command fail"));
+        judging.report.push(finding.help("leave it so if the machine is sound without it; else let the command fail"));
     }
 }
 
-fn files_twice(document: &Document, source: &Source, inspection: &mut Inspection) {
+fn files_twice(document: &Document, source: &Source, judging: &mut Judging<'_>) {
     let mut known: BTreeMap<&str, &Step> = BTreeMap::new();
     let mut told = 0;
     for step in document.steps.iter().filter(|step| step.runs()) {
@@ -120,13 +143,13 @@ fn files_twice(document: &Document, source: &Source, inspection: &mut Inspection
             told += 1;
             let message = format!("{} writes {} over what {} wrote", step.by, file.path, earlier.by);
             let finding = Diagnostic::of(&FILE_TWICE, message).at(place(document, step, source));
-            inspection.report.push(finding.help("remove one of the two, or set `append: true`"));
+            judging.report.push(finding.help("remove one of the two, or set `append: true`"));
         }
     }
 }
 
 /// Jinja in a document without its header reaches the node as it stands.
-fn jinja(document: &Document, source: &Source, inspection: &mut Inspection) {
+fn jinja(document: &Document, source: &Source, judging: &mut Judging<'_>) {
     if document.has_jinja || document.form != Form::CloudConfig {
         return;
     }
@@ -134,13 +157,13 @@ fn jinja(document: &Document, source: &Source, inspection: &mut Inspection) {
     if let Some(at) = asks.iter().filter_map(|ask| source.text().find(ask)).min() {
         let message = "the document asks for instance data, and its first line is not `## template: jinja`";
         let finding = Diagnostic::of(&JINJA_UNREAD, message).at(source.place_at(at..at + 2));
-        inspection.report.push(finding.help("make `## template: jinja` the first line, or expect the braces on the node"));
+        judging.report.push(finding.help("make `## template: jinja` the first line, or expect the braces on the node"));
     }
 }
 
 /// The step that writes the sentinel; the first of several counts.
-fn sentinel(document: &Document, step: &Step, source: &Source, inspection: &mut Inspection) {
-    if inspection.sentinel.is_some() {
+fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Judging<'_>) {
+    if judging.machine.sentinel.is_some() {
         return;
     }
     let (by, conditional) = match &step.action {
@@ -155,21 +178,21 @@ fn sentinel(document: &Document, step: &Step, source: &Source, inspection: &mut 
     if !conditional {
         let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
         let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
-        inspection.report.push(finding.help("write it behind `&&`, or begin the script with `set -e`"));
+        judging.report.push(finding.help("write it behind `&&`, or begin the script with `set -e`"));
     }
-    inspection.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
+    judging.machine.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
 }
 
-fn expiry(file: &str, certificate: Certificate, step: &Step, source: &Source, now: Timestamp, inspection: &mut Inspection) {
+fn expiry(file: &str, certificate: Certificate, step: &Step, source: &Source, now: Timestamp, judging: &mut Judging<'_>) {
     let left = certificate.until.map(|until| until.as_second() - now.as_second());
     let expired = left.is_some_and(|left| left < 0);
     if let Some(until) = certificate.not_after.as_ref().filter(|_| left.is_some_and(|left| left < SOON)) {
         let rule = if expired { &CERTIFICATE_EXPIRED } else { &CERTIFICATE_EXPIRING };
         let message = format!("the certificate of {} in {file} is valid until {until}", certificate.subject);
         let finding = Diagnostic::of(rule, message).at(source.place_at(step.at..step.at));
-        inspection.report.push(finding.help("renew the Secret that it comes from, and let the provider write new data"));
+        judging.report.push(finding.help("renew the Secret that it comes from, and let the provider write new data"));
     }
-    if inspection.certificates.len() < MOST_CERTIFICATES {
-        inspection.certificates.push(FoundCertificate { file: file.to_owned(), certificate, expired });
+    if judging.machine.certificates.len() < MOST_CERTIFICATES {
+        judging.machine.certificates.push(FoundCertificate { file: file.to_owned(), certificate, expired });
     }
 }

@@ -1,5 +1,6 @@
 //! What bootstrap data is packed in: a Secret's manifest, base64, gzip, MIME, each in any other.
 
+use super::beginning;
 use super::content::{MOST_UNPACKED, unpacked};
 use super::findings::{DATA_UNREADABLE, DOCUMENT_INVALID};
 use super::mime;
@@ -10,6 +11,7 @@ use crate::objects::{Object, Pool};
 use crate::text::budget::Budget;
 use crate::text::go::base64;
 use crate::text::source::Source;
+use crate::text::yaml;
 
 /// The most layers around a document.
 const DEEPEST: usize = 8;
@@ -32,6 +34,15 @@ pub(super) struct Unpacked {
     pub(super) packing: Vec<String>,
     /// What its part of a message says that it is.
     pub(super) declared: Option<Form>,
+    /// Whose it is: an index into the machines.
+    pub(super) machine: usize,
+}
+
+impl Unpacked {
+    /// Whether it is one of several that cloud-init gets together, and passes over when it does not know it.
+    pub(super) fn is_part(&self) -> bool {
+        self.packing.iter().any(|layer| layer.starts_with("MIME part") || layer.starts_with("archive part"))
+    }
 }
 
 /// A Secret that held bootstrap data.
@@ -52,6 +63,8 @@ pub(super) struct Peeled {
     pub(super) documents: Vec<Unpacked>,
     /// The Secrets.
     pub(super) secrets: Vec<SecretFacts>,
+    /// The names of the machines: each Secret is the data of one, and so is what no Secret holds.
+    pub(super) machines: Vec<String>,
     /// What could not be taken off.
     pub(super) report: Report,
 }
@@ -62,6 +75,7 @@ struct Packed {
     packing: Vec<String>,
     bytes: Vec<u8>,
     declared: Option<Form>,
+    machine: usize,
 }
 
 impl Packed {
@@ -69,15 +83,15 @@ impl Packed {
     fn inner(&self, layer: String, bytes: Vec<u8>) -> Packed {
         let name = format!("{} ({layer})", self.name);
         let packing = self.packing.iter().cloned().chain([layer]).collect();
-        Packed { name, packing, bytes, declared: self.declared.clone() }
+        Packed { name, packing, bytes, declared: self.declared.clone(), machine: self.machine }
     }
 }
 
 /// Takes all layers off. All of them together give at most 64 MiB.
 pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
-    let mut peeled = Peeled::default();
+    let mut peeled = Peeled { machines: vec![name.to_owned()], ..Peeled::default() };
     let mut left = MOST_IN_ALL;
-    let mut stack = vec![Packed { name: name.to_owned(), packing: Vec::new(), bytes: bytes.to_vec(), declared: None }];
+    let mut stack = vec![Packed { name: name.to_owned(), packing: Vec::new(), bytes: bytes.to_vec(), declared: None, machine: 0 }];
     while let Some(packed) = stack.pop() {
         let too_much = packed.packing.len() > DEEPEST || packed.bytes.len() > left || peeled.documents.len() >= MOST_DOCUMENTS;
         if too_much {
@@ -103,7 +117,8 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
         return match unpacked(&packed.bytes) {
             Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
             Err(fault) => {
-                peeled.report.push(unreadable(format!("it begins as gzip and is {fault}"), &packed.name));
+                let finding = unreadable(format!("it begins as gzip and is {fault}"), &packed.name);
+                peeled.report.push(finding.help("copy it again, to its end and as bytes; kubectl prints it in base64"));
                 Vec::new()
             }
         };
@@ -119,20 +134,22 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
             text
         }
     };
+    if packed.declared.is_none() && is_manifest(&text) {
+        return of_secrets(&packed, &text, peeled, budget);
+    }
+    if mime::is_message(&text) {
+        return of_message(&packed, &text, peeled);
+    }
     if packed.declared.is_none() {
-        if is_manifest(&text) {
-            return of_secrets(&packed, &text, peeled, budget);
-        }
-        if mime::is_message(&text) {
-            return of_message(&packed, &text, peeled);
-        }
         if let Some(bytes) = from_base64(&text) {
             return vec![packed.inner("base64".to_owned(), bytes)];
         }
-    } else if mime::is_message(&text) {
-        return of_message(&packed, &text, peeled);
+        if beginning::of(&text).is_archive {
+            return of_archive(&packed, text, peeled, budget);
+        }
     }
-    peeled.documents.push(Unpacked { source: Source::new(packed.name, text), packing: packed.packing, declared: packed.declared });
+    let Packed { name, packing, declared, machine, .. } = packed;
+    peeled.documents.push(Unpacked { source: Source::new(name, text), packing, declared, machine });
     Vec::new()
 }
 
@@ -166,7 +183,10 @@ fn of_secrets(packed: &Packed, text: &str, peeled: &mut Peeled, budget: &Budget)
         };
         let layer = format!("Secret {}, {key}", secret.name());
         match value {
-            Ok(bytes) => found.push(packed.inner(layer, bytes)),
+            Ok(bytes) => {
+                let machine = peeled.machine_of(packed, found.is_empty(), secret);
+                found.push(Packed { machine, ..packed.inner(layer, bytes) });
+            }
             Err(at) => {
                 let place = secret.place(&crate::diag::FieldPath::root().field("data").field(key));
                 let finding = Diagnostic::of(&DATA_UNREADABLE, format!("data.{key} is no base64 from its byte {at} on")).at(place);
@@ -178,6 +198,23 @@ fn of_secrets(packed: &Packed, text: &str, peeled: &mut Peeled, budget: &Budget)
         peeled.secrets.push(SecretFacts { name: format!("{}/{}", secret.namespace_or_default(), secret.name()), format, created });
     }
     found
+}
+
+impl Peeled {
+    /// The machine of a Secret: of the first that a manifest holds it is that of the manifest.
+    fn machine_of(&mut self, packed: &Packed, is_first: bool, secret: &Object) -> usize {
+        let name = format!("{}/{}", secret.namespace_or_default(), secret.name());
+        match is_first {
+            true => {
+                self.machines[packed.machine] = name;
+                packed.machine
+            }
+            false => {
+                self.machines.push(name);
+                self.machines.len() - 1
+            }
+        }
+    }
 }
 
 /// What a key of a Secret holds: as text, or in base64.
@@ -210,7 +247,7 @@ fn of_message(packed: &Packed, text: &str, peeled: &mut Peeled) -> Vec<Packed> {
             // One that is a message again would never end.
             Ok(bytes) if bytes.len() < text.len() || !part.content_type.starts_with("multipart/") => {
                 let mut inner = packed.inner(layer, bytes);
-                inner.declared = declared(&part.content_type);
+                inner.declared = declared(&part.content_type, &inner.bytes);
                 found.push(inner);
             }
             Ok(_) => peeled.report.push(unreadable("the MIME message has no part", &packed.name)),
@@ -220,27 +257,77 @@ fn of_message(packed: &Packed, text: &str, peeled: &mut Peeled) -> Vec<Packed> {
     found
 }
 
-/// What a part says that it is, when cloud-init takes its word for it (`INCLUSION_TYPES_MAP`).
-fn declared(content_type: &str) -> Option<Form> {
+/// The documents of an archive (`_explode_archive`): texts, or maps with `content` and `type`; what has no type and no beginning is
+/// cloud-config.
+fn of_archive(packed: &Packed, text: String, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
+    let source = Source::new(packed.name.as_str(), text);
+    let parsed = yaml::values(&source, budget);
+    peeled.report.extend(parsed.report);
+    let entries = parsed.documents.into_iter().next().and_then(|document| document.value.as_array().cloned()).unwrap_or_default();
+    let mut found = Vec::new();
+    for (index, entry) in entries.iter().enumerate().take(MOST_DOCUMENTS) {
+        let Some(content) = entry.as_str().or_else(|| entry["content"].as_str()) else { continue };
+        let kind = entry["type"].as_str().unwrap_or("text/plain");
+        let mut inner = packed.inner(format!("archive part {}, {kind}", index + 1), content.as_bytes().to_vec());
+        let by_type = declared(kind, content.as_bytes());
+        inner.declared =
+            by_type.or_else(|| Some(beginning::of(content).form).filter(|form| *form == Form::Other).map(|_| Form::CloudConfig));
+        found.push(inner);
+    }
+    if found.is_empty() {
+        let finding = Diagnostic::of(&DOCUMENT_INVALID, "the archive has no part: it is a list of texts, or of maps with `content`");
+        peeled.report.push(finding.at(source.place()).help("write each part as an item of the list"));
+    }
+    found
+}
+
+/// What a part says that it is, when cloud-init takes its word for it (`user_data.py`, `_process_msg`): of plain text the beginning tells, of a
+/// script the beginning first. What no handler knows is passed over.
+fn declared(content_type: &str, body: &[u8]) -> Option<Form> {
     match content_type {
         "text/cloud-config" | "text/jinja2" => Some(Form::CloudConfig),
         "text/cloud-boothook" => Some(Form::Boothook),
         "text/x-include-url" | "text/x-include-once-url" => Some(Form::Include),
+        "text/x-shellscript" if is_known(body) => None,
         _ if content_type.starts_with("text/x-shellscript") => Some(Form::Script),
-        _ => None,
+        "text/plain" | "text/x-not-multipart" | "text/cloud-config-archive" => None,
+        _ if content_type.starts_with("multipart/") || PACKED.contains(&content_type) => None,
+        _ => Some(Form::Other),
     }
+}
+
+/// Types of parts that cloud-init unpacks (`DECOMP_TYPES`).
+const PACKED: [&str; 8] = [
+    "application/gzip",
+    "application/gzip-compressed",
+    "application/gzipped",
+    "application/x-compress",
+    "application/x-compressed",
+    "application/x-gunzip",
+    "application/x-gzip",
+    "application/x-gzip-compressed",
+];
+
+/// Whether cloud-init knows a document by its beginning.
+fn is_known(body: &[u8]) -> bool {
+    let known = beginning::of(&String::from_utf8_lossy(body));
+    known.is_archive || known.has_jinja || !matches!(known.form, Form::Other | Form::Ignition(_))
 }
 
 /// What base64 holds, if it holds something that bootstrap data can be.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
-    const BEGINNINGS: [&[u8]; 9] =
-        [&[0x1f, 0x8b], b"#cloud-config", b"## template", b"#!", b"#include", b"#cloud-boothook", b"{", b"Content-Type", b"MIME-Version"];
     let compact: String = text.split_ascii_whitespace().collect();
     let is_base64 = compact.len() >= 8 && compact.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     let bytes = is_base64.then(|| base64::decode(&compact).ok()).flatten()?;
     // What is base64 again is read on; what is not recognised then stays as it is.
     let again = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\n\r".contains(byte)) && bytes.len() >= 8;
-    (again || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))).then_some(bytes)
+    (again || begins_as_data(&bytes)).then_some(bytes)
+}
+
+/// Whether bytes begin as bootstrap data does, packed or not.
+pub(super) fn begins_as_data(bytes: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 5] = [&[0x1f, 0x8b], b"## template", b"{", b"Content-Type", b"MIME-Version"];
+    BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning)) || is_known(&bytes[..bytes.len().min(256)])
 }
 
 #[cfg(test)]

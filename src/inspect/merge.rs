@@ -69,7 +69,7 @@ mod tests {
     fn parts_that_say_how_to_merge_or_have_other_keys_replace_nothing() {
         for second in ["#cloud-config\nmerge_how: list(append)\nruncmd: [b]\n", "#cloud-config\nlocale: C\n", "#!/bin/sh\nruncmd: b\n"] {
             let found = read(second);
-            assert!(found.sentinel.is_some() && found.report.is_empty(), "{second}: {:?}", found.report);
+            assert!(found.machines[0].sentinel.is_some() && found.report.is_empty(), "{second}: {:?}", found.report);
         }
     }
 }

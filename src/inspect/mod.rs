@@ -6,10 +6,12 @@
 //!
 //! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `objects::secrets` cleans what is shown.
 
+mod beginning;
 mod certificates;
 mod cloud_config;
 pub(crate) mod content;
 pub(crate) mod findings;
+mod foreign;
 mod ignition;
 mod judge;
 mod known_errors;
@@ -24,6 +26,7 @@ mod shell;
 pub(crate) mod step;
 
 pub(crate) use cloud_config::JINJA_FIRST;
+pub(crate) use foreign::of_folder;
 pub(crate) use judge::{FoundCertificate, Sentinel};
 pub(crate) use layers::SecretFacts;
 
@@ -38,20 +41,29 @@ use step::{Action, Document, Failure, Form, Step};
 /// What bootstrap data holds.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
-    /// The documents, in their order.
+    /// The documents, in their order, those of one machine together.
     pub(crate) documents: Vec<Document>,
     /// The Secrets that held them.
     pub(crate) secrets: Vec<SecretFacts>,
+    /// Whose they are.
+    pub(crate) machines: Vec<Machine>,
+    /// What is wrong.
+    pub(crate) report: Report,
+    /// The texts of the documents, whose secrets no finding may show.
+    pub(crate) texts: Vec<Source>,
+}
+
+/// What the documents of one machine come to together.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    /// The Secret, as `namespace/name`, or the name of the data.
+    pub(crate) name: String,
     /// Who writes the file by which Cluster API knows that the machine came up.
     pub(crate) sentinel: Option<Sentinel>,
     /// The ids of bootstrap tokens.
     pub(crate) tokens: Vec<String>,
     /// The certificates.
     pub(crate) certificates: Vec<FoundCertificate>,
-    /// What is wrong.
-    pub(crate) report: Report,
-    /// The texts of the documents, whose secrets no finding may show.
-    pub(crate) texts: Vec<Source>,
 }
 
 /// The most steps that are made of all documents of a run.
@@ -62,40 +74,51 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
     let peeled = layers::peel(name, bytes, budget);
     let mut inspection = Inspection { secrets: peeled.secrets, report: peeled.report, ..Inspection::default() };
     let mut left = MOST_STEPS;
+    let mut is_cut = false;
     let mut documents: Vec<Document> = Vec::with_capacity(peeled.documents.len());
     for unpacked in &peeled.documents {
-        let document = read(unpacked, left, budget, &mut inspection.report);
+        // One more than there may be tells that there are more.
+        let mut document = read(unpacked, left + 1, budget, &mut inspection.report);
+        is_cut |= document.steps.len() > left;
+        document.steps.truncate(left);
         left -= document.steps.len();
         documents.push(document);
     }
     let texts: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
-    merge::replaced(&mut documents, &texts, &mut inspection.report);
-    for (document, source) in documents.iter().zip(&texts) {
-        judge::document(document, source, now, &mut inspection);
+    let is_alone = peeled.machines.len() == 1;
+    for (at, machine) in peeled.machines.into_iter().enumerate() {
+        let first = documents.partition_point(|document| document.machine < at);
+        let behind = documents.partition_point(|document| document.machine <= at);
+        let name = texts.get(first).filter(|_| !is_alone).map_or(name, |text| text.name().as_ref());
+        let machine = Machine { name: machine, ..Machine::default() };
+        inspection.machines.push(judge::machine(
+            name,
+            machine,
+            &mut documents[first..behind],
+            &texts[first..behind],
+            now,
+            &mut inspection.report,
+        ));
     }
-    if let Some(source) = texts.first().filter(|_| left == 0) {
-        let message = format!("the documents have {MOST_STEPS} steps or more, and those behind are not looked at");
+    if let Some(source) = texts.first().filter(|_| is_cut) {
+        let message = format!("the documents have more than {MOST_STEPS} steps, and those behind are not looked at");
         let finding = Diagnostic::of(&findings::STEPS_CUT, message).at(source.place());
         inspection.report.push(finding.help("inspect the parts one by one"));
     }
     (inspection.documents, inspection.texts) = (documents, texts);
-    judge::whole(name, &mut inspection);
     budget.tell(&mut inspection.report);
     inspection
 }
-
-/// The first line that makes cloud-init take a document for a template.
-const JINJA: &str = "## template:";
 
 /// Reads a document, of which at most so many steps are made.
 fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) -> Document {
     let source = &unpacked.source;
     let text = source.text();
-    let has_jinja = text.starts_with(JINJA);
-    let body = if has_jinja { text.split_once('\n').map_or("", |(_, body)| body) } else { text };
-    let form = unpacked.declared.clone().unwrap_or_else(|| form_of(body));
+    let beginning = beginning::of(text);
+    let form = unpacked.declared.clone().unwrap_or(beginning.form);
     let packing = unpacked.packing.clone();
-    let mut document = Document { packing, form: form.clone(), has_jinja, ..Document::of(source.name(), text) };
+    let has_jinja = beginning.has_jinja;
+    let mut document = Document { packing, form: form.clone(), has_jinja, machine: unpacked.machine, ..Document::of(source.name(), text) };
     match form {
         Form::CloudConfig => cloud_config::read(source, &mut document, most, budget, report),
         Form::Ignition(_) => {
@@ -104,7 +127,8 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
             document.form = Form::Ignition(version);
         }
         Form::Script => document.steps = vec![script("final", "scripts_user", text, Failure::Reported)],
-        Form::Boothook => document.steps = vec![script("init", "boothook", text, Failure::GoesOn)],
+        Form::Boothook => document.steps = vec![script("init", "boothook", boothook(text), Failure::GoesOn)],
+        Form::Other if unpacked.declared.is_none() && !unpacked.is_part() => report.push(foreign::finding(source)),
         Form::Include | Form::Other => {
             let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(&document.form)).at(source.place());
             report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
@@ -114,26 +138,15 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
     document
 }
 
+/// A boothook as cloud-init writes it, without the line that names it (`boot_hook.py`).
+fn boothook(text: &str) -> &str {
+    text.strip_prefix("#cloud-boothook").unwrap_or(text).trim_start()
+}
+
 fn unread(form: &Form) -> &'static str {
     match form {
         Form::Include => "the document names addresses from which cloud-init fetches others, which are not looked at",
         _ => "the document begins as none that cloud-init or Ignition reads",
-    }
-}
-
-/// What a document is, as cloud-init tells by its beginning (`INCLUSION_TYPES_MAP`).
-fn form_of(body: &str) -> Form {
-    let body = body.trim_start_matches('\u{feff}');
-    match () {
-        () if body.starts_with("#cloud-boothook") => Form::Boothook,
-        () if body.starts_with("#cloud-config-archive") || body.starts_with("#cloud-config-jsonp") || body.starts_with("#part-handler") => {
-            Form::Other
-        }
-        () if body.starts_with("#cloud-config") => Form::CloudConfig,
-        () if body.starts_with("#include") => Form::Include,
-        () if body.starts_with("#!") => Form::Script,
-        () if body.trim_start().starts_with('{') => Form::Ignition(String::new()),
-        () => Form::Other,
     }
 }
 
@@ -172,7 +185,10 @@ mod tests {
         let counts: Vec<_> = found.documents.iter().map(|document| document.steps.len()).collect();
         assert_eq!(counts, [6_000, 4_000, 0]);
         assert_eq!(told(&found, "inspect-steps-cut").len(), 1);
-        assert!(told(&parts("#cloud-config\nruncmd: [a]", 3), "inspect-steps-cut").is_empty());
+        for count in [1, 5_000] {
+            let exactly = parts(&format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(count)), 2);
+            assert!(told(&exactly, "inspect-steps-cut").is_empty(), "{count}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::step::{Failure, SENTINEL};
-use crate::text::shell::{self, Fate, Interpreter, Joint, Judged, Part, Script, Shape, Strictness, Unclosed};
+use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Shape, Strictness, Unclosed};
 
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r#"(?:>\s*|\btouch\s+|\btee\s+(?:-a\s+)?)["']?[^\s"';&|>]*bootstrap-success\.complete"#;
@@ -24,7 +24,12 @@ pub(super) struct Reading<'t> {
     judged: Vec<Judged>,
     /// Of each command the one before it in its list.
     previous: Vec<Option<usize>>,
+    /// The first command that could fail, and ends the script then.
+    first_ending: Option<usize>,
 }
+
+/// How many commands are looked at before one, and how many blocks around it.
+const FURTHEST: usize = 64;
 
 impl<'t> Reading<'t> {
     /// Reads a script. `is_strict`: whether the shell ends at the first failure without being told by the script.
@@ -35,7 +40,9 @@ impl<'t> Reading<'t> {
         for (at, command) in script.commands.iter().enumerate() {
             command.next.into_iter().for_each(|next| previous[next] = Some(at));
         }
-        Reading { text, script, judged, previous }
+        let first_ending =
+            script.commands.iter().zip(&judged).position(|(command, judged)| judged.fate == Fate::EndsScript && is_work(command));
+        Reading { text, script, judged, previous, first_ending }
     }
 
     /// Reads a script that is run as a file, as its first line says.
@@ -121,18 +128,17 @@ impl<'t> Reading<'t> {
 
     /// Whether a command runs only when work before it succeeded.
     fn is_guarded(&self, at: usize) -> bool {
-        let ends = |before: usize| self.judged[before].fate == Fate::EndsScript && self.is_work(before);
-        if (0..at).any(ends) {
+        if self.first_ending.is_some_and(|first| first < at) {
             return true;
         }
         let around = std::iter::successors(Some(at), |at| self.script.commands[*at].parent);
-        around.into_iter().any(|at| self.follows_work(at) || self.is_asked_for(at))
+        around.take(FURTHEST).any(|at| self.follows_work(at) || self.is_asked_for(at))
     }
 
     /// Whether work stands before a command, with `&&` between them.
     fn follows_work(&self, at: usize) -> bool {
         let before = std::iter::successors(self.previous[at], |at| self.previous[*at]);
-        before.into_iter().any(|at| self.script.commands[at].joint == Some(Joint::And) && self.is_work(at))
+        before.take(FURTHEST).any(|at| self.script.commands[at].joint == Some(Joint::And) && is_work(&self.script.commands[at]))
     }
 
     /// Whether a command stands in a block that asks whether work succeeds.
@@ -140,15 +146,7 @@ impl<'t> Reading<'t> {
         let command = &self.script.commands[at];
         let Some(parent) = command.parent.filter(|_| command.part == Part::Body) else { return false };
         let asks = |at: usize| self.script.commands[at].parent == Some(parent) && self.script.commands[at].part == Part::Condition;
-        (parent + 1..at).any(|at| asks(at) && self.is_work(at))
-    }
-
-    /// Whether a command could fail: what makes a folder, or says something, is no work.
-    fn is_work(&self, at: usize) -> bool {
-        !matches!(
-            self.script.commands[at].program(),
-            None | Some("mkdir" | "echo" | "touch" | "printf" | "true" | ":" | "set" | "export")
-        )
+        (parent + 1..at).take(FURTHEST).any(|at| asks(at) && is_work(&self.script.commands[at]))
     }
 
     /// The commands of the script with the lines on which they begin, from 1: what begins on the lines of another one belongs to it.
@@ -166,6 +164,11 @@ impl<'t> Reading<'t> {
         let at = |line: u32| starts.get(usize::try_from(line).unwrap_or(usize::MAX)).copied().unwrap_or(self.text.len());
         groups.into_iter().map(|(first, last)| (first, self.text[at(first - 1)..at(last)].trim_end_matches(['\n', '\r']))).collect()
     }
+}
+
+/// Whether a command could fail: what makes a folder, or says something, is no work.
+fn is_work(command: &Command<'_>) -> bool {
+    !matches!(command.program(), None | Some("mkdir" | "echo" | "touch" | "printf" | "true" | ":" | "set" | "export"))
 }
 
 /// All lines of a script.

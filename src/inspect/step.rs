@@ -7,6 +7,8 @@ use crate::api::secret::Sensitive;
 pub(crate) struct Document {
     /// The name that findings show.
     pub(crate) name: String,
+    /// Whose it is: an index into the machines.
+    pub(crate) machine: usize,
     /// What it was packed in, from the outside.
     pub(crate) packing: Vec<String>,
     /// Its size, unpacked.
@@ -28,6 +30,7 @@ impl Document {
     pub(super) fn of(name: &str, text: &str) -> Self {
         Document {
             name: name.to_owned(),
+            machine: 0,
             packing: Vec::new(),
             bytes: text.len(),
             form: Form::Other,

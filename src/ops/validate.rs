@@ -16,6 +16,10 @@ use crate::topology;
 rules! {
     /// nobody says the Kubernetes version, so nothing is judged by it
     pub(crate) VERSION_UNKNOWN = info("validate-version-unknown");
+    /// a Kubernetes version lacks its patch number, which is taken for 0
+    pub(crate) VERSION_SHORT = info("validate-version-short");
+    /// the control plane of a Cluster is not in the input, so it is not judged
+    pub(crate) CONTROL_PLANE_ABSENT = info("validate-control-plane-absent");
 }
 
 /// A machine that was judged.
@@ -101,6 +105,8 @@ pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is
     }
     report.extend(of_machines);
     report.extend(own.iter().flat_map(preflight::of_cluster));
+    report.extend(own.iter().filter_map(|object| control_plane_absent(pool, object)));
+    report.extend(version_short(rendering.machines.iter().filter(|machine| is_said(machine))));
     report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
     Validation {
         machines: rendering.machines.iter().map(|machine| JudgedMachine::of(machine, is_said(machine))).collect(),
@@ -151,6 +157,39 @@ fn version_unknown(without: Vec<&Machine<'_>>) -> Option<Diagnostic> {
     let place = first.target.config.place(&FieldPath::root());
     let help = Remedy::new("give it: ").set(Setting::KubernetesVersion, "v1.34.1");
     Some(Diagnostic::of(&VERSION_UNKNOWN, message).at(place).help(help))
+}
+
+/// Versions without a patch number, each said once.
+fn version_short<'m>(machines: impl Iterator<Item = &'m Machine<'m>>) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for machine in machines {
+        let Some(version) = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.as_str()) else { continue };
+        let is_short = version.split('.').count() == 2 && crate::contract::parse_tolerant(version).is_ok();
+        if is_short && told.insert(version) {
+            let message = format!(
+                "the Kubernetes version {version} of {} has no patch number: {version}.0 is assumed",
+                machine.target.named().title()
+            );
+            let place = machine.target.config.place(&FieldPath::root());
+            let help = Remedy::new("give all of it: ").set(Setting::KubernetesVersion, format!("{version}.1"));
+            found.push(Diagnostic::of(&VERSION_SHORT, message).at(place).help(help));
+        }
+    }
+    found
+}
+
+/// That a Cluster refers to a control plane that nobody gave.
+fn control_plane_absent(pool: &Pool, cluster: &Object) -> Option<Diagnostic> {
+    let reference = |field: &str| cluster.text(&["spec", "controlPlaneRef", field]);
+    let (kind, name) = (reference("kind"), reference("name"));
+    let is_given = pool.objects().iter().any(|object| object.kind() == kind && object.name() == name);
+    if !cluster.is(CORE_GROUP, "Cluster") || name.is_empty() || is_given {
+        return None;
+    }
+    let message = format!("{} has the control plane {kind}/{name}, which is not in the input: nothing of it is judged", cluster.title());
+    let place = cluster.place(&FieldPath::of_fields("spec.controlPlaneRef.name"));
+    Some(Diagnostic::of(&CONTROL_PLANE_ABSENT, message).at(place).help("name the file that has it, too"))
 }
 
 /// Whether the object is read: as a config, as what stands around one, or as what a config refers to.

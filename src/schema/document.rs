@@ -105,7 +105,8 @@ pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at:
     let mistyped = |fault: &Fault| matches!(fault, Fault::Type { .. });
     let misplaced: BTreeSet<&FieldPath> =
         violations.iter().filter(|violation| mistyped(&violation.fault)).map(|violation| &violation.path).collect();
-    let is_misplaced = |field: &UnknownField| field.path.parent().is_some_and(|parent| misplaced.contains(&parent));
+    let is_misplaced =
+        |field: &UnknownField| std::iter::successors(field.path.parent(), FieldPath::parent).any(|above| misplaced.contains(&above));
     let unknown = unknown.iter().filter(|field| !is_misplaced(field));
     let unknown = unknown.map(|field| unknown_finding(field, wording, at));
     let violations = violations.iter().map(|violation| {
@@ -122,9 +123,14 @@ pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at:
 }
 
 impl Schema {
-    /// How a mapping is written where the schema has something else: a list of names and values, or a text in which a colon stands.
+    /// How a value is written where the schema has something else: a mapping as a list of names and values, or the other way round, and a
+    /// text in which a colon stands.
     fn in_new_form(&self, document: &Value, path: &FieldPath, at: &dyn Fn(&FieldPath, Part) -> Place) -> Option<Remedy> {
-        let mapping = value_at(document, path)?.as_object()?;
+        let value = value_at(document, path)?;
+        if let Some(items) = value.as_array() {
+            return as_mapping(items);
+        }
+        let mapping = value.as_object()?;
         if self.has_items_with(path, &["name", "value"]) {
             return as_list(mapping, path, at);
         }
@@ -141,6 +147,13 @@ impl Schema {
         let quoted = text.map_or_else(|| "'…'".to_owned(), |text| in_quotes(&text));
         Some(Remedy::new("put it in quotes, because `: ` makes a mapping of it: ").quoted(quoted))
     }
+}
+
+/// A list of names and values as the mapping that it was before.
+fn as_mapping(items: &[Value]) -> Option<Remedy> {
+    let entry = |item: &Value| Some(format!("{}: {}", item["name"].as_str()?, go::quote(&scalar(&item["value"])?)));
+    let entries: Option<Vec<String>> = items.iter().map(entry).collect();
+    entries.filter(|entries| !entries.is_empty()).map(|entries| format!("write a mapping: `{{{}}}`", entries.join(", ")).into())
 }
 
 /// A mapping as the list of names and values that it became: in lines of its own, or in brackets where it stands in brackets.

@@ -295,6 +295,13 @@ fn hostile_data_neither_panics_nor_hangs() {
         (0..=255).collect(),
         format!("#cloud-config\nruncmd:\n{}", "- a || true\n".repeat(20_000)).into_bytes(),
         format!("#cloud-config\nruncmd: [\"{}\"]\n", "f() { ".repeat(20_000)).into_bytes(),
+        format!(
+            "#cloud-config\nruncmd:\n{}{}",
+            "- if a; then\n".repeat(4_500),
+            "- touch /run/cluster-api/bootstrap-success.complete\n".repeat(4_500)
+        )
+        .into_bytes(),
+        format!("#cloud-config\nruncmd: [\"{}\"]\n", "( { a || ".repeat(20_000)).into_bytes(),
         b"{\"ignition\":{\"version\":\"3.4.0\"},\"storage\":{\"files\":[{\"path\":7,\"mode\":99999999999,\"contents\":[]}]},\"systemd\":[]}".to_vec(),
     ];
     for bytes in data {
@@ -435,4 +442,157 @@ fn what_shells_say_of_a_script_that_they_cannot_read_is_known() {
         assert_eq!(rules(&report), ["inspect-log-cause"], "{told}");
         assert!(report["findings"][0]["message"].as_str().unwrap().contains("cannot read"), "{told}");
     }
+}
+
+/// What is no bootstrap data ends with an error that says what it is, and what to do.
+#[test]
+fn what_is_no_bootstrap_data_is_an_error_that_says_what_to_do() {
+    let packed = gzip(DATA.as_bytes());
+    let encoded = STANDARD.encode(DATA);
+    let secret = |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n").into_bytes();
+    let cases: [(Vec<u8>, &str, &str); 9] = [
+        (Vec::new(), "it is empty", "kubectl get secret"),
+        (b" \n\n".to_vec(), "it is empty", "kubectl get secret"),
+        (
+            b"Error from server (NotFound): secrets \"x\" not found\n".to_vec(),
+            "message of kubectl",
+            "kubectl get secret",
+        ),
+        (
+            std::fs::read(root().join("examples/control-plane.yaml")).unwrap(),
+            "manifest of kind KubeadmControlPlane",
+            "windlass render",
+        ),
+        (
+            b"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata: {name: m}\n".to_vec(),
+            "manifest of kind Machine",
+            "dataSecretName",
+        ),
+        (encoded.as_bytes()[..encoded.len() / 8 * 4 + 2].to_vec(), "breaks off", "copy it again"),
+        (packed[..packed.len() / 2].to_vec(), "no gzip", "copy it again"),
+        (secret("data: {other: YQ==}"), "has no key `value`", "dataSecretName"),
+        ("\u{feff}#cloud-config\nruncmd: [a]\n".as_bytes().to_vec(), "byte order mark", "without byte order mark"),
+    ];
+    for (bytes, message, help) in cases {
+        let output = inspect(&bytes, &[]);
+        let shown = harmless(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}: {shown}");
+        assert!(
+            shown.contains("error[inspect-data-unreadable]") && shown.contains(message) && shown.contains(help),
+            "{message}: {shown}"
+        );
+    }
+    let output = windlass(root()).args(["inspect", "examples"]).output().unwrap();
+    let shown = harmless(&output);
+    assert!(
+        output.status.code() == Some(1) && shown.contains("it is a folder") && shown.contains("user-data.txt"),
+        "{shown}"
+    );
+}
+
+/// A list of Secrets is a machine each: their keys do not replace each other, and each has its own sentinel and tokens.
+#[test]
+fn each_secret_of_a_list_is_a_machine() {
+    let secret = |name: &str, data: &str| {
+        let value = STANDARD.encode(data);
+        format!("- apiVersion: v1\n  kind: Secret\n  metadata: {{name: {name}, namespace: prod}}\n  data: {{value: {value}}}\n")
+    };
+    let sound =
+        "#cloud-config\nruncmd:\n- kubeadm join --token abcdef.0123456789abcdef && touch /run/cluster-api/bootstrap-success.complete\n";
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n{}{}{}",
+        secret("a", sound),
+        secret("b", "#cloud-config\nruncmd: [kubeadm join]\n"),
+        secret("c", sound)
+    );
+    let report = json(list.as_bytes(), &[]);
+    assert_eq!(rules(&report), ["inspect-sentinel-missing"], "{report}");
+    assert!(report["findings"][0]["file"].as_str().unwrap().contains("Secret b"), "{report}");
+    let machines = report["machines"].as_array().unwrap();
+    let shown: Vec<_> = machines
+        .iter()
+        .map(|machine| {
+            (
+                machine["name"].as_str().unwrap(),
+                machine["sentinel"]["by"].as_str(),
+                machine["tokens"].as_array().unwrap().len(),
+            )
+        })
+        .collect();
+    assert_eq!(shown, [("prod/a", Some("runcmd[0]"), 1), ("prod/b", None, 0), ("prod/c", Some("runcmd[0]"), 1)]);
+    let documents = report["documents"].as_array().unwrap();
+    assert_eq!(documents.iter().map(|document| document["machine"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(documents.iter().all(|document| document["steps"][0]["failure"] == "reported"), "{report}");
+    let shown = text(list.as_bytes());
+    assert!(shown.contains("\nprod/b\n") && shown.matches("writes bootstrap-success.complete").count() == 3, "{shown}");
+}
+
+/// An archive is a list of documents, each as its type or its beginning says.
+#[test]
+fn an_archive_is_taken_apart() {
+    let data = "#cloud-config-archive\n- \"#!/bin/sh\\necho a\"\n- type: text/cloud-config\n  content: |\n    runcmd: [a]\n- content: \"ntp: {}\"\n";
+    let report = json(data.as_bytes(), &[]);
+    let forms: Vec<_> = report["documents"].as_array().unwrap().iter().map(|document| document["form"].as_str().unwrap()).collect();
+    assert_eq!(forms, ["shell script", "cloud-config", "cloud-config"], "{report}");
+}
+
+/// cloud-init's own code says what it takes documents for.
+#[test]
+fn documents_are_what_cloud_init_takes_them_for() {
+    const PYTHON: &str = "/usr/bin/python3";
+    const ASK: &str = "import sys,json\nfrom cloudinit import handlers, templater\nout=[]\nfor text in json.load(sys.stdin):\n    kind = handlers.type_from_starts_with(text)\n    \
+        if kind == 'text/jinja2':\n        try:\n            engine, _, body = templater.detect_template(text)\n            kind = handlers.type_from_starts_with(body) if engine == 'jinja' else None\n            \
+        kind = kind if kind in ('text/cloud-config', 'text/x-shellscript', 'text/cloud-boothook') else None\n        except ValueError:\n            kind = None\n    \
+        out.append(kind)\njson.dump(out, sys.stdout)\n";
+    if !runs(&[PYTHON, "-c", "import cloudinit, jinja2"]) {
+        return;
+    }
+    let words = [
+        "#cloud-config",
+        "#Cloud-Config",
+        "#cloud-config-jsonp",
+        "#cloud-boothook",
+        "#CLOUD-BOOTHOOK",
+        "#include",
+        "#Include-Once",
+        "#!/bin/sh",
+        "#part-handler",
+        "# cloud-config",
+        "cloud-config",
+    ];
+    let before = [
+        "",
+        " ",
+        "\n",
+        "\u{feff}",
+        "\u{a0}",
+        "\u{1c}",
+        "## template: jinja\n",
+        "## Template: JINJA\r\n",
+        "## template: jinja \n\n ",
+        "\n## template: jinja\n",
+        "##template: jinja\n",
+        "## template: jinja2\n",
+        "## template:jinja\n",
+    ];
+    let texts: Vec<String> =
+        before.iter().flat_map(|before| words.iter().map(move |word| format!("{before}{word}\nruncmd: [a]\n"))).collect();
+    let mut child = Command::new(PYTHON).args(["-c", ASK]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&serde_json::to_vec(&texts).unwrap()).unwrap();
+    let answers: Vec<Option<String>> = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let mut known = 0;
+    for (text, answer) in texts.iter().zip(answers) {
+        let expected = match answer.as_deref() {
+            Some("text/cloud-config") => "cloud-config",
+            Some("text/x-shellscript") => "shell script",
+            Some("text/cloud-boothook") => "boothook",
+            Some("text/x-include-url" | "text/x-include-once-url") => "include",
+            _ => "unknown",
+        };
+        known += usize::from(expected != "unknown");
+        let inspecting = Inspecting { name: "data", bytes: text.as_bytes(), log: None, now: 0, show_secrets: false };
+        let (inspected, ..) = ops::run(&inspecting, &Budget::default());
+        assert_eq!(inspected.documents[0].form, expected, "{text:?}");
+    }
+    assert!(known > 40, "{known}");
 }

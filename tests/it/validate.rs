@@ -426,3 +426,53 @@ fn metal3_dev_env_955_a_failure_that_nobody_sees() {
     let meant = found("  preKubeadmCommands: [\"modprobe a || true\", \"[ -f /a ] && . /a || true\", \"echo a | tee /b\"]\n", &[]);
     assert!(!meant.contains("command-failure-hidden"), "{meant}");
 }
+
+/// A list of v1beta2 in an object of v1beta1, and the other way round: one finding, which names the version and writes the value.
+#[test]
+fn arguments_in_the_form_of_another_version_are_told_so() {
+    let of = |version: &str, arguments: &str| {
+        let spec = format!("  joinConfiguration: {{nodeRegistration: {{kubeletExtraArgs: {arguments}}}}}\n");
+        run(&config(&spec).replace("v1beta2", version), &["--kubernetes-version", "v1.34.1"]).1
+    };
+    for (version, arguments, other, form) in [
+        ("v1beta1", "[{name: node-labels, value: a=b}]", "v1beta2", "write a mapping: `{node-labels: \"a=b\"}`"),
+        ("v1beta2", "{node-labels: a=b}", "v1beta1", "write a list"),
+    ] {
+        let report = of(version, arguments);
+        assert_eq!(report.matches("error[").count(), 1, "{report}");
+        assert!(report.contains(&format!("it has the form of {other}")) && report.contains(form), "{report}");
+        assert!(
+            report.contains(&format!("`apiVersion: bootstrap.cluster.x-k8s.io/{other}`")) && !report.contains("move `"),
+            "{report}"
+        );
+    }
+}
+
+/// What is assumed of a version is said, once, and only then.
+#[test]
+fn a_version_without_patch_number_is_told() {
+    let text = config("  joinConfiguration: {nodeRegistration: {name: a}}\n");
+    let of = |version: &str| run(&text, &["--kubernetes-version", version]).1;
+    assert!(of("v1.33").contains("v1.33.0 is assumed") && !of("v1.33.1").contains("assumed"), "{}", of("v1.33"));
+}
+
+/// A Cluster alone: that its control plane is not judged, and nothing of the kind when it is there.
+#[test]
+fn a_cluster_without_its_control_plane_is_told() {
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  \
+        controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n";
+    let report = run(cluster, &[]).1;
+    assert!(report.contains("info[validate-control-plane-absent]") && report.contains("a.yaml:5:"), "{report}");
+    let control_plane =
+        "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: cp}\nspec: {}\n";
+    assert!(!run(&format!("{cluster}{control_plane}"), &[]).1.contains("validate-control-plane-absent"));
+}
+
+/// Data that was rendered already is for `inspect`.
+#[test]
+fn rendered_data_is_sent_to_inspect() {
+    for text in ["#cloud-config\nruncmd: [a]\n", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {value: YQ==}\n"] {
+        let report = run(text, &[]).1;
+        assert!(report.contains("error[render-config-missing]") && report.contains("windlass inspect"), "{report}");
+    }
+}

@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, FieldPath, Report};
 use crate::inspect::findings::LOG_CAUSE;
 use crate::inspect::log::{self, LogLine};
 use crate::inspect::step::{Action, Document, Failure, Step};
-use crate::inspect::{self, FoundCertificate, Inspection, SecretFacts, Sentinel, content};
+use crate::inspect::{self, FoundCertificate, Inspection, Machine, SecretFacts, Sentinel, content};
 use crate::objects::secrets::REDACTED;
 use crate::objects::secrets::redacted;
 use crate::text::budget::Budget;
@@ -29,11 +29,13 @@ pub struct Inspected {
     pub secrets: Vec<SecretReport>,
     /// Its documents, in their order.
     pub documents: Vec<DocumentReport>,
-    /// What writes the file by which Cluster API knows that the machine came up; null when nothing does.
+    /// What they come to for each machine: a Secret is one, and so is data that no Secret holds.
+    pub machines: Vec<MachineReport>,
+    /// What writes the file by which Cluster API knows that the first machine came up; null when nothing does.
     pub sentinel: Option<SentinelReport>,
-    /// The ids of bootstrap tokens.
+    /// The ids of bootstrap tokens of all machines.
     pub tokens: Vec<String>,
-    /// Certificates in its files.
+    /// Certificates in the files of all machines.
     pub certificates: Vec<CertificateReport>,
     /// What the log says; null without one.
     pub log: Option<LogReport>,
@@ -53,12 +55,28 @@ pub struct SecretReport {
     pub age_seconds: Option<i64>,
 }
 
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineReport {
+    /// The Secret, as `namespace/name`, or the name of the data.
+    pub name: String,
+    /// What writes the file by which Cluster API knows that the machine came up; null when nothing does.
+    pub sentinel: Option<SentinelReport>,
+    /// The ids of bootstrap tokens.
+    pub tokens: Vec<String>,
+    /// Certificates in its files.
+    pub certificates: Vec<CertificateReport>,
+}
+
 /// A document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentReport {
     /// The name that findings show.
     pub name: String,
+    /// The number of its machine, from 1.
+    pub machine: usize,
     /// What it was packed in, from the outside.
     pub packing: Vec<String>,
     /// What it is: `cloud-config`, `Ignition 3.4.0`, `shell script`, `boothook`, `include` or `unknown`.
@@ -190,8 +208,7 @@ pub struct Inspecting<'a> {
 pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, Vec<Source>) {
     let now = Timestamp::of_second(inspecting.now);
     let show = Show { secrets: inspecting.show_secrets };
-    let Inspection { documents, secrets, sentinel, tokens, certificates, report, texts } =
-        inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
+    let Inspection { documents, secrets, machines, report, texts } = inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
     let mut report = if inspecting.show_secrets { report } else { report.into_iter().map(without_quotes).collect() };
     let log = inspecting.log.map(|(file, text)| {
         let reading = log::read(text, &documents);
@@ -200,15 +217,22 @@ pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, 
         LogReport { file: file.to_owned(), lines: reading.lines, found, untold: reading.untold }
     });
     let mut number = 0;
+    let machines: Vec<MachineReport> = machines.into_iter().map(machine_report).collect();
     let inspected = Inspected {
         secrets: secrets.into_iter().map(|secret| secret_report(secret, now)).collect(),
         documents: documents.into_iter().map(|document| show.document(document, &mut number)).collect(),
-        sentinel: sentinel.map(|Sentinel { document, by, conditional }| SentinelReport { document, by, conditional }),
-        tokens,
-        certificates: certificates.into_iter().map(certificate_report).collect(),
+        sentinel: machines.first().and_then(|machine| machine.sentinel.clone()),
+        tokens: machines.iter().flat_map(|machine| machine.tokens.iter().cloned()).collect(),
+        certificates: machines.iter().flat_map(|machine| machine.certificates.iter().cloned()).collect(),
+        machines,
         log,
     };
     (inspected, report, texts)
+}
+
+/// What is said of a folder in the place of data.
+pub fn folder(name: &str) -> (Inspected, Report, Vec<Source>) {
+    (Inspected::default(), std::iter::once(inspect::of_folder(name)).collect(), Vec::new())
 }
 
 /// A finding of a reader of YAML or of objects without what it quotes: which of the data is secret, only its author knows.
@@ -248,6 +272,12 @@ fn secret_report(secret: SecretFacts, now: Timestamp) -> SecretReport {
     }
 }
 
+fn machine_report(machine: Machine) -> MachineReport {
+    let Machine { name, sentinel, tokens, certificates } = machine;
+    let sentinel = sentinel.map(|Sentinel { document, by, conditional }| SentinelReport { document, by, conditional });
+    MachineReport { name, sentinel, tokens, certificates: certificates.into_iter().map(certificate_report).collect() }
+}
+
 fn certificate_report(found: FoundCertificate) -> CertificateReport {
     let FoundCertificate { file, certificate, expired } = found;
     CertificateReport { file, subject: certificate.subject, not_after: certificate.not_after, expired }
@@ -283,6 +313,7 @@ impl Show {
         DocumentReport {
             form: document.form.words(),
             name: document.name,
+            machine: document.machine + 1,
             packing: document.packing,
             jinja: document.has_jinja,
             bytes: document.bytes,

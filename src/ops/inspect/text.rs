@@ -1,6 +1,6 @@
 //! What bootstrap data holds, as people read it.
 
-use super::{DocumentReport, Inspected, LogLineReport, SecretReport, StepReport};
+use super::{DocumentReport, Inspected, LogLineReport, MachineReport, SecretReport, StepReport};
 use crate::inspect::step::SENTINEL;
 use crate::report::text::{plural, table};
 
@@ -10,17 +10,23 @@ const LISTED: usize = 100;
 /// The data as text. `contents`: with the contents of its files.
 pub fn text(inspected: &Inspected, contents: bool) -> String {
     let mut out: String = inspected.secrets.iter().map(secret).collect();
-    for document in &inspected.documents {
-        if !out.is_empty() {
-            out.push('\n');
+    for (at, machine) in inspected.machines.iter().enumerate() {
+        let documents: Vec<&DocumentReport> = inspected.documents.iter().filter(|document| document.machine == at + 1).collect();
+        if inspected.machines.len() > 1 {
+            out.push_str(&format!("\n{}\n", machine.name));
         }
-        out.push_str(&of_document(document));
-        if contents {
-            document.steps.iter().for_each(|step| out.push_str(&content(step)));
+        for document in &documents {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&of_document(document));
+            if contents {
+                document.steps.iter().for_each(|step| out.push_str(&content(step)));
+            }
         }
-    }
-    if !inspected.documents.is_empty() {
-        out.push_str(&facts(inspected));
+        if !documents.is_empty() {
+            out.push_str(&facts(machine));
+        }
     }
     if let Some(log) = &inspected.log {
         let untold = if log.untold > 0 { format!(", {} more of the same kinds", log.untold) } else { String::new() };
@@ -84,18 +90,18 @@ fn content(step: &StepReport) -> String {
     format!("\n==> {} <==\n{content}{end}", file.path)
 }
 
-/// What the documents come to together.
-fn facts(inspected: &Inspected) -> String {
+/// What the documents of a machine come to together.
+fn facts(machine: &MachineReport) -> String {
     let mut out = String::new();
-    match &inspected.sentinel {
+    match &machine.sentinel {
         Some(sentinel) if sentinel.conditional => {
             out.push_str(&format!("{} writes {SENTINEL}, if what comes before it succeeds\n", sentinel.by));
         }
         Some(sentinel) => out.push_str(&format!("{} writes {SENTINEL}, whatever comes before it\n", sentinel.by)),
         None => out.push_str(&format!("nothing in these documents writes {SENTINEL}\n")),
     }
-    inspected.tokens.iter().for_each(|id| out.push_str(&format!("bootstrap token {id}\n")));
-    for certificate in &inspected.certificates {
+    machine.tokens.iter().for_each(|id| out.push_str(&format!("bootstrap token {id}\n")));
+    for certificate in &machine.certificates {
         let until = certificate.not_after.as_ref().map(|until| format!(", until {until}")).unwrap_or_default();
         let expired = if certificate.expired { ", expired" } else { "" };
         out.push_str(&format!("certificate {} in {}{until}{expired}\n", certificate.subject, certificate.file));

@@ -239,7 +239,18 @@ fn no_config(pool: &Pool) -> Diagnostic {
         _ => Place::default(),
     };
     let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}")).at(place).note(held(pool));
-    finding.help("name a file that does, such as `windlass render examples/worker.yaml`")
+    match may_be_rendered(pool) {
+        true => finding.help("name a file that does; bootstrap data that was rendered already is read back by `windlass inspect FILE`"),
+        false => finding.help("name a file that does, such as `windlass render examples/worker.yaml`"),
+    }
+}
+
+/// Whether the input holds what rendering gives: a Secret with bootstrap data, or a document that is no object.
+fn may_be_rendered(pool: &Pool) -> bool {
+    let has_data = |object: &Object| {
+        object.is("", "Secret") && [["data", "value"], ["stringData", "value"]].iter().any(|path| object.field(path).is_some())
+    };
+    pool.objects().iter().any(has_data) || pool.without_objects().iter().any(|source| matches!(source.holds, Contents::Others))
 }
 
 /// What the input holds, in words.

@@ -234,8 +234,26 @@ fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: 
             true => finding.help = moved(target, &finding.place.path).map(Remedy::from).or(finding.help),
             false => finding.upstream.clone_from(&upstream),
         }
-        notes.report.push(finding);
+        let of_other = of_other_version(target, &finding.place.path, version);
+        notes.report.push(of_other.into_iter().fold(finding, Diagnostic::note));
     }
+}
+
+/// That arguments have the form of the other version: a mapping in v1beta1, and a list of names and values in v1beta2.
+fn of_other_version(target: &Target<'_>, path: &FieldPath, version: Version) -> Option<String> {
+    let Some(Segment::Field(name) | Segment::Key(name)) = path.segments().last() else { return None };
+    let value =
+        fields::at(target.config.value(), path.segments()).filter(|_| ["extraArgs", "kubeletExtraArgs"].contains(&name.as_str()))?;
+    let other = match (version, value) {
+        (Version::V1Beta1, Value::Array(_)) => "v1beta2",
+        (Version::V1Beta2, Value::Object(_)) => "v1beta1",
+        _ => return None,
+    };
+    let said = target.config.text(&["apiVersion"]);
+    let group = said.split('/').next().unwrap_or_default();
+    Some(format!(
+        "it has the form of {other}, and the object says `apiVersion: {said}`: if all of it is of {other}, write `apiVersion: {group}/{other}`"
+    ))
 }
 
 /// What to write for a field of v1beta1 that v1beta2 has elsewhere or no more (Cluster API: "v1.10 to v1.11", changes of the kubeadm types).
