@@ -108,7 +108,8 @@ impl Run for Arguments {
         };
         let old_side = self.side(self.old.as_str(), old_inputs, earlier, &mut sources, context)?;
         let new_side = self.side(new.as_str(), new_inputs, later, &mut sources, context)?;
-        let comparing = diff::Comparing { show_secrets: self.comparing.show_secrets, select: self.select.as_deref() };
+        let comparing =
+            diff::Comparing { show_secrets: self.comparing.show_secrets, words: sources.words(), select: self.select.as_deref() };
         let comparison = diff::run(&old_side, &new_side, comparing, &context.budget);
         comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
         let fails = comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();
@@ -128,10 +129,7 @@ impl Arguments {
         context: &mut Context<'_>,
     ) -> Result<Side, Failure> {
         let mut report = inputs.report;
-        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report)?;
-        if self.templates.template {
-            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
-        }
+        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report, sources)?;
         Ok(Side::new(shown, texts, report, self.templates.template.then_some(origins), request))
     }
 

@@ -12,7 +12,7 @@ use crate::text::source::Source;
 /// What was read.
 pub(super) struct Documents {
     /// The texts, with their variables replaced.
-    pub(super) texts: Vec<Source>,
+    texts: Vec<Source>,
     /// Where each replaced variable stands in the user's text.
     pub(super) origins: Origins,
     /// What findings show lines of.
@@ -37,10 +37,7 @@ impl Documents {
             sources.show_secrets();
         }
         let mut report = inputs.report;
-        let (texts, origins) = templates.substituted(context, inputs.sources, request, &mut report)?;
-        if templates.template {
-            texts.iter().cloned().for_each(|text| sources.add_unseen(text));
-        }
+        let (texts, origins) = templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
         let undeclared = if templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };

@@ -1,13 +1,16 @@
 //! Input that is a template of clusterctl: `--template` and `--var`.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 
 use super::{Context, Failure, clusterctl};
 use crate::clusterctl::{Config, World};
 use crate::diag::Report;
+use crate::objects::secrets::is_secret_variable;
 use crate::render::{Origins, Request, Variables};
+use crate::report::Sources;
 use crate::shell::clusterctl_files::Disk;
 use crate::text::source::Source;
 
@@ -26,7 +29,8 @@ pub(super) struct TemplateFlags {
 }
 
 impl TemplateFlags {
-    /// The texts with their variables replaced, when the input is a template.
+    /// The texts with their variables replaced, when the input is a template. What `shown` hides has the values of variables that hold secrets
+    /// then.
     ///
     /// # Errors
     /// Flags that contradict each other, or a configuration that cannot be read.
@@ -36,6 +40,7 @@ impl TemplateFlags {
         sources: Vec<Source>,
         request: &Request,
         report: &mut Report,
+        shown: &mut Sources,
     ) -> Result<(Vec<Source>, Origins), Failure> {
         if !self.template {
             if context.global.config.is_some() {
@@ -57,8 +62,18 @@ impl TemplateFlags {
         let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
         // clusterctl's order: its flags, the environment, the file.
         let given = |name: &str| flags.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
-        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &given, request }, &request.budget);
+        let secrets = RefCell::new(BTreeSet::new());
+        let noted = |name: &str| {
+            let value = given(name)?;
+            if is_secret_variable(name) {
+                secrets.borrow_mut().insert(value.clone());
+            }
+            Some(value)
+        };
+        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &noted, request }, &request.budget);
         report.extend(found);
+        texts.iter().cloned().for_each(|text| shown.add_unseen(text));
+        shown.add_secrets(secrets.into_inner());
         Ok((texts, origins))
     }
 }

@@ -13,12 +13,12 @@ use super::surroundings::Surroundings;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
+use crate::objects::secrets::Words;
 use crate::ops::render::{self, Selection};
 use crate::ops::topology;
 use crate::ops::why::{self, Asking, MachineAnswer};
 use crate::render::{Origins, Request};
 use crate::report::text::plural;
-use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {
     words: &["why"],
@@ -78,7 +78,7 @@ impl Run for Arguments {
         let levels = self.levels.levels(context)?;
         let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
         // Before anything is read: standard input may be long in coming.
-        self.asking(&[], &Origins::default()).map(drop)?;
+        self.asking(Words::default(), &Origins::default()).map(drop)?;
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);
         let pool = std::mem::take(&mut documents.pool);
@@ -87,7 +87,7 @@ impl Run for Arguments {
         let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &selection));
         let mut rendering = rendering.unwrap_or_default();
         report.extend(std::mem::take(&mut rendering.report));
-        let answer = why::run(&pool, &rendering, &request, &self.asking(&documents.texts, &documents.origins)?);
+        let answer = why::run(&pool, &rendering, &request, &self.asking(documents.sources.words(), &documents.origins)?);
         report.extend(answer.report.clone());
         let report = documents.settle(&mut rendering, report);
         let sources = &documents.sources;
@@ -108,7 +108,7 @@ impl Run for Arguments {
 }
 
 impl Arguments {
-    fn asking<'a>(&'a self, texts: &[Source], origins: &'a Origins) -> Result<Asking<'a>, Failure> {
-        Asking::new(&self.what, texts, origins, self.show_secrets, remedy::flag).map_err(|fault| Failure::usage(fault.message, fault.help))
+    fn asking<'a>(&'a self, words: Words, origins: &'a Origins) -> Result<Asking<'a>, Failure> {
+        Asking::new(&self.what, words, origins, self.show_secrets, remedy::flag).map_err(|fault| Failure::usage(fault.message, fault.help))
     }
 }

@@ -12,14 +12,17 @@ mod secrets;
 pub mod text;
 pub mod waivers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 pub use secrets::without_secrets;
 
-use crate::objects::secrets::{spans, spans_with_commands};
+use crate::objects::secrets::{Words, spans, spans_with_commands};
 use crate::text::source::Source;
+
+/// Fewer characters are no secret that can be told from other words, unless the finding stands there.
+const SHORTEST: usize = 6;
 
 /// The texts that findings point into, by the name that findings show. A finding whose file is not here is shown without an excerpt.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,8 @@ pub struct Sources {
     texts: BTreeMap<Arc<str>, Text>,
     /// Texts that nobody sees, whose secrets may be in findings.
     unseen: Vec<Text>,
+    /// Secrets that stand in no text.
+    secrets: BTreeSet<String>,
     shows_secrets: bool,
 }
 
@@ -92,6 +97,20 @@ impl Sources {
     /// Adds a text that is not shown, whose secrets findings do not show either.
     pub fn add_unseen(&mut self, source: Source) {
         self.unseen.push(source.into());
+    }
+
+    /// Adds secrets that findings do not show.
+    pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
+        self.secrets.extend(secrets);
+    }
+
+    /// The words that nothing may show; none when the user wishes to see secrets.
+    pub fn words(&self) -> Words {
+        if self.shows_secrets {
+            return Words::default();
+        }
+        let of_texts = self.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
+        Words::new(of_texts.chain(self.secrets.iter().map(String::as_str)), SHORTEST)
     }
 
     /// Shows no line of a text.

@@ -4,8 +4,6 @@ use super::Sources;
 use crate::diag::{Change, Diagnostic, Place, Remedy, Report};
 use crate::objects::secrets::{REDACTED, Words};
 
-/// Fewer characters are no secret that can be told from other words, unless the finding stands there.
-const SHORTEST: usize = 6;
 /// Secrets at one place that are looked at.
 const MOST_NEAR: usize = 64;
 /// Bytes of a secret value at a finding that are looked at.
@@ -19,7 +17,7 @@ pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
     if sources.shows_secrets() {
         return report.findings().iter().map(|finding| without_unshown(finding, sources)).collect();
     }
-    let words = Words::new(sources.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span))), SHORTEST);
+    let words = sources.words();
     report.findings().iter().map(|finding| redacted(finding, sources, &words)).collect()
 }
 

@@ -496,6 +496,43 @@ fn nothing_of_files_and_no_password_is_shown_of_data_that_was_made() {
     }
 }
 
+/// A password that the config itself holds in a file, a variable of a topology, or a value of a template's variable: none comes out, in no format.
+#[test]
+fn secrets_of_the_input_come_out_nowhere() {
+    let config = |content: &str, command: &str| {
+        format!(
+            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  preKubeadmCommands: [\"{command}\"]\n  files:\n  - path: /etc/a\n    content: |\n      {content}\n"
+        )
+    };
+    let topology = |password: &str| {
+        let text = fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml")).unwrap();
+        let class = "  variables:\n";
+        assert!(text.contains(class));
+        let declared =
+            "  variables:\n  - name: proxyPassword\n    required: false\n    schema: {openAPIV3Schema: {type: string, default: PASS}}\n";
+        let patch = "  patches:\n  - name: proxy\n    definitions:\n    - selector:\n        apiVersion: bootstrap.windlass.dev/v1beta2\n        kind: WindlassConfigTemplate\n        matchResources: {machineDeploymentClass: {names: [worker]}}\n      jsonPatches:\n      - op: add\n        path: /spec/template/spec/postKubeadmCommands\n        valueFrom: {template: '[\"frob {{ .proxyPassword }}\"]'}\n";
+        text.replacen(class, &declared.replace("PASS", password), 1).replacen("  patches:\n", patch, 1)
+    };
+    let cases: [(String, String, &[&str]); 4] = [
+        (config("password = canary-1x", "a"), config("password = canary-2x", "a"), &[]),
+        (config("url=https://u:canary-1x@h", "a"), config("url=https://u:canary-2x@h", "a"), &[]),
+        (
+            config("hello ${REG_PASSWORD} bye", "a"),
+            config("hello ${REG_PASSWORD} you", "join-it ${REG_PASSWORD}"),
+            &["--template", "--var", "REG_PASSWORD=canary-3x"],
+        ),
+        (topology("canary-1x"), topology("canary-2x"), &[]),
+    ];
+    for (old, new, flags) in &cases {
+        for format in ["text", "json", "github", "html"] {
+            let (code, report, talk) = run(old, new, &[*flags, &["-o", format]].concat());
+            assert_eq!(code, Some(0), "{talk}");
+            assert!(report.contains("redacted") || report.contains("only a secret differs"), "{report}");
+            assert!(!report.contains("canary") && !talk.contains("canary"), "{report}{talk}");
+        }
+    }
+}
+
 /// A class whose template changes gets a successor of it, which replaces machines.
 #[test]
 fn topologies_are_planned_first() {

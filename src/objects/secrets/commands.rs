@@ -52,7 +52,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"(?i)((?:authorization|cookie)<quote><blank>*[:=]<blank>*)[^"'\n]+"#,
         r"(?i)((?:bearer|basic)\s+)[\w.~+/=-]{6,}",
         r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#]*@",
-        r#"((?:^|[\s'"])(?:-[A-Za-z]*[uU]|-{2}(?:proxy-)?user)<quote>(?:=|<blank>)*)(?:'\\''[^':]*:[^']*'\\''|"[^":]*:[^"]*"|'[^':]*:[^']*'|[^\s:;&|]*:<value>)"#,
+        r#"((?:^|[\s'"])(?:-[A-Za-z]*[uU]|-{2}(?:proxy-)?user|-{2}(?:src-|dest-)?creds)<quote>(?:=|<blank>)*)(?:'\\''[^':]*:[^']*'\\''|"[^":]*:[^"]*"|'[^':]*:[^']*'|[^\s:;&|]*:<value>)"#,
         // Hashes of crypt, keys and certificates in base64.
         r"(\$[0-9a-z]{1,2}\$)[\w./$=-]{8,}",
         r"(\b(?:AKIA|ASIA))[A-Z0-9]{12,}",
@@ -129,6 +129,8 @@ mod tests {
         for command in [
             "kubeadm join x --token abcdef.hunter2hunter2hu",
             "curl -u admin:hunter2 https://x",
+            "crictl pull --creds robot:hunter2 reg.example/x",
+            "skopeo copy --dest-creds=robot:hunter2 a b",
             "curl https://admin:hunter2@x/y",
             "curl -H 'Authorization: Bearer hunter2hunter2'",
             "export DB_PASSWORD=hunter2; run",

@@ -7,8 +7,8 @@ use regex::Regex;
 
 use super::{Document, Field, brackets, compiled, push};
 
-/// Parts of the names of variables that hold secrets, in upper case and without underscores.
-const VARIABLES: [&str; 6] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "PRIVATEKEY"];
+/// Parts of the names of variables that hold secrets, in upper case and without underscores and dashes.
+const VARIABLES: [&str; 9] = ["TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "CREDENTIAL", "PRIVATEKEY", "APIKEY", "ACCESSKEY"];
 /// Fields of a variable that hold a value of it, beside `value`.
 const VALUES: [&str; 3] = ["default", "example", "enum"];
 
@@ -18,7 +18,7 @@ static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w
 static NAME: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)(name)["']?:[ \t]*["']?((?-u:\w)+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
 
 /// Whether a variable of this name holds a secret.
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let letters: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_uppercase()).collect();
     VARIABLES.iter().any(|part| letters.contains(part))
 }

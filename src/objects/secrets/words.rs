@@ -23,8 +23,8 @@ const UNMISTAKABLE: usize = 16;
 const MOST: usize = 4 << 20;
 
 /// Words that no message may hold.
-#[derive(Debug)]
-pub(crate) struct Words(Option<AhoCorasick>);
+#[derive(Debug, Default)]
+pub struct Words(Option<AhoCorasick>);
 
 impl Words {
     /// The words of these secrets that are long enough.
@@ -45,6 +45,13 @@ impl Words {
             (!words.is_empty())
                 .then(|| AhoCorasick::builder().match_kind(kind).build(words).expect("internal error: the words are bounded")),
         )
+    }
+
+    /// The text without them.
+    pub(crate) fn removed_from(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        self.remove_from(&mut text);
+        text
     }
 
     /// Puts `<redacted>` in place of each.

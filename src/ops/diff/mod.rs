@@ -18,6 +18,7 @@ pub use nodes::Side;
 
 use crate::changes::{Effect, SAID, Verdict, verdict};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
+use crate::objects::secrets::Words;
 use crate::text::budget::Budget;
 use nodes::Node;
 use pairs::{Pair, is_named, pairs};
@@ -120,10 +121,12 @@ impl Comparison {
 }
 
 /// What is compared, and how it is shown.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub struct Comparing<'c> {
     /// Whether values of secrets are shown.
     pub show_secrets: bool,
+    /// The secrets of the input, which are not shown wherever they come out.
+    pub words: Words,
     /// The one machine that is meant, as `NAME`, `Kind/NAME`, or either with `:ROLE`.
     pub select: Option<&'c str>,
 }
@@ -149,7 +152,8 @@ pub fn run(old: &Side, new: &Side, comparing: Comparing<'_>, budget: &Arc<Budget
         return comparison;
     }
     let mut is_made_same = false;
-    let mut compared = parts::Compared { show_secrets: comparing.show_secrets, budget, is_made_same: &mut is_made_same };
+    let mut compared =
+        parts::Compared { show_secrets: comparing.show_secrets, words: &comparing.words, budget, is_made_same: &mut is_made_same };
     for (was, is) in selected {
         comparison.machines.push(machine(was, is, &mut compared));
     }

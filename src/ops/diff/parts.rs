@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::nodes::Node;
 use super::{AttributeChange, Change, PartChange};
 use crate::changes::{Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens};
-use crate::objects::secrets::redacted;
+use crate::objects::secrets::{Words, redacted};
 use crate::report::Sources;
 use crate::report::text::{Changed, Style, plural, unified};
 use crate::text::budget::Budget;
@@ -19,6 +19,7 @@ const MOST_LINES: usize = 400;
 /// How parts are compared.
 pub(super) struct Compared<'c> {
     pub(super) show_secrets: bool,
+    pub(super) words: &'c Words,
     pub(super) budget: &'c Budget,
     /// Whether something that is new in every machine was left out.
     pub(super) is_made_same: &'c mut bool,
@@ -82,22 +83,23 @@ impl Compared<'_> {
             let count = |text: &str| plural(text.lines().count(), "line");
             return vec![format!("secret: {} before, {} now", count(old), count(new))];
         }
-        let (old, new) = match (self.show_secrets, kind) {
-            (true, _) => (old.into(), new.into()),
-            (false, Kind::File) => (without_tokens(old), without_tokens(new)),
-            (false, _) => (redacted(old).into(), redacted(new).into()),
+        let shown = |text: &str| match (self.show_secrets, kind) {
+            (true, _) => text.to_owned(),
+            (false, Kind::File) => self.words.removed_from(&redacted(&without_tokens(text))),
+            (false, _) => self.words.removed_from(&redacted(text)),
         };
+        let (old, new) = (shown(old), shown(new));
         let changes = changed_lines(&old, &new, self.budget);
         if changes.is_empty() {
             return vec!["only a secret differs".to_owned()];
         }
-        let before = Source::new(name, old.as_ref());
+        let before = Source::new(name, old.as_str());
         let mut sources = Sources::new();
         sources.add(before.clone());
         if self.show_secrets {
             sources.show_secrets();
         }
-        let text = unified(&Changed::new(before, Source::new(name, new.as_ref()), changes), &sources, Style::default());
+        let text = unified(&Changed::new(before, Source::new(name, new.as_str()), changes), &sources, Style::default());
         // The head only repeats the name.
         let mut lines: Vec<String> = text.lines().skip(2).map(str::to_owned).collect();
         let more = lines.len().saturating_sub(MOST_LINES);

@@ -7,8 +7,7 @@ use super::{MachineReport, Rendering};
 use crate::diag::Report;
 use crate::inspect::content;
 use crate::objects::Pool;
-use crate::objects::secrets::masked;
-use crate::objects::secrets::redacted;
+use crate::objects::secrets::{Words, redacted};
 use crate::ops::inspect::{self, DocumentReport, Inspected, Inspecting, StepReport};
 use crate::ops::size::{self, MachineSize, Measuring};
 use crate::render::{Rendered, Target};
@@ -34,10 +33,11 @@ pub fn page(
     (report, sources): (&Report, &Sources),
     budget: &Budget,
 ) -> String {
+    let words = sources.words();
     let mut sizes = size::run(pool, rendering, &Measuring::default(), budget).machines.into_iter();
     let shown = machines.into_iter().zip(&rendering.machines).map(|(report, machine)| {
         let rendered = machine.rendered.as_ref();
-        let inspected = rendered.map(|rendered| read_back(rendered, &machine.target, show_secrets, budget));
+        let inspected = rendered.map(|rendered| read_back(rendered, &machine.target, (show_secrets, &words), budget));
         Shown { report, name: format!("{} {}", machine.name(), machine.role), inspected, size: rendered.and_then(|_| sizes.next()) }
     });
     let shown: Vec<Shown> = shown.collect();
@@ -51,13 +51,17 @@ pub fn page(
 }
 
 /// What the data has the machine do. Contents of files are there where they are known not to be secret.
-fn read_back(rendered: &Rendered, target: &Target<'_>, show_secrets: bool, budget: &Budget) -> Inspected {
+fn read_back(rendered: &Rendered, target: &Target<'_>, (show_secrets, words): (bool, &Words), budget: &Budget) -> Inspected {
     let inspecting = Inspecting { name: "data", bytes: rendered.data.expose(), log: None, now: 0, show_secrets };
     let (mut inspected, _, _) = inspect::run(&inspecting, budget);
     if !show_secrets {
         let contents = contents(rendered, target);
         let steps = inspected.documents.iter_mut().flat_map(|document: &mut DocumentReport| &mut document.steps);
-        steps.for_each(|step| with_content(step, &contents));
+        steps.for_each(|step| {
+            with_content(step, &contents);
+            words.remove_from(&mut step.what);
+            step.file.iter_mut().filter_map(|file| file.content.as_mut()).for_each(|content| words.remove_from(content));
+        });
     }
     inspected
 }
@@ -72,7 +76,7 @@ fn contents(rendered: &Rendered, target: &Target<'_>) -> BTreeMap<String, String
         let path = file.path.into_owned();
         match decoded.and_then(|content| String::from_utf8(content).ok()) {
             // A path that is written twice is one that a Secret may have a part in.
-            Some(text) if !contents.contains_key(&path) => contents.insert(path, Some(redacted(&masked(&text)))),
+            Some(text) if !contents.contains_key(&path) => contents.insert(path, Some(redacted(&text))),
             _ => contents.insert(path, None),
         };
     }

@@ -13,12 +13,11 @@ use super::render::{Machine, PlannedConfig, Rendering};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Place, Report, Setting, rules};
 use crate::objects::Pool;
+use crate::objects::secrets::Words;
 use crate::objects::secrets::redacted;
-use crate::objects::secrets::{Words, spans};
 use crate::provenance::{Kind, Step, Subject, Thing, Wanted, WantedError, absent, steps, things};
 use crate::render::{Origins, Request};
 use crate::text::nearest::nearest;
-use crate::text::source::Source;
 
 rules! {
     /// no machine of the input has what was asked for
@@ -55,17 +54,14 @@ pub struct NoQuestion {
     pub help: &'static str,
 }
 
-/// The shortest secret that is told from other words.
-const SHORTEST: usize = 6;
-
 impl<'a> Asking<'a> {
-    /// Reads what is asked for. `texts`: the input, whose secrets are not told; `origins`: the templates that it was.
+    /// Reads what is asked for. `words`: the secrets of the input; `origins`: the templates that it was.
     ///
     /// # Errors
     /// When it names nothing.
     pub fn new(
         what: &'a str,
-        texts: &[Source],
+        words: Words,
         origins: &'a Origins,
         show_secrets: bool,
         flag: fn(Setting) -> String,
@@ -76,8 +72,6 @@ impl<'a> Asking<'a> {
             WantedError::Nothing => NoQuestion { message: "nothing is asked for".to_owned(), help },
             WantedError::Nameless(kind) => NoQuestion { message: format!("`{what}` names no {}", kind.as_str()), help },
         })?;
-        let secrets = texts.iter().flat_map(|text| spans(text.text()).into_iter().map(|span| &text.text()[span]));
-        let words = Words::new(secrets, SHORTEST);
         Ok(Asking { wanted, what, show_secrets, flag, words, origins })
     }
 

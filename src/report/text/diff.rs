@@ -45,7 +45,7 @@ pub fn unified(changed: &Changed, sources: &Sources, style: Style) -> String {
     let mut after = Sources::new();
     after.shows_secrets = sources.shows_secrets;
     after.add(changed.after.clone());
-    let writer = Writer { before: (&changed.before, sources), after: (&changed.after, &after), style };
+    let writer = Writer { before: Shown::new(&changed.before, sources), after: Shown::new(&changed.after, &after), style };
     hunks(changed).iter().for_each(|hunks| writer.hunk(hunks, &mut text));
     text
 }
@@ -79,9 +79,23 @@ fn line_count(source: &Source) -> usize {
     source.text().lines().count()
 }
 
+/// A text, how many lines it has, and what of it is not shown.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    source: &'a Source,
+    lines: usize,
+    sources: &'a Sources,
+}
+
+impl<'a> Shown<'a> {
+    fn new(source: &'a Source, sources: &'a Sources) -> Self {
+        Shown { source, lines: line_count(source), sources }
+    }
+}
+
 struct Writer<'a> {
-    before: (&'a Source, &'a Sources),
-    after: (&'a Source, &'a Sources),
+    before: Shown<'a>,
+    after: Shown<'a>,
     style: Style,
 }
 
@@ -89,7 +103,7 @@ impl Writer<'_> {
     fn hunk(&self, hunks: &[Hunk], text: &mut String) {
         let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else { return };
         let start = first.old.start.saturating_sub(CONTEXT);
-        let end = (last.old.end + CONTEXT).min(line_count(self.before.0)).max(last.old.end);
+        let end = (last.old.end + CONTEXT).min(self.before.lines).max(last.old.end);
         let new_start = first.new.start - (first.old.start - start);
         let new_end = last.new.end + (end - last.old.end);
         let header = format!("@@ -{} +{} @@", numbered(start..end), numbered(new_start..new_end));
@@ -104,8 +118,7 @@ impl Writer<'_> {
         self.lines(' ', self.before, at..end, text);
     }
 
-    fn lines(&self, sign: char, (source, sources): (&Source, &Sources), lines: Range<usize>, text: &mut String) {
-        let count = line_count(source);
+    fn lines(&self, sign: char, Shown { source, lines: count, sources }: Shown<'_>, lines: Range<usize>, text: &mut String) {
         for line in lines {
             let number = u32::try_from(line + 1).unwrap_or(u32::MAX);
             let shown = MaskedLine::new(source.line(number).unwrap_or_default(), sources.secrets_of_line(source.name(), number)).text;

@@ -49,6 +49,8 @@ fn picture(c: char) -> char {
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\x7f' => '␡',
         '\u{80}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => '\u{fffd}',
+        // Another sign of direction, and tags, which nobody sees.
+        '\u{61c}' | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
         _ => c,
     }
 }
@@ -62,6 +64,7 @@ mod tests {
         assert_eq!(visible("plain ü 漢"), "plain ü 漢");
         assert_eq!(visible("a\x1b[31mb\tc\nd\x7f"), "a␛[31mb c␊d␡");
         assert_eq!(visible("\u{202e}x\u{9b}"), "\u{fffd}x\u{fffd}");
+        assert_eq!(visible("\u{61c}x\u{e0041}"), "\u{fffd}x\u{fffd}");
         assert_eq!(visible("::x::y a::b ##[x] ##vso[y]z #[a] ##a"), "∶:x::y a::b ♯#[x] ♯#vso[y]z #[a] ##a");
         assert_eq!(visible_lines("a\n \t::x\n::: b\n"), "a\n \t∶:x\n::: b\n");
         assert_eq!(visible_lines("a\n\u{3000}\u{a0}::x\nb\u{a0}c::d\n"), "a\n\u{3000}\u{a0}∶:x\nb\u{a0}c::d\n");
