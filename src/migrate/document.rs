@@ -23,6 +23,7 @@ pub(super) struct Document<'d> {
     pub(super) masked: &'d Masked<'d>,
     pub(super) document: &'d yaml::Document,
     pub(super) lists: &'d rewrite::ListStyle,
+    pub(super) templates: &'d patches::Templates,
 }
 
 /// What became of a document.
@@ -96,7 +97,7 @@ impl Document<'_> {
             conversion.drop_additions();
         }
         if let Some(to) = wanted.version.filter(|_| kind == "ClusterClass") {
-            patches::convert(object, &mut conversion, to);
+            patches::convert(object, &mut conversion, to, self.templates);
         }
         kinds::rename(&mut conversion.value, wanted);
         Some(conversion)

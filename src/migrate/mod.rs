@@ -17,6 +17,7 @@ pub use kinds::Family;
 
 use self::document::{Document, Outcome};
 use self::masked::Masked;
+use self::patches::Templates;
 use self::rewrite::ListStyle;
 use crate::api::names::Version;
 use crate::conversion::core::{KINDS, Surroundings};
@@ -89,6 +90,8 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
         let wanted = wanted.version.filter(|_| KINDS.contains(&(group, kind)));
         wanted.map(|version| version.to_string()).or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
     };
+    let mut templates = Templates::default();
+    read.iter().flat_map(|(_, parsed)| &parsed.documents).for_each(|document| templates.add(&document.root));
     let surroundings = Surroundings { version_of: &version_of };
     for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
         let mut file = Vec::new();
@@ -96,7 +99,7 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
         let mut lists = ListStyle::default();
         parsed.documents.iter().for_each(|document| lists.add(text.text(), &document.root));
         for document in &parsed.documents {
-            let document = Document { source, masked, document, lists: &lists };
+            let document = Document { source, masked, document, lists: &lists, templates: &templates };
             match document.migrate(wanted, &surroundings, budget, &mut migrated.report) {
                 Outcome::Foreign => continue,
                 Outcome::Same => {}

@@ -5,9 +5,36 @@ use serde_json::{Map, Value, json};
 use crate::api::names::Version;
 use crate::conversion::core::{Conversion, Fault, PatchPath, patch_path, patch_value};
 use crate::diag::FieldPath;
+use crate::text::yaml;
+
+/// The templates of the input that patches may change.
+#[derive(Debug, Default)]
+pub(super) struct Templates(Vec<Value>);
+
+impl Templates {
+    /// Adds an object, if it is a template of control planes or of configs.
+    pub(super) fn add(&mut self, object: &yaml::Node) {
+        let kind = object.as_mapping().and_then(|mapping| mapping.get("kind")).and_then(|entry| entry.value.as_str());
+        if kind.is_some_and(|kind| kind.ends_with("Template") && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))) {
+            self.0.push(object.to_json());
+        }
+    }
+
+    /// Whether a template of a kind has an argument; `None` when the input has no template of the kind.
+    fn have(&self, kind: &str, list: &str, name: &str) -> Option<bool> {
+        let mut of_kind = self.0.iter().filter(|template| template["kind"] == kind).peekable();
+        of_kind.peek()?;
+        Some(of_kind.any(|template| match template.pointer(list) {
+            Some(Value::Object(arguments)) => arguments.contains_key(name),
+            Some(Value::Array(arguments)) => arguments.iter().any(|argument| argument["name"] == name),
+            _ => false,
+        }))
+    }
+}
 
 /// One patch for templates of a kind.
 struct Patch<'p> {
+    templates: &'p Templates,
     group: &'p str,
     kind: &'p str,
     patch: &'p Value,
@@ -18,7 +45,7 @@ struct Patch<'p> {
 type Migrated = Result<Option<Value>, (&'static str, String, String)>;
 
 /// Converts the patches of a class to a version; those of templates that are in that version already, or of other kinds, stay.
-pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version) {
+pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, templates: &Templates) {
     let path = FieldPath::of_fields("spec.patches");
     for (number, patch) in items(object, "/spec/patches").iter().enumerate() {
         for (index, definition) in items(patch, "/definitions").iter().enumerate() {
@@ -30,7 +57,7 @@ pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version) 
             for (place, patch) in items(definition, "/jsonPatches").iter().enumerate() {
                 let path = path.index(number).field("definitions").index(index).field("jsonPatches").index(place);
                 let pointer = format!("/spec/patches/{number}/definitions/{index}/jsonPatches/{place}");
-                match (Patch { group, kind: text("/selector/kind"), patch, to }).converted() {
+                match (Patch { templates, group, kind: text("/selector/kind"), patch, to }).converted() {
                     Ok(None) => {}
                     Ok(Some(new)) => conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.clone()),
                     Err((field, message, help)) => conversion.faults.push(Fault { place: path.field(field), message, help }),
@@ -81,6 +108,14 @@ impl Patch<'_> {
                 "path",
                 message,
                 format!("write `path: {list}` with the whole list as its value, or `{list}/N` with the place of `{name}`"),
+            ));
+        }
+        if self.templates.have(self.kind, list, name) == Some(true) {
+            let message = format!("a template of the input has the argument `{name}` already: an item more would stand beside it");
+            return Err((
+                "path",
+                message,
+                format!("remove the argument from the template, or write `op: replace` and `path: {list}/N/value` with its place"),
             ));
         }
         let (variable, template) = (self.text("/valueFrom/variable"), self.text("/valueFrom/template"));
@@ -137,9 +172,9 @@ impl Patch<'_> {
         if said.is_empty() && !template.is_empty() {
             return Ok(None);
         }
+        let rewritten = if self.to == Version::V1Beta2 { list_template(template) } else { map_template(template) };
         if self.is_list_of_arguments(path)
-            && self.to == Version::V1Beta2
-            && let Some(list) = list_template(template)
+            && let Some(list) = rewritten
         {
             return Ok(Some(self.with(path, Some(("valueFrom", json!({ "template": list }))))));
         }
@@ -214,4 +249,39 @@ fn list_template(template: &str) -> Option<String> {
     lines.sort_by_key(|(name, _)| *name);
     let list: String = lines.iter().map(|(name, value)| format!("- name: {name}\n  value: {value}\n")).collect();
     (!list.is_empty()).then_some(list)
+}
+
+/// A template of a list of arguments as the map that they were.
+fn map_template(template: &str) -> Option<String> {
+    let mut map = String::new();
+    let mut lines = template.lines().filter(|line| !line.trim().is_empty());
+    while let Some(line) = lines.next() {
+        let name = line.strip_prefix("- name: ").filter(|name| is_plain(name))?;
+        let value = lines.next()?.strip_prefix("  value: ").filter(|value| is_plain(value))?;
+        map.push_str(&format!("{}: {}\n", name.trim(), value.trim()));
+    }
+    (!map.is_empty()).then_some(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_of_lines_are_rewritten_and_others_are_not() {
+        let list = "- name: a\n  value: x\n- name: b\n  value: \"{{ .v }}\"\n";
+        assert_eq!(list_template("b: \"{{ .v }}\"\na: x\n").as_deref(), Some(list));
+        assert_eq!(map_template(list).as_deref(), Some("a: x\nb: \"{{ .v }}\"\n"));
+        for unclear in ["{{ if .v }}\na: x\n{{ end }}\n", "a:\n  b: c\n", "a: |\n  x\n", "a: {{- .v }}\n", "{{ .all }}", ""] {
+            assert_eq!(list_template(unclear), None, "{unclear:?}");
+        }
+        assert_eq!(map_template("{{ range .v }}\n- name: a\n  value: b\n{{ end }}\n"), None);
+    }
+
+    #[test]
+    fn only_plain_variables_become_templates() {
+        let is_named = ["v", "builtin.cluster.name"].map(is_reference);
+        let is_not = ["", "a[0]", "a-b", "a..b"].map(is_reference);
+        assert_eq!((is_named, is_not), ([true; 2], [false; 4]));
+    }
 }

@@ -51,6 +51,10 @@ const REPORTS: &[(&str, &[&str])] = &[
         "diff",
         &["diff examples/worker.yaml --kubernetes-version v1.33.1..v1.34.1 -o json", "diff a.yaml examples/worker.yaml -o json"],
     ),
+    (
+        "migrate",
+        &["migrate --to-version v1beta1 --check examples/worker.yaml -o json", "migrate --to-version v1beta2 --check a.yaml -o json"],
+    ),
     ("validate", &["validate examples/worker.yaml -o json", "validate a.yaml -o json"]),
     (
         "why",

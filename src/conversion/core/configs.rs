@@ -58,12 +58,29 @@ impl Conversion {
                 self.origins.note(place.join(&into), place.join(&from));
             }
         }
-        if let Some(spec) = place.segments().iter().try_fold(&mut self.value, |value, segment| match segment {
-            crate::diag::Segment::Field(name) => value.get_mut(name.as_str()),
-            _ => None,
-        }) {
+        let is_empty = converted.as_object().is_some_and(Map::is_empty);
+        if is_empty && to == Version::V1Beta2 {
+            return self.empty_config(&place);
+        }
+        let pointer =
+            place.segments().iter().fold(String::new(), |pointer, step| format!("{pointer}/{}", FieldPath::root().with(step.clone())));
+        if let Some(spec) = self.value.pointer_mut(&pointer) {
             *spec = converted;
         }
+    }
+
+    /// A config that says nothing is absent in v1beta2; a template must hold something.
+    fn empty_config(&mut self, place: &FieldPath) {
+        let steps: Vec<String> = place.segments().iter().map(|step| FieldPath::root().with(step.clone()).to_string()).collect();
+        let Some((last, above)) = steps.split_last() else { return };
+        let parent = above.iter().try_fold(&mut self.value, |value, step| value.get_mut(step.as_str())).and_then(Value::as_object_mut);
+        let Some(parent) = parent else { return };
+        if parent.len() == 1 && last == "spec" && above.len() > 1 {
+            let message = "v1beta2 takes no template that says nothing".to_owned();
+            return self.fault(place, message, "write what holds without being said: `format: cloud-config`".to_owned());
+        }
+        parent.remove(last);
+        self.lose(place, Loss::Empty);
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::places::V1BETA1_ONLY;
 use crate::api::names::Version;
 use crate::api::time::GoDuration;
-use crate::diag::FieldPath;
+use crate::diag::{FieldPath, Segment};
 
 /// Something that the other version does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,39 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
+/// Fields that may be empty, or whose content is the user's own.
+const MAY_BE_EMPTY: [&str; 8] = ["variables", "jsonPatches", "settings", "selector", "labels", "annotations", "bootstrap", "template"];
+
+/// The objects and lists of an object that hold nothing, configs of kubeadm apart. The depth is that of the document.
+pub(super) fn find_empty(value: &Value, path: &mut FieldPath, config: Option<&FieldPath>, empty: &mut Vec<FieldPath>) {
+    if config == Some(path) {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                path.push(Segment::Field(name.clone()));
+                let may_be_empty = MAY_BE_EMPTY.contains(&name.as_str());
+                let holds_nothing = inner.as_object().is_some_and(serde_json::Map::is_empty) || inner.as_array().is_some_and(Vec::is_empty);
+                if holds_nothing && !may_be_empty && config != Some(path) {
+                    empty.push(path.clone());
+                } else if !may_be_empty || matches!(name.as_str(), "template" | "bootstrap") {
+                    find_empty(inner, path, config, empty);
+                }
+                path.pop();
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.push(Segment::Index(index));
+                find_empty(item, path, config, empty);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
 /// What of the spec of a config is not in the one that came back. The depth is that of the document.
 pub(super) fn of_config(original: &Value, returned: &Value) -> Vec<Lost> {
     let mut lost = Vec::new();
@@ -62,7 +95,7 @@ fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, los
     match (original, returned) {
         (Value::Object(before), Some(Value::Object(after))) => {
             for (name, value) in before {
-                path.push(crate::diag::Segment::Field(name.clone()));
+                path.push(Segment::Field(name.clone()));
                 compare(value, after.get(name), path, lost);
                 path.pop();
             }
@@ -72,7 +105,7 @@ fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, los
         }
         (Value::Array(before), Some(Value::Array(after))) if before.len() == after.len() => {
             for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                path.push(crate::diag::Segment::Index(index));
+                path.push(Segment::Index(index));
                 compare(before, Some(after), path, lost);
                 path.pop();
             }
@@ -82,7 +115,7 @@ fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, los
         _ if V1BETA1_ONLY.contains(&path.to_string().as_str()) => lose(Loss::Unused),
         (Value::Object(fields), None) => {
             for (name, value) in fields {
-                path.push(crate::diag::Segment::Field(name.clone()));
+                path.push(Segment::Field(name.clone()));
                 compare(value, None, path, lost);
                 path.pop();
             }

@@ -92,20 +92,16 @@ impl Conversion {
         }
     }
 
-    /// v1beta2 refuses objects and lists that hold nothing where the two versions differ.
+    /// v1beta2 refuses objects and lists that hold nothing, which Go's types leave out.
     fn drop_empty(&mut self, differences: &Differences, to: Version) {
         if to == Version::V1Beta1 {
             return;
         }
-        let parents = |path: &str| path.match_indices('.').map(|(dot, _)| path[..dot].to_owned()).collect::<Vec<_>>();
-        let mut containers: Vec<String> =
-            differences.moves.iter().flat_map(|row| parents(&row.old).into_iter().chain([row.old.clone()])).collect();
-        containers.sort_by_key(|path| std::cmp::Reverse(path.len()));
-        containers.dedup();
-        containers.retain(|path| !path.ends_with("[]") && path.contains('.'));
-        for (path, _) in containers.iter().flat_map(|path| relocate::places(&self.value, path, path)).collect::<Vec<_>>() {
-            if relocate::at(&self.value, &path).is_some_and(lost::is_empty) {
-                relocate::take(&mut self.value, &path);
+        let config = differences.configs.map(FieldPath::of_fields);
+        let mut empty = Vec::new();
+        lost::find_empty(&self.value["spec"], &mut FieldPath::of_fields("spec"), config.as_ref(), &mut empty);
+        for path in empty {
+            if relocate::take(&mut self.value, &path).is_some() {
                 self.lose(&path, Loss::Empty);
             }
         }

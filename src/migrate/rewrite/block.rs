@@ -61,6 +61,10 @@ impl Rewriter<'_> {
         let source = old_path.field(entry.key.as_str());
         let text: String = here.iter().map(|one| self.lines_of(one, own, &source)).collect();
         match kept {
+            Some(Json::Object(fields)) if fields.is_empty() && entry.value.as_mapping().is_some() && !is_flow(self.text, &entry.value) => {
+                let range = self.value_start(entry)..lines::end_of(self.text, &entry.value);
+                changes.push(Change { range, with: " {}".to_owned() });
+            }
             Some(value) => {
                 let path = task.path.field(entry.key.as_str());
                 self.node(Task { node: &entry.value, path: &path, value, owner: own }, changes);

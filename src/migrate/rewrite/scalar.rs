@@ -10,8 +10,8 @@ pub(super) fn like(old: &str, value: &Json) -> String {
         Json::String(text) if old.starts_with('\'') && !text.contains(|c: char| c.is_control()) => {
             format!("'{}'", text.replace('\'', "''"))
         }
-        Json::String(text) if !old.starts_with('"') => word(text),
-        _ => value.to_string(),
+        Json::String(_) if old.starts_with('"') => value.to_string(),
+        value => inline(value, false),
     }
 }
 

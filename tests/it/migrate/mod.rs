@@ -2,6 +2,7 @@
 
 mod promises;
 mod shared_data;
+mod verb;
 
 use windlass::api::names::Version;
 use windlass::diag::Diagnostic;

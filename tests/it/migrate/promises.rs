@@ -233,3 +233,108 @@ fn hostile_texts_end() {
         migrated(&there, OLD);
     }
 }
+
+/// A ClusterClass with one patch for control planes.
+fn class(version: &str, reference: &str, patch: &str) -> String {
+    format!(
+        "apiVersion: cluster.x-k8s.io/{version}\nkind: ClusterClass\nmetadata: {{name: c}}\nspec:\n  controlPlane:\n    {reference}:\n      apiVersion: controlplane.cluster.x-k8s.io/{version}\n      kind: KubeadmControlPlaneTemplate\n      name: cp\n  patches:\n  - name: p\n    definitions:\n    - selector:\n        apiVersion: controlplane.cluster.x-k8s.io/{version}\n        kind: KubeadmControlPlaneTemplate\n        matchResources: {{controlPlane: true}}\n      jsonPatches:\n{patch}"
+    )
+}
+
+const SPEC: &str = "/spec/template/spec";
+const ARGUMENTS: &str = "/spec/template/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs";
+
+/// Values and paths of patches are those of the templates that they change.
+#[test]
+fn patches_follow_their_templates_and_come_back() {
+    let cases = [
+        (
+            format!("      # one\n      - op: add\n        path: {ARGUMENTS}/v # of it\n        value: \"1\"\n"),
+            format!("      # one\n      - op: add\n        path: {ARGUMENTS}/- # of it\n        value: {{name: v, value: \"1\"}}\n"),
+        ),
+        (
+            format!("      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom:\n          variable: level\n"),
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}/-\n        valueFrom:\n          template: |\n            name: v\n            value: {{{{ .level | toJson }}}}\n"
+            ),
+        ),
+        (
+            format!("      - op: add\n        path: {ARGUMENTS}\n        value:\n          a: x # x\n          b: 'y'\n"),
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        value:\n        - name: a\n          value: x # x\n        - name: b\n          value: 'y'\n"
+            ),
+        ),
+        (
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        valueFrom:\n          template: |\n            a: \"{{{{ .v }}}}\"\n"
+            ),
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        valueFrom:\n          template: |\n            - name: a\n              value: \"{{{{ .v }}}}\"\n"
+            ),
+        ),
+        (
+            format!("      - op: replace\n        path: {SPEC}/rolloutStrategy/rollingUpdate/maxSurge\n        value: 0\n"),
+            format!("      - op: replace\n        path: {SPEC}/rollout/strategy/rollingUpdate/maxSurge\n        value: 0\n"),
+        ),
+        (
+            format!("      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"),
+            format!("      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"),
+        ),
+    ];
+    for (old, new) in cases {
+        let (old, new) = (class("v1beta1", "ref", &old), class("v1beta2", "templateRef", &new));
+        assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
+        let (back, findings) = migrated(&new, OLD);
+        assert_eq!(told(&findings), []);
+        // A value in lines of its own is not known to have been one.
+        assert_eq!(back.replace('"', ""), old.replace('"', ""));
+    }
+}
+
+#[test]
+fn patches_that_cannot_be_carried_are_told() {
+    let cases = [
+        (format!("      - op: replace\n        path: {ARGUMENTS}/v\n        value: x\n"), 19),
+        (format!("      - op: remove\n        path: {ARGUMENTS}/v\n"), 19),
+        (format!("      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom: {{variable: 'l[0]'}}\n"), 20),
+        (format!("      - op: add\n        path: {ARGUMENTS}\n        valueFrom: {{variable: all}}\n"), 20),
+        (
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        valueFrom:\n          template: |\n            {{{{ range .l }}}}\n"
+            ),
+            20,
+        ),
+        (format!("      - op: add\n        path: {SPEC}/machineTemplate/nodeDrainTimeout\n        value: 1m\n"), 20),
+        (
+            format!(
+                "      - op: add\n        path: {SPEC}/kubeadmConfigSpec/clusterConfiguration\n        value: {{apiServer: {{timeoutForControlPlane: 1m}}}}\n"
+            ),
+            20,
+        ),
+    ];
+    for (patch, line) in cases {
+        let text = class("v1beta1", "ref", &patch);
+        let (migrated, findings) = migrated(&text, NEW);
+        assert_eq!((migrated, told(&findings)), (text, vec![("migrate-not-converted", line)]), "{patch}");
+    }
+}
+
+/// An item more would stand beside the one of the template, where the map had one of the name.
+#[test]
+fn an_argument_that_the_template_has_is_told() {
+    let class = class("v1beta1", "ref", &format!("      - op: add\n        path: {ARGUMENTS}/v\n        value: x\n"));
+    let template = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {v: y}}}}}}}\n";
+    let (_, findings) = migrated_beside(&class, template, NEW);
+    assert_eq!(told(&findings), [("migrate-not-converted", 19)]);
+    let (_, findings) = migrated_beside(&class, &template.replace("v: y", "w: y"), NEW);
+    assert_eq!(told(&findings), []);
+}
+
+/// Of a template v1beta2 wants something; what holds without being said is to be written.
+#[test]
+fn a_template_that_says_nothing_is_told() {
+    let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: w}\nspec:\n  template:\n    spec: {}\n";
+    let (migrated, findings) = migrated(text, NEW);
+    assert_eq!((migrated.as_str(), told(&findings)), (text, vec![("migrate-not-converted", 6)]));
+    assert!(findings[0].help.as_ref().unwrap().to_string().contains("`format: cloud-config`"));
+}

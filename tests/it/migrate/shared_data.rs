@@ -5,11 +5,18 @@ use std::fs;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
+use serde_json::Value;
 use windlass::api::time::GoDuration;
+use windlass::diag::Severity;
 use windlass::ops::migrate::Wanted;
+use windlass::ops::render;
+use windlass::render::{Origins, Pool, Request, Variables};
+use windlass::schema::Schema;
+use windlass::text::budget::Budget;
+use windlass::text::source::Source;
 
 use super::{NEW, OLD, migrated_beside};
-use crate::support::{files_below, shared};
+use crate::support::{documents, files_below, shared};
 
 /// Kinds of which files are read.
 const KINDS: [&str; 9] = [
@@ -93,4 +100,116 @@ fn there_and_back_is_the_same_text() {
         }
     }
     assert!(moved < 40, "{moved} of {} come back in another order", ways.len());
+}
+
+/// A template of clusterctl with its variables' defaults.
+fn substituted(name: &str, text: &str) -> Option<Source> {
+    let request = Request::new();
+    let given = |_: &str| None;
+    let (texts, _, report) =
+        Origins::substitute(vec![Source::new(name, text)], Variables { given: &given, request: &request }, &request.budget);
+    texts.into_iter().next().filter(|_| !report.has_errors())
+}
+
+/// The data of all machines of a text, by config and role; none when one cannot be rendered.
+fn rendered(name: &str, text: &str) -> Option<BTreeMap<String, Vec<u8>>> {
+    let request = Request::new();
+    let source = substituted(name, text)?;
+    let (pool, report) = Pool::read(std::slice::from_ref(&source), &request.budget);
+    if report.has_errors() {
+        return None;
+    }
+    let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
+    let rendering = render::run(&pool, &topologies, &request, &render::Selection::All);
+    let data = rendering.machines.into_iter().map(|machine| {
+        let key = format!("{}:{}", machine.target.config.name(), machine.role);
+        Some((key, machine.rendered?.data.into_inner()))
+    });
+    data.collect::<Option<BTreeMap<_, _>>>().filter(|machines| !machines.is_empty() && !rendering.report.has_errors())
+}
+
+/// Arguments that a patch adds to a list come behind the others, where a map had them in the order of their names.
+fn has_patched_argument(text: &str) -> bool {
+    text.contains("xtraArgs/")
+}
+
+/// What of the corpus cannot be carried: a duration that is a variable, a template that says nothing.
+const CANNOT_BE_CARRIED: [&str; 2] = ["`${NODE_DRAIN_TIMEOUT}` is no duration", "v1beta2 takes no template that says nothing"];
+
+#[test]
+fn what_is_migrated_renders_the_same_bytes() {
+    let Some(corpus) = texts("corpus") else { return };
+    let check = |(name, text): &(String, String)| {
+        let before = rendered(name, text).filter(|_| !has_patched_argument(text))?;
+        let (there, findings) = migrated_beside(text, &referred(text), NEW);
+        if let Some(error) = findings.iter().find(|finding| finding.rule.severity == Severity::Error) {
+            let is_known = CANNOT_BE_CARRIED.iter().any(|known| error.message.contains(known));
+            assert!(is_known, "{name}: {}", error.message);
+            return None;
+        }
+        let after = rendered(name, &there).unwrap_or_default();
+        assert!(before == after, "{name}: {:?} {:?}", before.keys(), after.keys());
+        Some(there != *text)
+    };
+    let rendered: Vec<bool> = corpus.par_iter().filter_map(check).collect();
+    let changed = rendered.iter().filter(|changed| **changed).count();
+    assert!(rendered.len() > 60 && changed > 20, "{changed} of {} change", rendered.len());
+}
+
+/// The schemas of Cluster API v1.14, by kind and version.
+fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
+    let mut schemas = BTreeMap::new();
+    for file in ["core", "bootstrap", "control-plane"] {
+        let path = shared(&format!("corpus/rendered/kubernetes-sigs+cluster-api@v1.14.0/{file}-components.yaml"))?;
+        let text = String::from_utf8(fs::read(path).unwrap()).unwrap();
+        let source = substituted("components.yaml", &text).unwrap();
+        for crd in documents(source.text().as_bytes()).iter().filter(|object| object["kind"] == "CustomResourceDefinition") {
+            for version in crd["spec"]["versions"].as_array().unwrap() {
+                let api_version = format!("{}/{}", crd["spec"]["group"].as_str().unwrap(), version["name"].as_str().unwrap());
+                let kind = crd["spec"]["names"]["kind"].as_str().unwrap().to_owned();
+                schemas.insert((api_version, kind), Schema::from_json(&version["schema"]["openAPIV3Schema"]).unwrap());
+            }
+        }
+    }
+    Some(schemas)
+}
+
+/// Patches of kustomize, which are no whole objects; others have no spec.
+const PARTS: [&str; 2] = ["/patches", "/variables.yaml"];
+
+/// What the schema of its kind says of each document of a text.
+fn refused(name: &str, text: &str, schemas: &BTreeMap<(String, String), Schema>) -> Option<Vec<String>> {
+    let source = substituted(name, text)?;
+    let parsed = windlass::text::yaml::parse(&source, &Budget::default());
+    let of_document = |object: Value| {
+        let of = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
+        let schema = schemas.get(&(of("apiVersion"), of("kind")));
+        let Some(schema) = schema.filter(|_| object["spec"].is_object() && !PARTS.iter().any(|part| name.contains(part))) else {
+            return Vec::new();
+        };
+        let unknown = schema.unknown_fields(&object).into_iter().map(|field| format!("unknown field {}", field.path));
+        let invalid = schema.validate(&object).into_iter().map(|violation| violation.to_string());
+        unknown.chain(invalid).map(|fault| format!("{}/{}: {fault}", of("kind"), object["metadata"]["name"])).collect()
+    };
+    Some(parsed.documents.iter().flat_map(|document| of_document(document.root.to_json())).collect())
+}
+
+/// What the CRDs of Cluster API v1.14 take in one version they take in the other.
+#[test]
+fn what_is_migrated_is_taken_by_the_real_schemas() {
+    let (Some(corpus), Some(schemas)) = (texts("corpus"), schemas()) else { return };
+    let check = |(name, text): &(String, String)| {
+        let before = refused(name, text, &schemas)?;
+        let of = |wanted: Wanted| {
+            let (there, findings) = migrated_beside(text, &referred(text), wanted);
+            let is_whole = findings.iter().all(|finding| finding.rule.severity != Severity::Error);
+            let after = refused(name, &there, &schemas).filter(|_| is_whole && there != *text && before.is_empty())?;
+            assert!(after.is_empty(), "{name}: {after:#?}");
+            Some(())
+        };
+        Some([NEW, OLD].map(|wanted| usize::from(of(wanted).is_some())))
+    };
+    let checked: Vec<[usize; 2]> = corpus.par_iter().filter_map(check).collect();
+    let sums = [0, 1].map(|way| checked.iter().map(|both| both[way]).sum::<usize>());
+    assert!(sums[0] > 50 && sums[1] > 50, "{sums:?}");
 }

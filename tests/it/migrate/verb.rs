@@ -1,0 +1,115 @@
+//! The verb: streams, exit codes, files.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::windlass;
+
+const MACHINE: &str = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata:\n  name: m # m\nspec:\n  nodeDrainTimeout: 1m\n";
+
+/// A folder with files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    folder
+}
+
+fn migrate(folder: &tempfile::TempDir, arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = windlass(folder.path()).arg("migrate").args(arguments).output().unwrap();
+    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn the_text_of_one_file_is_printed_and_nothing_is_written() {
+    let folder = folder(&[("m.yaml", MACHINE)]);
+    let (code, stdout, stderr) = migrate(&folder, &["--to-version", "v1beta2", "m.yaml"]);
+    let expected = MACHINE.replace("v1beta1", "v1beta2").replace("  nodeDrainTimeout: 1m", "  deletion:\n    nodeDrainTimeoutSeconds: 60");
+    assert_eq!((code, stdout), (0, expected), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.path().join("m.yaml")).unwrap(), MACHINE);
+    assert_eq!(stderr, "1 document migrated\n");
+}
+
+#[test]
+fn check_shows_the_difference_and_writes_nothing() {
+    let folder = folder(&[("m.yaml", MACHINE)]);
+    let (code, stdout, stderr) = migrate(&folder, &["--to-version", "v1beta2", "--check", "m.yaml"]);
+    assert_eq!((code, stderr.as_str()), (1, "1 document in 1 file would change; nothing written\n"));
+    assert!(
+        stdout.contains("\n-apiVersion: cluster.x-k8s.io/v1beta1\n+apiVersion: cluster.x-k8s.io/v1beta2\n"),
+        "{stdout}"
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("m.yaml")).unwrap(), MACHINE);
+    let (code, stdout, _) = migrate(&folder, &["--to-version", "v1beta1", "--check", "m.yaml"]);
+    assert_eq!((code, stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn write_changes_the_files_of_a_folder() {
+    let folder = folder(&[("a.yaml", MACHINE), ("b.yaml", "a: b\n"), ("c.yaml", MACHINE)]);
+    let (code, stdout, stderr) = migrate(&folder, &["--to-version", "v1beta2", "--write", "."]);
+    assert_eq!((code, stdout.as_str()), (0, "2 documents in 2 files migrated\n"), "{stderr}");
+    for (name, is_new) in [("a.yaml", true), ("b.yaml", false), ("c.yaml", true)] {
+        assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap().contains("TimeoutSeconds: 60"), is_new, "{name}");
+    }
+}
+
+/// A document that cannot be migrated keeps all files from being written: others refer to it.
+#[test]
+fn with_an_error_nothing_is_written() {
+    let faulty = MACHINE.replace("1m", "${DRAIN}");
+    let folder = folder(&[("a.yaml", MACHINE), ("b.yaml", &faulty)]);
+    for arguments in [&["--write", "."][..], &["--write", "--allow", "migrate-not-converted", "."]] {
+        let (code, stdout, _) = migrate(&folder, &[&["--to-version", "v1beta2"], arguments].concat());
+        assert_eq!(code, 1);
+        assert!(stdout.contains("--> ./b.yaml:6:3") || stdout.contains("--> b.yaml:6:3"), "{stdout}");
+        assert_eq!(fs::read_to_string(folder.path().join("a.yaml")).unwrap(), MACHINE);
+    }
+    let (code, stdout, stderr) = migrate(&folder, &["--to-version", "v1beta2", "b.yaml"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("error[migrate-not-converted]"), "{stderr}");
+}
+
+#[test]
+fn what_is_lost_is_dropped_only_where_that_is_allowed() {
+    let config = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {name: w}\nspec:\n  compression: gzip\n  verbosity: 1\n";
+    let folder = folder(&[("w.yaml", config)]);
+    let (code, stdout, stderr) = migrate(&folder, &["--to-kind", "KubeadmConfig", "w.yaml"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("`--allow migrate-field-lost`"), "{stderr}");
+    let (code, stdout, _) = migrate(&folder, &["--to-kind", "KubeadmConfig", "--allow", "migrate-field-lost", "w.yaml"]);
+    assert_eq!((code, stdout.contains("kind: KubeadmConfig\n"), stdout.contains("compression")), (0, true, false));
+}
+
+#[test]
+fn mistakes_are_answered_with_what_to_write() {
+    let folder = folder(&[("m.yaml", MACHINE), ("n.yaml", MACHINE), ("e.yaml", ""), ("c.yaml", "apiVersion: v1\nkind: ConfigMap\n")]);
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["m.yaml"], 2, "add `--to-version v1beta2`"),
+        (&["--to-version", "v1beta2"], 2, "FILE"),
+        (&["--to-version", "v1beta3", "m.yaml"], 2, "v1beta2"),
+        (&["--to-version", "v1beta2", "m.yaml", "n.yaml"], 2, "add `--write`"),
+        (&["--to-version", "v1beta2", "-o", "json", "m.yaml"], 2, "add `--check`"),
+        (&["--to-version", "v1beta2", "--write", "-"], 2, "leave `--write` out"),
+        (&["--to-version", "v1beta2", "mm.yaml"], 2, "no such file"),
+        (&["--to-version", "v1beta2", "e.yaml"], 1, "name files with a KubeadmConfig"),
+        (&["--to-version", "v1beta2", "c.yaml"], 1, "name files with a KubeadmConfig"),
+    ];
+    for (arguments, expected, help) in cases {
+        let (code, stdout, stderr) = migrate(&folder, arguments);
+        assert_eq!((code, stdout.as_str()), (expected, ""), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(help), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn the_report_names_documents_and_what_they_become() {
+    let folder = folder(&[("m.yaml", MACHINE)]);
+    let (code, stdout, _) = migrate(&folder, &["--to-version", "v1beta2", "--check", "-o", "json", "m.yaml"]);
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    let document = &report["files"][0]["documents"][0];
+    assert_eq!((code, report["kind"].as_str(), report["written"].as_bool()), (1, Some("Migrate"), Some(false)));
+    assert_eq!((document["object"].as_str(), document["document"].as_u64()), (Some("Machine/m"), Some(1)));
+    assert_eq!(document["to"], "cluster.x-k8s.io/v1beta2 Machine");
+}
