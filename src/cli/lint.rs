@@ -127,9 +127,11 @@ impl Arguments {
         }
         let counts = format!("{} in {}", plural(fixed.mended, "finding"), plural(fixed.changed.len(), "file"));
         if !self.check {
-            for changed in &fixed.changed {
-                files::change_read_file(changed.before.name(), changed.before.text().as_bytes(), changed.after.text().as_bytes())?;
-            }
+            let changes = fixed
+                .changed
+                .iter()
+                .map(|changed| (changed.before.name().as_ref(), changed.before.text().as_bytes(), changed.after.text().as_bytes()));
+            files::change_read_files(&changes.collect::<Vec<_>>())?;
             return Ok(format!("{counts} mended"));
         }
         if self.output.format == Format::Text {

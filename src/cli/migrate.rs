@@ -123,6 +123,10 @@ impl Arguments {
                 ));
             }
         }
+        // What standard input is called may be the name of a file too.
+        if self.write && self.files.iter().any(|file| file == "-") {
+            return Err(Failure::usage("`--write` changes files, and standard input is none", "leave `--write` out"));
+        }
         match sources.iter().find(|source| self.write && !files::is_file(Path::new(source.name().as_ref()))) {
             Some(source) => Err(Failure::usage(format!("`--write` changes files, and {} is none", source.name()), "leave `--write` out")),
             None => Ok(()),
@@ -152,9 +156,11 @@ impl Arguments {
             migration.sources.iter().for_each(|source| context.out(source.text()));
             return Ok((format!("{} migrated", plural(migration.documents(), "document")), false));
         }
-        for changed in &migration.changed {
-            files::change_read_file(changed.before.name(), changed.before.text().as_bytes(), changed.after.text().as_bytes())?;
-        }
+        let changes = migration
+            .changed
+            .iter()
+            .map(|changed| (changed.before.name().as_ref(), changed.before.text().as_bytes(), changed.after.text().as_bytes()));
+        files::change_read_files(&changes.collect::<Vec<_>>())?;
         Ok((format!("{count} migrated"), false))
     }
 }

@@ -1,5 +1,6 @@
 //! Single files, read and written: never half a file, nothing left behind.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), Worl
     replace(Path::new(path), bytes, privacy, None).map_err(|error| WorldError::writing(path, &error))
 }
 
-/// Gives a file that somebody keeps a new content: its mode stays, and a link still leads to it. Without such a file this is
+/// Gives a file that somebody keeps a new content: its owner and mode stay, and a link still leads to it. Without such a file this is
 /// [`write_file`].
 ///
 /// # Errors
@@ -61,36 +62,88 @@ pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
             return replace(Path::new(path), bytes, Privacy::Public, None);
         }
         let target = fs::canonicalize(path)?;
-        let permissions = fs::metadata(&target)?.permissions();
-        replace(&target, bytes, Privacy::Secret, Some(permissions))
+        let kept = fs::metadata(&target)?;
+        replace(&target, bytes, Privacy::Secret, Some(kept))
     };
     change().map_err(|error| WorldError::writing(path, &error))
 }
 
-/// Gives a file that was read a new content, as [`change_file`] does.
+/// Gives files that were read a new content, as [`change_file`] does: each path with what was read and what it becomes. A file with two names among
+/// them is changed once. Nothing is written before all are known to take it.
 ///
 /// # Errors
-/// A file that nobody may write to, or that somebody has changed since it was read; what the operating system refuses. The file is then as
-/// it was.
-pub fn change_read_file(path: &str, read: &[u8], bytes: &[u8]) -> Result<(), WorldError> {
+/// A file that nobody may write to, that has other names, or that somebody has changed since it was read; what the operating system refuses, and
+/// then which files were changed before. The file itself is as it was.
+pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldError> {
+    let mut known = BTreeSet::new();
+    let is_first = |(path, ..): &&(&str, &[u8], &[u8])| fs::canonicalize(path).map_or(true, |path| known.insert(path));
+    let changes: Vec<_> = changes.iter().filter(is_first).collect();
+    for (path, read, _) in &changes {
+        takes_change(path, read)?;
+    }
+    for (at, (path, _, bytes)) in changes.iter().enumerate() {
+        change_file(path, bytes).map_err(|error| match at {
+            0 => error,
+            _ => {
+                let done: Vec<&str> = changes[..at].iter().map(|(path, ..)| *path).collect();
+                WorldError::Unwritable { path: (*path).to_owned(), reason: format!("{error}; changed before it: {}", done.join(", ")) }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a file that was read can be changed.
+fn takes_change(path: &str, read: &[u8]) -> Result<(), WorldError> {
     let refused = |reason: &str| Err(WorldError::Unwritable { path: path.to_owned(), reason: reason.to_owned() });
     match fs::metadata(path) {
         Ok(found) if found.permissions().readonly() => return refused("it is read-only"),
+        Ok(found) if names_of(&found) > 1 => return refused("it has other names (hard links), which would keep the old content"),
         _ => {}
     }
     if fs::read(path).is_ok_and(|now| now != read) {
         return refused("it changed while it was judged; nothing of that is lost: run the command again");
     }
-    change_file(path, bytes)
+    Ok(())
 }
 
-/// `permissions` come last, so that nobody reads a file that is not finished.
-fn replace(target: &Path, bytes: &[u8], privacy: Privacy, permissions: Option<fs::Permissions>) -> io::Result<()> {
+/// How many names a file has.
+#[cfg(unix)]
+fn names_of(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+/// The standard library does not say it.
+#[cfg(not(unix))]
+fn names_of(_: &fs::Metadata) -> u64 {
+    1
+}
+
+/// Gives a file the owner of another one, as far as they differ.
+#[cfg(unix)]
+fn keep_owner(file: &Path, old: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let new = fs::metadata(file)?;
+    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    chown(file, Some(old.uid()), Some(old.gid()))
+}
+
+/// Owners are inherited from the folder.
+#[cfg(not(unix))]
+fn keep_owner(_: &Path, _: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// `kept` is the file whose owner and mode stay; the mode comes last, so that nobody reads a file that is not finished.
+fn replace(target: &Path, bytes: &[u8], privacy: Privacy, kept: Option<fs::Metadata>) -> io::Result<()> {
     let staging = Staging::new(&parent(target))?;
     let beside = staging.path().join("file");
     write_new(&beside, bytes, privacy)?;
-    if let Some(permissions) = permissions {
-        fs::set_permissions(&beside, permissions)?;
+    if let Some(kept) = kept {
+        keep_owner(&beside, &kept)?;
+        fs::set_permissions(&beside, kept.permissions())?;
     }
     staging.check()?;
     fs::rename(beside, target)
@@ -151,15 +204,56 @@ mod tests {
         let path = folder.path().join("a.yaml");
         let shown = path.to_str().unwrap();
         fs::write(&path, "old\nmine\n").unwrap();
-        let refusal = change_read_file(shown, b"old\n", b"new\n").unwrap_err().to_string();
+        let change_read_file = |read: &[u8], bytes: &[u8]| change_read_files(&[(shown, read, bytes)]);
+        let refusal = change_read_file(b"old\n", b"new\n").unwrap_err().to_string();
         assert!(refusal.contains("changed while it was judged"), "{refusal}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nmine\n");
-        change_read_file(shown, b"old\nmine\n", b"new\n").unwrap();
+        change_read_file(b"old\nmine\n", b"new\n").unwrap();
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
-        let refusal = change_read_file(shown, b"new\n", b"newer\n").unwrap_err().to_string();
+        let refusal = change_read_file(b"new\n", b"newer\n").unwrap_err().to_string();
         assert!(refusal.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n", "{refusal}");
+    }
+
+    /// All or nothing, and a file with two names once.
+    #[test]
+    fn several_files_are_changed_when_all_of_them_take_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<String> = ["a", "b"].map(|name| folder.path().join(name).to_str().unwrap().to_owned()).into();
+        paths.iter().for_each(|path| fs::write(path, "old").unwrap());
+        let again = folder.path().join("./a").to_str().unwrap().to_owned();
+        let changes = |second: &'static [u8]| {
+            change_read_files(&[(&paths[0], b"old", b"new"), (&paths[1], second, b"new"), (&again, b"old", b"new")])
+        };
+        assert!(changes(b"other").unwrap_err().to_string().contains("changed while it was judged"));
+        assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "old");
+        changes(b"old").unwrap();
+        assert!(paths.iter().all(|path| fs::read_to_string(path).unwrap() == "new"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_with_other_names_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&file, "old").unwrap();
+        fs::hard_link(&file, &other).unwrap();
+        let refusal = change_read_files(&[(file.to_str().unwrap(), b"old", b"new")]).unwrap_err().to_string();
+        assert!(refusal.contains("hard links") && fs::read_to_string(&file).unwrap() == "old", "{refusal}");
+    }
+
+    /// As root, where it can be seen: the file stays its owner's.
+    #[cfg(unix)]
+    #[test]
+    fn a_changed_file_keeps_its_owner() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        fs::write(&file, "old").unwrap();
+        let other = chown(&file, Some(1234), Some(1234)).map_or_else(|_| fs::metadata(&file).unwrap().uid(), |()| 1234);
+        change_file(file.to_str().unwrap(), b"new").unwrap();
+        assert_eq!((fs::metadata(&file).unwrap().uid(), fs::read_to_string(&file).unwrap().as_str()), (other, "new"));
     }
 
     #[cfg(unix)]
