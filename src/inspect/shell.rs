@@ -24,6 +24,8 @@ pub(super) struct Reading<'t> {
     judged: Vec<Judged>,
     /// Of each command the one before it in its list.
     previous: Vec<Option<usize>>,
+    /// Whether the text names the file that tells success anywhere.
+    names_sentinel: bool,
     /// The first command that could fail, and ends the script then.
     first_ending: Option<usize>,
 }
@@ -42,7 +44,7 @@ impl<'t> Reading<'t> {
         }
         let first_ending =
             script.commands.iter().zip(&judged).position(|(command, judged)| judged.fate == Fate::EndsScript && is_work(command));
-        Reading { text, script, judged, previous, first_ending }
+        Reading { text, script, judged, previous, names_sentinel: text.contains(SENTINEL), first_ending }
     }
 
     /// Reads a script that is run as a file, as its first line says.
@@ -111,7 +113,7 @@ impl<'t> Reading<'t> {
 
     /// Of what these lines write the file that tells success with: whether only when something before it succeeded. Nothing if they do not.
     pub(super) fn sentinel(&self, lines: &RangeInclusive<u32>) -> Option<bool> {
-        if !self.text.contains(SENTINEL) || matches!(self.failure(lines), Failure::NeverRuns(_)) {
+        if !self.names_sentinel || matches!(self.failure(lines), Failure::NeverRuns(_)) {
             return None;
         }
         let is_read = |last: u32| self.script.unclosed.is_none_or(|unclosed| unclosed.opener == "<<" || last < unclosed.line);
