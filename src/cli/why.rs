@@ -41,7 +41,7 @@ struct Arguments {
     ///
     /// What starts with / (or C:\) is a path: a file or directory, and all below it. Otherwise file:NAME (the end of its path), command:TEXT (any part of
     /// a command), user:NAME, label:KEY and taint:KEY of the Node, argument:NAME of the kubelet or a component, or field:PATH of kubeadm's configuration, such as
-    /// field:clusterConfiguration.controlPlaneEndpoint. A word without a kind is looked up in all of them.
+    /// field:networking.podSubnet. A word without a kind is looked up in all of them.
     #[arg(value_name = "WHAT", required = true)]
     what: String,
     /// Documents as for render: files, folders, - for standard input
