@@ -138,11 +138,27 @@ const RUNS: &[(&str, &[&str])] = &[
     ("validate", &["in", "in -o json", "in -o sarif", "in -o junit", "in -o github", "in --template -v 5", "DOC"]),
     (
         "diff",
-        &["in in --exit-code", "DOC in/0.yaml --exit-code", "in/1.yaml DOC -o json", "DOC --kubernetes-version v1.33.1..v1.34.1"],
+        &[
+            "in in --exit-code",
+            "DOC in/0.yaml --exit-code",
+            "in/1.yaml DOC -o json",
+            "DOC --kubernetes-version v1.33.1..v1.34.1",
+            "in in/1.yaml -o github",
+            "in DOC -o html",
+        ],
     ),
     (
         "why",
         &["kubeadm in", "field:joinConfiguration in -o json", "/ in -o json", "command:a in", "user:u DOC", "argument:x in -v 5"],
+    ),
+    (
+        "migrate",
+        &[
+            "DOC --to-version v1beta1 --check",
+            "in --to-version v1beta1 --check -o json",
+            "in --to-version v1beta2 --to-kind KubeadmConfig --check -o sarif",
+            "DOC --to-version v1beta2 --to-kind WindlassConfig --check -v 5",
+        ],
     ),
     ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
     ("topology variables", &["in", "in -o json"]),
