@@ -25,7 +25,7 @@ impl<'t> Masked<'t> {
             let (before, from) = rest.split_at(start);
             masked.text.push_str(before);
             let variable = &from[..end(from).filter(|_| masked.variables.len() < MOST).unwrap_or("${".len())];
-            let is_whole = variable.ends_with('}');
+            let is_whole = variable.ends_with('}') && variable.len() >= "${A}".len();
             match u32::try_from(masked.variables.len()).ok().and_then(|number| char::from_u32(FIRST + number)).filter(|_| is_whole) {
                 Some(sign) => {
                     masked.text.push(sign);
