@@ -42,8 +42,12 @@ impl Document<'_> {
     /// Migrates it; says what is lost and what cannot be migrated.
     pub(super) fn migrate(&self, wanted: &Wanted, surroundings: &Surroundings<'_>, budget: &Budget, report: &mut Report) -> Outcome {
         let object = self.document.root.to_json();
-        let names = |object: &Value| format!("{} {}", text(object, &["apiVersion"]), text(object, &["kind"]));
-        let Some(conversion) = self.converted(&object, wanted, surroundings, report) else { return Outcome::Foreign };
+        let title = |object: &Value| format!("{} {}", text(object, &["apiVersion"]), text(object, &["kind"]));
+        if let Some(finding) = self.skipped(&object) {
+            report.push(finding);
+            return Outcome::Stays;
+        }
+        let Some(conversion) = self.converted(&object, wanted, surroundings) else { return Outcome::Foreign };
         if !conversion.faults.is_empty() {
             report.extend(conversion.faults.iter().map(|fault| self.not_converted(fault)));
             return Outcome::Stays;
@@ -57,8 +61,8 @@ impl Document<'_> {
                 let said = MigratedDocument {
                     number: self.document.index,
                     object: self.title(),
-                    before: names(&object),
-                    after: names(&conversion.value),
+                    before: title(&object),
+                    after: title(&conversion.value),
                 };
                 Outcome::Changed(said, changes)
             }
@@ -69,29 +73,30 @@ impl Document<'_> {
         }
     }
 
-    /// The document as it is wanted; `None` when it is not migrated at all.
-    fn converted(&self, object: &Value, wanted: &Wanted, surroundings: &Surroundings<'_>, report: &mut Report) -> Option<Conversion> {
-        let (group, version) = text(object, &["apiVersion"]).split_once('/').unwrap_or(("", text(object, &["apiVersion"])));
-        let kind = text(object, &["kind"]);
-        if (group, kind) == ("", "List") {
-            let finding = Diagnostic::of(&DOCUMENT_SKIPPED, "a List is not taken apart");
-            report.push(
-                finding
-                    .at(self.place(&FieldPath::of_fields("kind")))
-                    .help("write each item as a document of its own, with `---` between them"),
-            );
-            return None;
-        }
-        if !KINDS.contains(&(group, kind)) {
-            return None;
-        }
-        let Some(own) = Version::parse(version) else {
-            let finding = Diagnostic::of(&DOCUMENT_SKIPPED, format!("{} is neither v1beta1 nor v1beta2", self.masked.unmask(version)));
-            let help =
-                "convert it with a release of Cluster API that knows the version, such as v1.10 for v1alpha4, and migrate the result";
-            report.push(finding.at(self.place(&FieldPath::of_fields("apiVersion"))).help(help));
-            return None;
+    /// What is said of a document that is not migrated although its kind, or that of an item of its list, is known.
+    fn skipped(&self, object: &Value) -> Option<Diagnostic> {
+        let (group, version, kind) = names(object);
+        let is_known = |object: &Value| {
+            let (group, _, kind) = names(object);
+            KINDS.contains(&(group, kind))
         };
+        let items = || object.get("items").and_then(Value::as_array).into_iter().flatten();
+        if (group, kind) == ("", "List") && items().any(is_known) {
+            let finding = Diagnostic::of(&DOCUMENT_SKIPPED, "a List is not taken apart").at(self.place(&FieldPath::of_fields("kind")));
+            return Some(finding.help("write each item as a document of its own, with `---` between them"));
+        }
+        if !is_known(object) || Version::parse(version).is_some() {
+            return None;
+        }
+        let finding = Diagnostic::of(&DOCUMENT_SKIPPED, format!("{} is neither v1beta1 nor v1beta2", self.masked.unmask(version)));
+        let help = "convert it with a release of Cluster API that knows the version, such as v1.10 for v1alpha4, and migrate the result";
+        Some(finding.at(self.place(&FieldPath::of_fields("apiVersion"))).help(help))
+    }
+
+    /// The document as it is wanted; `None` when it is of no kind that is migrated.
+    fn converted(&self, object: &Value, wanted: &Wanted, surroundings: &Surroundings<'_>) -> Option<Conversion> {
+        let (group, version, kind) = names(object);
+        let own = Version::parse(version)?;
         let mut conversion = convert_object(object, wanted.version.unwrap_or(own), surroundings)?;
         if wanted.family == Some(Family::Kubeadm) && group == GROUP {
             conversion.drop_additions();
@@ -147,6 +152,11 @@ impl Document<'_> {
                 format!("{place} is a list of arguments, of which {target} keeps one of each name, in no order"),
             )
             .help("check that no argument stands twice"),
+            Loss::Repeated => Diagnostic::of(
+                &ORDER_LOST,
+                format!("{place} adds an argument to a list in {target}: no template of the input says whether it stands there already"),
+            )
+            .help("name the file with the template too, or check that it has no argument of this name"),
             Loss::Added => Diagnostic::of(&FIELD_ADDED, format!("the document leaves {place} open, and what {target} has for it does not"))
                 .help("check that it may be so, or leave the document as it is"),
             Loss::Empty => {
@@ -190,6 +200,13 @@ impl Document<'_> {
         };
         self.masked.unmask(&title)
     }
+}
+
+/// Group, version and kind of an object.
+fn names(object: &Value) -> (&str, &str, &str) {
+    let api_version = text(object, &["apiVersion"]);
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    (group, version, text(object, &["kind"]))
 }
 
 /// A text of an object, `""` when there is none.

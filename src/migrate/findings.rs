@@ -20,5 +20,5 @@ rules! {
     /// something is left out that means the same when it is not there
     pub(super) EMPTY_DROPPED = info("migrate-empty-dropped");
     /// a document stays as it is although its kind is known
-    pub(super) DOCUMENT_SKIPPED = warning("migrate-document-skipped");
+    pub(super) DOCUMENT_SKIPPED = error("migrate-document-skipped");
 }

@@ -90,9 +90,11 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
         let wanted = wanted.version.filter(|_| KINDS.contains(&(group, kind)));
         wanted.map(|version| version.to_string()).or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
     };
-    let mut templates = Templates::default();
-    read.iter().flat_map(|(_, parsed)| &parsed.documents).for_each(|document| templates.add(&document.root));
     let surroundings = Surroundings { version_of: &version_of };
+    let mut templates = Templates::default();
+    if let Some(to) = wanted.version {
+        read.iter().flat_map(|(_, parsed)| &parsed.documents).for_each(|document| templates.add(&document.root, to, &surroundings));
+    }
     for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
         let mut file = Vec::new();
         migrated.report.extend(parsed.report.findings().iter().map(|finding| unmasked(finding, source, masked)));

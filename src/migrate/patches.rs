@@ -1,35 +1,107 @@
 //! The JSON patches of a ClusterClass: their paths and values are those of the templates that they change.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::names::Version;
-use crate::conversion::core::{Conversion, Fault, PatchPath, patch_path, patch_value};
+use crate::conversion::core::{Conversion, Fault, Loss, Lost, PatchPath, Surroundings, convert_object, patch_path, patch_value};
 use crate::diag::FieldPath;
 use crate::text::yaml;
 
 /// The templates of the input that patches may change.
 #[derive(Debug, Default)]
-pub(super) struct Templates(Vec<Value>);
+pub(super) struct Templates(Vec<Template>);
+
+/// A template as it is, and as it becomes.
+#[derive(Debug)]
+struct Template {
+    old: Value,
+    new: Value,
+}
 
 impl Templates {
     /// Adds an object, if it is a template of control planes or of configs.
-    pub(super) fn add(&mut self, object: &yaml::Node) {
+    pub(super) fn add(&mut self, object: &yaml::Node, to: Version, surroundings: &Surroundings<'_>) {
         let kind = object.as_mapping().and_then(|mapping| mapping.get("kind")).and_then(|entry| entry.value.as_str());
         if kind.is_some_and(|kind| kind.ends_with("Template") && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))) {
-            self.0.push(object.to_json());
+            let old = object.to_json();
+            let new = convert_object(&old, to, surroundings).map_or_else(|| old.clone(), |conversion| conversion.value);
+            self.0.push(Template { old, new });
         }
+    }
+
+    fn of_kind<'t>(&'t self, kind: &'t str) -> impl Iterator<Item = &'t Template> {
+        self.0.iter().filter(move |template| template.old["kind"] == kind)
     }
 
     /// Whether a template of a kind has an argument; `None` when the input has no template of the kind.
     fn have(&self, kind: &str, list: &str, name: &str) -> Option<bool> {
-        let mut of_kind = self.0.iter().filter(|template| template["kind"] == kind).peekable();
+        let mut of_kind = self.of_kind(kind).peekable();
         of_kind.peek()?;
-        Some(of_kind.any(|template| match template.pointer(list) {
-            Some(Value::Object(arguments)) => arguments.contains_key(name),
-            Some(Value::Array(arguments)) => arguments.iter().any(|argument| argument["name"] == name),
-            _ => false,
-        }))
+        Some(of_kind.any(|template| template.old.pointer(list).is_some_and(|arguments| has_argument(arguments, name))))
     }
+
+    /// Whether a template of a kind has something.
+    fn reach(&self, kind: &str, path: &str) -> bool {
+        self.of_kind(kind).any(|template| template.old.pointer(path).is_some())
+    }
+
+    /// Whether a template of a kind has something that is left out where the same stands in the other version.
+    fn lose(&self, kind: &str, old: &str, new: &str) -> bool {
+        self.of_kind(kind).any(|template| template.old.pointer(old).is_some() && template.new.pointer(new).is_none())
+    }
+}
+
+/// Whether arguments, a map of v1beta1 or a list of v1beta2, have one of a name.
+fn has_argument(arguments: &Value, name: &str) -> bool {
+    match arguments {
+        Value::Object(arguments) => arguments.contains_key(name),
+        Value::Array(arguments) => arguments.iter().any(|argument| argument["name"] == name),
+        _ => false,
+    }
+}
+
+/// What the patches of a class that come before a patch give: values by kind and path, `None` where a template or a variable says them.
+#[derive(Default)]
+struct Earlier<'p>(BTreeMap<(&'p str, &'p str), Option<&'p Value>>);
+
+impl<'p> Earlier<'p> {
+    fn add(&mut self, kind: &'p str, patch: &'p Value) {
+        let text = |field: &str| patch.get(field).and_then(Value::as_str);
+        match (text("op"), text("path")) {
+            (Some("add" | "replace"), Some(path)) => drop(self.0.insert((kind, path), patch.get("value"))),
+            (Some("remove"), Some(path)) => drop(self.0.remove(&(kind, path))),
+            _ => {}
+        }
+    }
+
+    /// Whether templates of a kind have something at a place through a patch; what is not known before it is rendered counts as there.
+    fn give(&self, kind: &str, place: &str) -> bool {
+        above(place).any(|path| match self.0.get(&(kind, path)) {
+            Some(Some(value)) => value.pointer(&place[path.len()..]).is_some(),
+            Some(None) => true,
+            None => false,
+        })
+    }
+
+    /// Whether templates of a kind have an argument through a patch whose value is known.
+    fn have(&self, kind: &str, list: &str, argument: &str) -> bool {
+        let has = |path: &str| match self.0.get(&(kind, path)) {
+            Some(Some(value)) => value.pointer(&argument[path.len()..]).is_some(),
+            _ => false,
+        };
+        self.0.contains_key(&(kind, argument)) || above(list).any(has)
+    }
+}
+
+/// The steps of a path that templates have can be counted; those of a longer one lead nowhere.
+const STEPS: usize = 64;
+
+/// The paths that lead to a place, the shortest first, with the place itself.
+fn above(place: &str) -> impl Iterator<Item = &str> {
+    let ends = place.match_indices('/').map(|(end, _)| end).skip(1).chain([place.len()]);
+    ends.take(STEPS).map(|end| &place[..end])
 }
 
 /// One patch for templates of a kind.
@@ -38,6 +110,7 @@ struct Patch<'p> {
     group: &'p str,
     kind: &'p str,
     patch: &'p Value,
+    earlier: &'p Earlier<'p>,
     to: Version,
 }
 
@@ -47,6 +120,7 @@ type Migrated = Result<Option<Value>, (&'static str, String, String)>;
 /// Converts the patches of a class to a version; those of templates that are in that version already, or of other kinds, stay.
 pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, templates: &Templates) {
     let path = FieldPath::of_fields("spec.patches");
+    let mut earlier = Earlier::default();
     for (number, patch) in items(object, "/spec/patches").iter().enumerate() {
         for (index, definition) in items(patch, "/definitions").iter().enumerate() {
             let text = |pointer: &str| definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -54,14 +128,20 @@ pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, 
             if Version::parse(version).is_none_or(|version| version == to) {
                 continue;
             }
-            for (place, patch) in items(definition, "/jsonPatches").iter().enumerate() {
+            let kind = text("/selector/kind");
+            for (place, json_patch) in items(definition, "/jsonPatches").iter().enumerate() {
                 let path = path.index(number).field("definitions").index(index).field("jsonPatches").index(place);
                 let pointer = format!("/spec/patches/{number}/definitions/{index}/jsonPatches/{place}");
-                match (Patch { templates, group, kind: text("/selector/kind"), patch, to }).converted() {
+                let patch = Patch { templates, group, kind, patch: json_patch, earlier: &earlier, to };
+                if patch.is_unsure() {
+                    conversion.lost.push(Lost { place: path.field("path"), loss: Loss::Repeated });
+                }
+                match patch.refused().map_or_else(|| patch.converted(), Err) {
                     Ok(None) => {}
                     Ok(Some(new)) => conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.clone()),
                     Err((field, message, help)) => conversion.faults.push(Fault { place: path.field(field), message, help }),
                 }
+                earlier.add(kind, json_patch);
             }
         }
     }
@@ -85,6 +165,51 @@ impl Patch<'_> {
             PatchPath::Argument(list, place) => self.listed_argument(&list, &place),
             PatchPath::Differs(_) if self.text("/op") == "remove" && self.is_list_of_arguments(path) => Ok(None),
             PatchPath::Differs(parts) => self.whole(path, &parts),
+        }
+    }
+
+    /// Whether the patch adds an argument to a list that no template of the input shows.
+    fn is_unsure(&self) -> bool {
+        let PatchPath::Argument(list, name) = patch_path(self.group, self.kind, self.text("/path"), self.to) else { return false };
+        self.to == Version::V1Beta2 && self.text("/op") == "add" && self.templates.have(self.kind, &list, &name).is_none()
+    }
+
+    /// Why the patch fails on a template of the input that is migrated: what it adds to or changes is left out there, because it is empty.
+    fn refused(&self) -> Option<(&'static str, String, String)> {
+        let path = self.text("/path");
+        let (parent, _) = path.rsplit_once('/')?;
+        let led_to = if self.text("/op") == "add" { parent } else { path };
+        let gone = above(led_to).take_while(|above| self.templates.reach(self.kind, above)).find(|above| {
+            let new = self.place_of_container(above);
+            new.is_some_and(|new| self.templates.lose(self.kind, above, &new))
+        })?;
+        if self.earlier.give(self.kind, led_to) {
+            return None;
+        }
+        let message =
+            format!("{gone} says nothing in a template of the input: {} leaves it out, and the patch would find no place", self.to);
+        let help = if self.text("/op") == "remove" {
+            format!("remove the patch, or write something at {gone} in the template")
+        } else if self.text("/op") == "add" {
+            let steps = path[gone.len()..].split('/').skip(1).collect::<Vec<_>>();
+            let value = steps.iter().rev().fold("VALUE".to_owned(), |value, step| match *step {
+                "-" | "0" => format!("[{value}]"),
+                step => format!("{{{}: {value}}}", Value::from(step.replace("~1", "/").replace("~0", "~"))),
+            });
+            format!("write `path: {gone}` and `value: {value}`, or something at {gone} in the template")
+        } else {
+            format!("write `op: add`, or something at {gone} in the template")
+        };
+        Some(("path", message, help))
+    }
+
+    /// Where an object or a list of the template stands in the other version; `None` when it has no single place there.
+    fn place_of_container(&self, path: &str) -> Option<String> {
+        match patch_path(self.group, self.kind, path, self.to) {
+            PatchPath::Same => Some(path.to_owned()),
+            PatchPath::Moved(new) => Some(new),
+            PatchPath::Differs(parts) if !parts.iter().any(|part| part == path) || self.is_list_of_arguments(path) => Some(path.to_owned()),
+            PatchPath::Differs(_) | PatchPath::Argument(..) => None,
         }
     }
 
@@ -117,6 +242,10 @@ impl Patch<'_> {
                 message,
                 format!("remove the argument from the template, or write `op: replace` and `path: {list}/N/value` with its place"),
             ));
+        }
+        if self.earlier.have(self.kind, list, self.text("/path")) {
+            let message = format!("an earlier patch adds the argument `{name}` already: an item more would stand beside it");
+            return Err(("path", message, format!("write one patch for it, or `path: {list}` with the whole list as its value")));
         }
         let (variable, template) = (self.text("/valueFrom/variable"), self.text("/valueFrom/template"));
         let value = match self.patch.get("value") {

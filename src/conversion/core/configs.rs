@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{ConversionFault, kubeadm_to_v1beta2, spec_to_v1beta1, spec_to_v1beta2};
+use super::super::{ConversionFault, kubeadm_to_v1beta2, spec_to_v1beta1, spec_to_v1beta2, to_v1beta2};
+use super::empty::NeverEmpty;
 use super::relocate::{at, places};
 use super::{Conversion, Fault, Loss, Lost, lost};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
@@ -67,6 +68,9 @@ impl Conversion {
         if let Some(spec) = self.value.pointer_mut(&pointer) {
             *spec = converted;
         }
+        if to == Version::V1Beta2 {
+            self.drop_empty(&NeverEmpty::texts_of(config_schema(), &place.to_string()));
+        }
     }
 
     /// A config that says nothing is absent in v1beta2; a template must hold something.
@@ -82,6 +86,11 @@ impl Conversion {
         parent.remove(last);
         self.lose(place, Loss::Empty);
     }
+}
+
+/// The schema of the spec of configs in v1beta2.
+fn config_schema() -> &'static Value {
+    &to_v1beta2::schema(Kind::Config)["properties"]["spec"]
 }
 
 /// The spec as the kubeadm bootstrap provider converts it.

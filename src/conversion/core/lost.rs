@@ -25,6 +25,8 @@ pub(crate) enum Loss {
     Status,
     /// The order of arguments, or all but the last of those with one name.
     Order,
+    /// Of two arguments with one name, which is meant: that the object to which one is added has it is not known.
+    Repeated,
     /// Nothing, but the other version says this too.
     Added,
     /// A field that Cluster API does not use, or takes from elsewhere since v1.11.
@@ -47,39 +49,6 @@ pub(super) fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         _ => false,
-    }
-}
-
-/// Fields that may be empty, or whose content is the user's own.
-const MAY_BE_EMPTY: [&str; 8] = ["variables", "jsonPatches", "settings", "selector", "labels", "annotations", "bootstrap", "template"];
-
-/// The objects and lists of an object that hold nothing, configs of kubeadm apart. The depth is that of the document.
-pub(super) fn find_empty(value: &Value, path: &mut FieldPath, config: Option<&FieldPath>, empty: &mut Vec<FieldPath>) {
-    if config == Some(path) {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (name, inner) in fields {
-                path.push(Segment::Field(name.clone()));
-                let may_be_empty = MAY_BE_EMPTY.contains(&name.as_str());
-                let holds_nothing = inner.as_object().is_some_and(serde_json::Map::is_empty) || inner.as_array().is_some_and(Vec::is_empty);
-                if holds_nothing && !may_be_empty && config != Some(path) {
-                    empty.push(path.clone());
-                } else if !may_be_empty || matches!(name.as_str(), "template" | "bootstrap") {
-                    find_empty(inner, path, config, empty);
-                }
-                path.pop();
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                path.push(Segment::Index(index));
-                find_empty(item, path, config, empty);
-                path.pop();
-            }
-        }
-        _ => {}
     }
 }
 

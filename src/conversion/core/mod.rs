@@ -3,6 +3,7 @@
 //! Unlike the conversion of the webhooks it keeps no memory in the object: it says where each part came from and what is lost.
 
 mod configs;
+mod empty;
 mod lost;
 mod origins;
 mod patch_paths;
@@ -11,10 +12,10 @@ mod table;
 
 use serde_json::Value;
 
+use empty::NeverEmpty;
 pub(crate) use lost::{Loss, Lost};
 pub(crate) use origins::Origins;
 pub(crate) use patch_paths::{PatchPath, patch_path, patch_value};
-use table::Differences;
 pub(crate) use table::{KINDS, differences};
 
 use crate::api::additions::{ADDITIONS, Difference};
@@ -65,8 +66,10 @@ pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroun
     conversion.value["apiVersion"] = format!("{group}/{to}").into();
     conversion.drop_all(&["status".to_owned()], Loss::Status);
     conversion.drop_all(if to == Version::V1Beta2 { &differences.only_old } else { &differences.only_new }, Loss::of_field(to));
-    conversion.drop_empty(&differences, to);
     conversion.relocate(&differences.moves, to, surroundings);
+    if to == Version::V1Beta2 {
+        conversion.drop_empty(&NeverEmpty::of(kind));
+    }
     if let Some(place) = differences.configs {
         conversion.config(group, place, to);
     }
@@ -92,18 +95,10 @@ impl Conversion {
         }
     }
 
-    /// v1beta2 refuses objects and lists that hold nothing, which Go's types leave out.
-    fn drop_empty(&mut self, differences: &Differences, to: Version) {
-        if to == Version::V1Beta1 {
-            return;
-        }
-        let config = differences.configs.map(FieldPath::of_fields);
-        let mut empty = Vec::new();
-        lost::find_empty(&self.value["spec"], &mut FieldPath::of_fields("spec"), config.as_ref(), &mut empty);
-        for path in empty {
-            if relocate::take(&mut self.value, &path).is_some() {
-                self.lose(&path, Loss::Empty);
-            }
+    /// Leaves out what v1beta2 refuses when it is empty.
+    fn drop_empty(&mut self, fields: &NeverEmpty) {
+        for path in fields.take_from(&mut self.value) {
+            self.lose(&path, Loss::Empty);
         }
     }
 

@@ -244,6 +244,9 @@ fn class(version: &str, reference: &str, patch: &str) -> String {
 const SPEC: &str = "/spec/template/spec";
 const ARGUMENTS: &str = "/spec/template/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs";
 
+/// A template for the patches of [`class`].
+const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}}}}\n";
+
 /// Values and paths of patches are those of the templates that they change.
 #[test]
 fn patches_follow_their_templates_and_come_back() {
@@ -283,7 +286,8 @@ fn patches_follow_their_templates_and_come_back() {
     ];
     for (old, new) in cases {
         let (old, new) = (class("v1beta1", "ref", &old), class("v1beta2", "templateRef", &new));
-        assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
+        let (there, findings) = migrated_beside(&old, CONTROL_PLANE, NEW);
+        assert_eq!((there.as_str(), told(&findings)), (new.as_str(), vec![]));
         let (back, findings) = migrated(&new, OLD);
         assert_eq!(told(&findings), []);
         // A value in lines of its own is not known to have been one.
@@ -322,12 +326,108 @@ fn patches_that_cannot_be_carried_are_told() {
 /// An item more would stand beside the one of the template, where the map had one of the name.
 #[test]
 fn an_argument_that_the_template_has_is_told() {
-    let class = class("v1beta1", "ref", &format!("      - op: add\n        path: {ARGUMENTS}/v\n        value: x\n"));
-    let template = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {v: y}}}}}}}\n";
-    let (_, findings) = migrated_beside(&class, template, NEW);
+    let patch = format!("      - op: add\n        path: {ARGUMENTS}/v\n        value: x\n");
+    let once = class("v1beta1", "ref", &patch);
+    let (_, findings) = migrated_beside(&once, &CONTROL_PLANE.replace("w: y", "v: y"), NEW);
     assert_eq!(told(&findings), [("migrate-not-converted", 19)]);
-    let (_, findings) = migrated_beside(&class, &template.replace("v: y", "w: y"), NEW);
+    let (_, findings) = migrated_beside(&once, CONTROL_PLANE, NEW);
     assert_eq!(told(&findings), []);
+    // Without the template nobody knows.
+    let (_, findings) = migrated(&once, NEW);
+    assert_eq!(told(&findings), [("migrate-order-lost", 19)]);
+}
+
+/// As one of the template, one of an earlier patch.
+#[test]
+fn an_argument_that_an_earlier_patch_adds_is_told() {
+    let patch = format!("      - op: add\n        path: {ARGUMENTS}/v\n        value: x\n");
+    let all = |name: &str| format!("      - op: add\n        path: {ARGUMENTS}\n        value: {{{name}: x}}\n");
+    let cases = [
+        (format!("{patch}{patch}"), vec![("migrate-not-converted", 22)]),
+        (format!("{}{patch}", all("v")), vec![("migrate-not-converted", 22)]),
+        (format!("{}{patch}", all("w")), vec![]),
+        (format!("{patch}{}", patch.replace("/v\n", "/u\n")), vec![]),
+    ];
+    for (patches, expected) in cases {
+        let (_, findings) = migrated_beside(&class("v1beta1", "ref", &patches), CONTROL_PLANE, NEW);
+        assert_eq!(told(&findings), expected, "{patches}");
+    }
+}
+
+/// RFC 6902, 4.1: the object or list to which something is added must be there; what v1beta2 leaves out is not.
+#[test]
+fn a_patch_of_what_is_left_out_of_the_template_is_told() {
+    const CONFIG: &str = "/spec/template/spec/kubeadmConfigSpec";
+    let template = |config: &str| CONTROL_PLANE.replace("{clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}", config);
+    let patch = |op: &str, path: &str| format!("      - op: {op}\n        path: {path}\n        value: x\n");
+    let commands = format!("{CONFIG}/preKubeadmCommands");
+    let arguments = "{format: cloud-config, clusterConfiguration: {apiServer: {extraArgs: {}}}}";
+    let cases = [
+        (
+            "{format: cloud-config, preKubeadmCommands: []}",
+            patch("add", &format!("{commands}/-")),
+            format!("`path: {commands}` and `value: [VALUE]`"),
+        ),
+        ("{format: cloud-config, preKubeadmCommands: []}", patch("replace", &commands), "write `op: add`".to_owned()),
+        (
+            arguments,
+            patch("add", &format!("{ARGUMENTS}/v")),
+            format!("`path: {CONFIG}/clusterConfiguration` and `value: {{\"apiServer\": {{\"extraArgs\": {{\"v\": VALUE}}}}}}`"),
+        ),
+    ];
+    for (config, patch, help) in cases {
+        let text = class("v1beta1", "ref", &patch);
+        let (migrated, findings) = migrated_beside(&text, &template(config), NEW);
+        let refused: Vec<_> = findings.iter().filter(|finding| finding.rule.id == "migrate-not-converted").collect();
+        assert_eq!((migrated, told(&findings).first()), (text, Some(&("migrate-not-converted", 19))), "{patch}");
+        assert!(refused[0].help.as_ref().unwrap().to_string().contains(&help), "{:?}", refused[0].help);
+    }
+    // What is written as the help says finds its place, and so does what comes after it.
+    let whole = format!("      - op: add\n        path: {commands}\n        value: [a]\n");
+    let class_of = |patches: &str| class("v1beta1", "ref", patches);
+    let empty = template("{format: cloud-config, preKubeadmCommands: []}");
+    let (_, findings) = migrated_beside(&class_of(&format!("{whole}{}", patch("add", &format!("{commands}/-")))), &empty, NEW);
+    assert_eq!(told(&findings), [("migrate-empty-dropped", 3)]);
+    let full = template("{preKubeadmCommands: [a]}");
+    let (_, findings) = migrated_beside(&class_of(&patch("add", &format!("{commands}/-"))), &full, NEW);
+    assert_eq!(told(&findings), []);
+}
+
+/// The CRDs of v1beta2 want at least one part of each, or nothing; what they let be empty stays.
+#[test]
+fn what_may_not_be_empty_is_left_out() {
+    let of = |kind: &str, spec: &str| format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: {kind}\nmetadata: {{name: n}}\nspec:\n{spec}");
+    let cases = [
+        (
+            of(
+                "Cluster",
+                "  clusterNetwork: {}\n  topology:\n    class: c\n    controlPlane:\n      metadata: {}\n    workers:\n      machineDeployments: []\n    variables: []\n",
+            ),
+            vec![5, 9, 11, 12],
+        ),
+        (
+            of(
+                "ClusterClass",
+                "  controlPlane:\n    metadata: {}\n    ref: {apiVersion: a/v1, kind: K, name: n}\n  variables: []\n  patches: []\n  workers:\n    machineDeployments: []\n    machinePools: []\n",
+            ),
+            vec![6, 8, 9, 11, 12],
+        ),
+        (of("Machine", "  failureDomain: \"\"\n  clusterName: c\n"), vec![5]),
+        (of("MachineDeployment", "  selector: {}\n  strategy:\n    rollingUpdate: {}\n"), vec![7]),
+    ];
+    for (text, lines) in cases {
+        let (migrated, findings) = migrated(&text, NEW);
+        let mut dropped = told(&findings);
+        dropped.sort_unstable();
+        let expected: Vec<_> = lines.into_iter().map(|line| ("migrate-empty-dropped", line)).collect();
+        assert_eq!(dropped, expected, "{migrated}");
+        let is_open = |line: &&str| ["{}", "[]", "\"\""].iter().any(|empty| line.ends_with(empty));
+        let left: Vec<&str> = migrated.lines().filter(is_open).collect();
+        assert!(left.iter().all(|line| *line == "  selector: {}" || *line == "spec: {}"), "{migrated}");
+    }
+    let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nspec:\n  verbosity: 1\n  clusterConfiguration:\n    imageRepository: \"\"\n    certificatesDir: /a\n";
+    let (text, findings) = migrated(config, NEW);
+    assert_eq!((text.contains("imageRepository"), told(&findings)), (false, vec![("migrate-empty-dropped", 6)]));
 }
 
 /// Of a template v1beta2 wants something; what holds without being said is to be written.

@@ -82,6 +82,23 @@ fn what_is_lost_is_dropped_only_where_that_is_allowed() {
     assert_eq!((code, stdout.contains("kind: KubeadmConfig\n"), stdout.contains("compression")), (0, true, false));
 }
 
+/// It is known, and not as it is wanted.
+#[test]
+fn a_document_that_is_skipped_is_unfinished() {
+    let machine = MACHINE.replace("v1beta1", "v1beta2").replace("  nodeDrainTimeout: 1m", "  clusterName: c");
+    let older = "apiVersion: cluster.x-k8s.io/v1alpha4\nkind: Machine\n";
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: cluster.x-k8s.io/v1beta1\n  kind: Machine\n";
+    let foreign = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n";
+    for (text, expected) in [(older, 1), (list, 1), (foreign, 0)] {
+        let folder = folder(&[("m.yaml", &machine), ("o.yaml", text)]);
+        let (code, stdout, stderr) = migrate(&folder, &["--to-version", "v1beta2", "--check", "."]);
+        assert_eq!((code, stderr.contains("migrate-document-skipped")), (expected, expected == 1), "{stdout}{stderr}");
+        fs::remove_file(folder.path().join("m.yaml")).unwrap();
+        let (code, _, stderr) = migrate(&folder, &["--to-version", "v1beta2", "--check", "."]);
+        assert_eq!((code, stderr.contains("migrate-nothing-known")), (1, expected == 0), "{stderr}");
+    }
+}
+
 #[test]
 fn mistakes_are_answered_with_what_to_write() {
     let folder = folder(&[("m.yaml", MACHINE), ("n.yaml", MACHINE), ("e.yaml", ""), ("c.yaml", "apiVersion: v1\nkind: ConfigMap\n")]);

@@ -1,0 +1,216 @@
+//! What v1beta2 refuses when it is empty: optional objects, lists and texts of which it wants at least one part.
+//!
+//! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster API v1.14; those of configs are in our own.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::diag::{FieldPath, Segment};
+
+/// The parts of the spec of a machine.
+const MACHINE: [&str; 7] = ["deletion", "failureDomain", "providerID", "readinessGates", "taints", "taints[].value", "version"];
+const HEALTH_CHECK: [&str; 6] = [
+    "checks",
+    "checks.unhealthyMachineConditions",
+    "checks.unhealthyNodeConditions",
+    "remediation",
+    "remediation.triggerIf",
+    "remediation.triggerIf.unhealthyInRange",
+];
+const ROLLOUT: [&str; 3] = ["rollout", "rollout.strategy", "rollout.strategy.rollingUpdate"];
+const NAMING: [&str; 2] = ["naming", "naming.template"];
+const MACHINE_NAMING: [&str; 2] = ["machineNaming", "machineNaming.template"];
+/// What the machines of a topology or a class have, whoever makes them.
+const MACHINES: [&str; 4] = ["deletion", "metadata", "taints", "taints[].value"];
+const VARIABLES: [&str; 2] = ["variables", "variables.overrides"];
+const WORKERS: [&str; 3] = ["workers", "workers.machineDeployments", "workers.machinePools"];
+const CLUSTER: [&str; 6] = [
+    "availabilityGates",
+    "clusterNetwork",
+    "clusterNetwork.serviceDomain",
+    "controlPlaneEndpoint",
+    "controlPlaneEndpoint.host",
+    "topology.classRef.namespace",
+];
+const CLASS: [&str; 15] = [
+    "availabilityGates",
+    "kubernetesVersions",
+    "patches",
+    "patches[].definitions[].jsonPatches[].valueFrom.template",
+    "patches[].definitions[].jsonPatches[].valueFrom.variable",
+    "patches[].description",
+    "patches[].enabledIf",
+    "patches[].external.discoverVariablesExtension",
+    "patches[].external.generatePatchesExtension",
+    "patches[].external.validateTopologyExtension",
+    "upgrade",
+    "upgrade.external",
+    "upgrade.external.generateUpgradePlanExtension",
+    "variables",
+    "variables[].deprecatedV1Beta1Metadata",
+];
+/// The schema of a variable of a class; below its properties the CRD leaves all open.
+const VARIABLE_SCHEMA: [&str; 9] = [
+    "description",
+    "format",
+    "pattern",
+    "required",
+    "x-kubernetes-validations",
+    "x-kubernetes-validations[].fieldPath",
+    "x-kubernetes-validations[].message",
+    "x-kubernetes-validations[].messageExpression",
+    "x-metadata",
+];
+
+/// Fields of v1beta2 that may not be empty, with `.` between and `[]` for the items of a list.
+#[derive(Default)]
+pub(super) struct NeverEmpty(BTreeSet<String>);
+
+impl NeverEmpty {
+    /// Those of a kind; its configs apart.
+    pub(super) fn of(kind: &str) -> Self {
+        let mut fields = Self::default();
+        match kind {
+            "Cluster" => fields.cluster(),
+            "ClusterClass" => fields.class(),
+            "Machine" => fields.add("spec", &MACHINE),
+            "MachineHealthCheck" => fields.add("spec", &HEALTH_CHECK),
+            "MachineDeployment" | "MachineSet" | "MachinePool" => fields.set(kind),
+            "KubeadmControlPlane" => fields.control_plane("spec"),
+            "KubeadmControlPlaneTemplate" => {
+                fields.control_plane("spec.template.spec");
+                fields.add("spec.template", &["metadata", "spec.machineTemplate", "spec.machineTemplate.spec"]);
+            }
+            _ => {}
+        }
+        fields
+    }
+
+    fn add(&mut self, at: &str, fields: &[&str]) {
+        self.0.extend(fields.iter().map(|field| format!("{at}.{field}")));
+    }
+
+    fn set(&mut self, kind: &str) {
+        self.add("spec.template.spec", &MACHINE);
+        self.add("spec.template", &["metadata"]);
+        if kind != "MachinePool" {
+            self.add("spec", &MACHINE_NAMING);
+            self.add("spec", &["deletion"]);
+        }
+        if kind == "MachineDeployment" {
+            self.add("spec", &ROLLOUT);
+            self.add("spec", &["remediation"]);
+        }
+    }
+
+    fn health_check(&mut self, at: &str) {
+        self.add(at, &["healthCheck"]);
+        self.add(&format!("{at}.healthCheck"), &HEALTH_CHECK);
+    }
+
+    /// The control plane, deployments and pools of a topology or a class.
+    fn machines(&mut self, at: &str, own: &[&str]) {
+        let deployments = format!("{at}.workers.machineDeployments[]");
+        let [control_plane, pools] = [format!("{at}.controlPlane"), format!("{at}.workers.machinePools[]")];
+        for at in [&control_plane, &deployments, &pools] {
+            self.add(at, &MACHINES);
+            self.add(at, own);
+        }
+        for at in [&control_plane, &deployments] {
+            self.health_check(at);
+            self.add(at, &["readinessGates"]);
+        }
+        self.add(&deployments, &ROLLOUT);
+        self.add(&deployments, &["failureDomain"]);
+        self.add(at, &WORKERS);
+    }
+
+    fn cluster(&mut self) {
+        self.add("spec", &CLUSTER);
+        self.machines("spec.topology", &VARIABLES);
+        self.add(
+            "spec.topology",
+            &["controlPlane", "controlPlane.rollout", "variables", "workers.machinePools[].failureDomains"],
+        );
+    }
+
+    fn class(&mut self) {
+        self.add("spec", &CLASS);
+        self.add("spec.variables[].schema.openAPIV3Schema", &VARIABLE_SCHEMA);
+        self.add("spec.infrastructure", &NAMING);
+        self.machines("spec", &NAMING);
+    }
+
+    fn control_plane(&mut self, at: &str) {
+        self.add(at, &MACHINE_NAMING);
+        self.add(at, &ROLLOUT);
+        self.add(at, &["remediation", "rollout.before"]);
+        self.add(
+            &format!("{at}.machineTemplate"),
+            &["metadata", "spec.deletion", "spec.readinessGates", "spec.taints", "spec.taints[].value"],
+        );
+    }
+
+    /// Those of a schema that are texts, below a place.
+    pub(super) fn texts_of(schema: &Value, at: &str) -> Self {
+        let mut fields = Self::default();
+        fields.add_texts(schema, at);
+        fields
+    }
+
+    /// The depth is that of the schema.
+    fn add_texts(&mut self, schema: &Value, at: &str) {
+        if let Some(items) = schema.get("items") {
+            self.add_texts(items, &format!("{at}[]"));
+        }
+        let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name));
+        for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+            let field = format!("{at}.{name}");
+            self.add_texts(inner, &field);
+            if inner["minLength"].as_u64().is_some_and(|least| least > 0) && !required(name) {
+                self.0.insert(field);
+            }
+        }
+    }
+
+    /// Takes the fields that are empty out of an object, and those that become so, innermost first; gives the places of the former. The
+    /// depth is that of the document.
+    pub(super) fn take_from(&self, object: &mut Value) -> Vec<FieldPath> {
+        let mut taken = Vec::new();
+        if !self.0.is_empty() {
+            self.take(object, "", &mut FieldPath::root(), &mut taken);
+        }
+        taken
+    }
+
+    fn take(&self, value: &mut Value, field: &str, path: &mut FieldPath, taken: &mut Vec<FieldPath>) {
+        match value {
+            Value::Object(fields) => fields.retain(|name, inner| {
+                let field = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
+                let was_empty = holds_nothing(inner);
+                path.push(Segment::Field(name.clone()));
+                self.take(inner, &field, path, taken);
+                let goes = holds_nothing(inner) && self.0.contains(&field);
+                if goes && was_empty {
+                    taken.push(path.clone());
+                }
+                path.pop();
+                !goes
+            }),
+            Value::Array(items) => {
+                let field = format!("{field}[]");
+                for (index, item) in items.iter_mut().enumerate() {
+                    path.push(Segment::Index(index));
+                    self.take(item, &field, path, taken);
+                    path.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn holds_nothing(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("")
+}
