@@ -250,8 +250,8 @@ impl Patch<'_> {
         let (variable, template) = (self.text("/valueFrom/variable"), self.text("/valueFrom/template"));
         let value = match self.patch.get("value") {
             Some(value) => ("value", json!({"name": name, "value": value})),
-            None if is_reference(variable) => ("valueFrom", item_template(name, &format!("{{{{ .{variable} | toJson }}}}"))),
-            None if is_one_line(template) => ("valueFrom", item_template(name, template.trim())),
+            None if is_reference(variable) => ("valueFrom", item_template(name, &format!("{{{{ .{variable} | toJson }}}}\n"))),
+            None if is_one_line(template) => ("valueFrom", item_template(name, &ended_like(template, template.trim()))),
             None => {
                 let message = "the value cannot be put into an item of a list".to_owned();
                 let help = format!("write `path: {list}/-` and a template of two lines, `name: {name}` and `value: VALUE`");
@@ -272,13 +272,15 @@ impl Patch<'_> {
             let value = self.patch.pointer("/value/value").cloned().unwrap_or_default();
             return Ok(Some(self.with(&named(name), Some(("value", value)))));
         }
-        let lines: Vec<&str> = self.text("/valueFrom/template").lines().filter(|line| !line.trim().is_empty()).collect();
+        let template = self.text("/valueFrom/template");
+        let lines: Vec<&str> = template.lines().filter(|line| !line.trim().is_empty()).collect();
         match lines.as_slice() {
             [name, value] if name.starts_with("name: ") && value.starts_with("value: ") && is_plain(name) => {
                 let value = value["value: ".len()..].trim();
                 let variable =
                     value.strip_prefix("{{ .").and_then(|rest| rest.strip_suffix(" | toJson }}")).filter(|name| is_reference(name));
-                let from = variable.map_or_else(|| json!({"template": value}), |variable| json!({"variable": variable}));
+                let from =
+                    variable.map_or_else(|| json!({"template": ended_like(template, value)}), |variable| json!({"variable": variable}));
                 Ok(Some(self.with(&named(name["name: ".len()..].trim()), Some(("valueFrom", from)))))
             }
             _ => Err(("valueFrom", "the name of the argument is not known before the template is rendered".to_owned(), help())),
@@ -327,7 +329,12 @@ impl Patch<'_> {
 }
 
 fn item_template(name: &str, value: &str) -> Value {
-    json!({"template": format!("name: {name}\nvalue: {value}\n")})
+    json!({"template": format!("name: {name}\nvalue: {value}")})
+}
+
+/// A template whose last line ends if that of an old one does.
+fn ended_like(old: &str, new: &str) -> String {
+    format!("{}{}", new.trim_end_matches('\n'), if old.ends_with('\n') { "\n" } else { "" })
 }
 
 /// The last steps of paths, as they are told.
@@ -377,7 +384,7 @@ fn list_template(template: &str) -> Option<String> {
     }
     lines.sort_by_key(|(name, _)| *name);
     let list: String = lines.iter().map(|(name, value)| format!("- name: {name}\n  value: {value}\n")).collect();
-    (!list.is_empty()).then_some(list)
+    (!list.is_empty()).then(|| ended_like(template, &list))
 }
 
 /// A template of a list of arguments as the map that they were.
@@ -389,7 +396,7 @@ fn map_template(template: &str) -> Option<String> {
         let value = lines.next()?.strip_prefix("  value: ").filter(|value| is_plain(value))?;
         map.push_str(&format!("{}: {}\n", name.trim(), value.trim()));
     }
-    (!map.is_empty()).then_some(map)
+    (!map.is_empty()).then(|| ended_like(template, &map))
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ impl<'t> Edits<'t> {
     }
 
     /// How the lines of the text end: as the first one does.
-    fn line_end_of_text(&self) -> &'static str {
+    pub(crate) fn line_end_of_text(&self) -> &'static str {
         if self.text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
     }
 

@@ -44,9 +44,41 @@ impl Origins {
         self.old.range((Bound::Included(old), Bound::Unbounded)).next().is_some_and(|place| place.segments().starts_with(old.segments()))
     }
 
+    /// Notes that what was at a place of the object so far is now at another one, and with it what came to places below.
+    pub(super) fn follow(&mut self, from: &FieldPath, into: &FieldPath) {
+        let origin = self.of(from);
+        let moved = self.by_new.range((Bound::Included(from), Bound::Unbounded)).map(|(path, _)| path);
+        let moved: Vec<FieldPath> = moved.take_while(|path| path.segments().starts_with(from.segments())).cloned().collect();
+        let moved: Vec<(FieldPath, FieldPath)> = moved.into_iter().filter_map(|path| self.by_new.remove_entry(&path)).collect();
+        for (path, old) in moved {
+            let below = path.segments().iter().skip(from.segments().len()).cloned().collect();
+            self.by_new.insert(into.join(&below), old);
+        }
+        self.note(into.clone(), origin);
+    }
+
     /// Notes that what is at a place of the new object was at another one of the old object.
     pub(super) fn note(&mut self, new: FieldPath, old: FieldPath) {
         self.old.insert(old.clone());
         self.by_new.insert(new, old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_into_an_object_follows_it() {
+        let path = FieldPath::of_fields;
+        let mut origins = Origins::default();
+        origins.follow(&path("a.b.c"), &path("a.b.d"));
+        origins.follow(&path("x"), &path("a.by"));
+        origins.follow(&path("a.b"), &path("e.f"));
+        assert_eq!(origins.of(&path("e.f.d.g")), path("a.b.c.g"));
+        assert_eq!(origins.of(&path("e.f.h")), path("a.b.h"));
+        // What it left behind is not known any more; what only begins like it stays.
+        assert!(!origins.is_known(&path("a.b")));
+        assert_eq!(origins.of(&path("a.by")), path("x"));
     }
 }

@@ -44,7 +44,7 @@ impl Conversion {
         }
         let origin = self.origins.of(from);
         if from != into {
-            self.origins.note(into.clone(), origin.clone());
+            self.origins.follow(from, into);
         }
         let (old, new) = if to == Version::V1Beta2 { ("apiVersion", "apiGroup") } else { ("apiGroup", "apiVersion") };
         if form == Form::Reference && at(&self.value, &from.field(old)).is_some() {

@@ -25,6 +25,37 @@ impl Stretch {
     }
 }
 
+/// The line above a text in lines: `|` or `>`, and what may stand behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header<'t> {
+    /// The first byte of its sign.
+    pub(super) start: usize,
+    /// How the text is to be read: `|`, `>-`, `|2+`.
+    pub(super) sign: &'t str,
+    /// A comment, with the blanks before it.
+    pub(super) comment: &'t str,
+    /// Where the lines below it begin.
+    pub(super) end: usize,
+}
+
+impl<'t> Header<'t> {
+    /// The header of a text whose words begin at a place; `None` of one that has none.
+    pub(super) fn of(text: &'t str, words: usize) -> Option<Self> {
+        let above = text[..words].trim_end();
+        let line = &above[line_start(above, above.len())..];
+        let comment = line.match_indices('#').map(|(at, _)| at).find(|at| line[..*at].ends_with([' ', '\t']));
+        let said = line[..comment.unwrap_or(line.len())].trim_end();
+        let sign = &said[said.rfind([' ', '\t']).map_or(0, |blank| blank + 1)..];
+        let owner = said[..said.len() - sign.len()].trim_end();
+        let last = owner.rsplit([' ', '\t']).next().unwrap_or_default();
+        let is_sign = sign.strip_prefix(['|', '>']).is_some_and(|how| how.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)));
+        let is_header = is_sign && (last.ends_with(':') || last == "-" || last.starts_with(['!', '&']));
+        let start = above.len() - line.len() + said.len() - sign.len();
+        let header = Header { start, sign, comment: &line[said.len()..], end: line_end(text, above.len()) };
+        (is_header && header.end <= words).then_some(header)
+    }
+}
+
 /// Where a line begins.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |before| before + 1)
@@ -33,13 +64,6 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
 /// Behind the end of a line.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
-}
-
-/// Whether the line above ends with the `|` of a text in lines.
-pub(super) fn is_below_bar(text: &str, at: usize) -> bool {
-    let above = text[..line_start(text, at)].trim_end_matches('\n');
-    let line = above[line_start(above, above.len())..].trim_end();
-    [": |", ": |-", ": |+"].iter().any(|bar| line.ends_with(bar))
 }
 
 /// How many characters stand before a place in its line.
@@ -98,4 +122,24 @@ pub(super) fn shifted_below(lines: &str, by: isize) -> String {
 /// By how much a column lies to the right of another one.
 pub(super) fn difference(to: usize, from: usize) -> isize {
     to.cast_signed() - from.cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_of_a_text_in_lines_is_found() {
+        for (above, sign, comment) in
+            [("a: |\n", "|", ""), ("a: >-\r\n\r\n", ">-", ""), ("- |2+  # why | not\n", "|2+", "  # why | not"), ("a: !!str |\n", "|", "")]
+        {
+            let text = format!("{above}  words");
+            let header = Header::of(&text, text.len() - "words".len()).unwrap();
+            assert_eq!((header.sign, header.comment), (sign, comment), "{text}");
+            assert!(text[header.start..].starts_with(sign) && text[..header.end].ends_with('\n'), "{text}");
+        }
+        for other in ["a: # |\n  words", "a:\n  words", "a: |\nb: words", "a | words", "- a |\n  words", "words"] {
+            assert_eq!(Header::of(other, other.len() - "words".len()), None, "{other}");
+        }
+    }
 }

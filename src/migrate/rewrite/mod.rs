@@ -8,10 +8,13 @@ mod flow;
 mod lines;
 mod scalar;
 
+use std::ops::Range;
+
 use serde_json::Value as Json;
 
 use crate::conversion::core::Origins;
 use crate::diag::{Change, FieldPath};
+use crate::text::edit::Edits;
 use crate::text::yaml::{Entry, Mapping, Node, Value};
 
 /// A document, and where the parts of the new value stand in it.
@@ -42,7 +45,15 @@ pub(super) fn changes(text: &str, root: &Node, value: &Json, origins: &Origins, 
     let start = text[root.span.start()..].trim_start();
     let is_json = start.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'));
     Rewriter { text, root, origins, lists, is_json }.node(Task { node: root, path: &path, value, owner: 0 }, &mut changes);
+    if Edits::of(text).line_end_of_text() == "\r\n" {
+        changes.iter_mut().for_each(|change| change.with = with_returns(&change.with));
+    }
     changes
+}
+
+/// Lines of which all end as those of Windows do.
+fn with_returns(lines: &str) -> String {
+    lines.replace("\r\n", "\n").trim_end_matches('\r').replace('\n', "\r\n")
 }
 
 /// The lists of a file that stand in lines, in their order: where each begins, and whether it stands to the right of its key.
@@ -100,19 +111,31 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// Puts the value in the place of the whole text of a node, on one line.
+    /// Puts the value in the place of the whole text of a node, on one line if that did not stand in lines.
     fn replace(&self, task: Task<'_>, changes: &mut Vec<Change>) {
-        let range = task.node.span.start()..lines::end_of(self.text, task.node);
-        if task.node.to_json() != *task.value {
-            let with = match task.value {
-                Json::String(text) if lines::is_below_bar(self.text, range.start) => {
-                    scalar::literal(text, lines::column(self.text, range.start)).trim_start().to_owned()
-                }
-                value if self.is_json => value.to_string(),
-                value => scalar::like(&self.text[range.clone()], value),
-            };
-            changes.push(Change { range, with });
+        if task.node.to_json() == *task.value {
+            return;
         }
+        let range = task.node.span.start()..lines::end_of(self.text, task.node);
+        changes.push(match lines::Header::of(self.text, range.start) {
+            Some(header) => self.in_lines(&header, range, task.value),
+            None if self.is_json => Change { range, with: task.value.to_string() },
+            None => Change { with: scalar::like(&self.text[range.clone()], task.value), range },
+        });
+    }
+
+    /// Puts a value in the place of the words of a text in lines, and of its header where that says them otherwise.
+    fn in_lines(&self, header: &lines::Header<'_>, words: Range<usize>, value: &Json) -> Change {
+        let whole = header.start..words.end;
+        let Some(text) = value.as_str().filter(|text| scalar::can_be_literal(text)) else {
+            return Change { range: whole, with: format!("{}{}", scalar::inline(value, false), header.comment) };
+        };
+        let sign = if text.ends_with('\n') { "|" } else { "|-" };
+        let lines = scalar::literal(text, lines::column(self.text, words.start));
+        if sign == header.sign {
+            return Change { range: header.end..words.end, with: lines };
+        }
+        Change { range: whole, with: format!("{sign}{}\n{lines}", header.comment) }
     }
 
     /// The entry that stands at a place of the old object, and the mapping that holds it.

@@ -28,14 +28,15 @@ pub(super) fn literal(text: &str, column: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a text can stand in lines below a `|`.
+/// Whether a text is best written in lines below a `|`.
 pub(super) fn is_literal(text: &str) -> bool {
+    text.trim_end().contains('\n') && text.ends_with('\n') && can_be_literal(text)
+}
+
+/// Whether a text can stand in lines: below a `|`, or a `|-` if its last line does not end.
+pub(super) fn can_be_literal(text: &str) -> bool {
     let is_clean = |c: char| c == '\n' || !c.is_control() && c != '\u{feff}';
-    text.trim_end().contains('\n')
-        && text.ends_with('\n')
-        && !text.ends_with("\n\n")
-        && !text.starts_with([' ', '\n'])
-        && text.chars().all(is_clean)
+    !text.is_empty() && !text.ends_with("\n\n") && !text.starts_with([' ', '\n']) && text.chars().all(is_clean)
 }
 
 /// A key beside another one: in double quotes if that is.

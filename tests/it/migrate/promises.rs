@@ -87,6 +87,70 @@ kind:   ConfigMap
 metadata: { name: c }
 "#;
 
+const NEW_CLASS: &str = r#"apiVersion: cluster.x-k8s.io/v1beta2
+kind: ClusterClass
+metadata: {name: c}
+spec:
+  workers:
+    machineDeployments:
+    # the default pool
+    - class: default
+      # how it boots
+      bootstrap:   # bootstrap
+        # of a template
+        templateRef:   # ref
+          # in groups
+          apiVersion: bootstrap.cluster.x-k8s.io/v1beta2   # version
+          kind: KubeadmConfigTemplate # kind
+          name: "md" # name
+      # health
+      healthCheck:
+        checks:
+          # time
+          nodeStartupTimeoutSeconds: 600 # ten minutes
+          # of nodes
+          unhealthyNodeConditions: # all
+          # unknown
+          - type: Ready # r
+            status: Unknown
+            timeoutSeconds: 300 # t
+        remediation:
+          triggerIf:
+            unhealthyLessThanOrEqualTo: 40% # max
+# the end
+"#;
+
+const OLD_CLASS: &str = r#"apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {name: c}
+spec:
+  workers:
+    machineDeployments:
+    # the default pool
+    - class: default
+      # how it boots
+      template:
+        bootstrap:   # bootstrap
+          # of a template
+          ref:   # ref
+            # in groups
+            apiVersion: bootstrap.cluster.x-k8s.io/v1beta1   # version
+            kind: KubeadmConfigTemplate # kind
+            name: "md" # name
+      # health
+      machineHealthCheck:
+        # time
+        nodeStartupTimeout: 10m0s # ten minutes
+        # of nodes
+        unhealthyConditions: # all
+        # unknown
+        - type: Ready # r
+          status: Unknown
+          timeout: 5m0s # t
+        maxUnhealthy: 40% # max
+# the end
+"#;
+
 const DOCKER: &str = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: DockerMachineTemplate\n";
 
 /// Written by hand from the migration guide of Cluster API v1.11.
@@ -103,6 +167,39 @@ fn line_ends_of_windows_stay() {
     let old = "apiVersion: cluster.x-k8s.io/v1beta1\r\nkind: Machine\r\nmetadata: {name: m}\r\nspec:\r\n  version: v1 # v\r\n";
     let (text, findings) = migrated(old, NEW);
     assert_eq!((text, findings), (old.replace("v1beta1", "v1beta2"), vec![]));
+}
+
+/// Also of lines that are new, and of arguments that change places at the end of a file.
+#[test]
+fn new_lines_end_as_those_of_the_file() {
+    let windows = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(migrated(&windows(OLD_TEXT), NEW), (windows(NEW_TEXT), vec![]));
+    assert_eq!(migrated_beside(&windows(NEW_TEXT), DOCKER, OLD), (windows(OLD_TEXT), vec![]));
+    let template = "      - op: add\n        path: PATH\n        valueFrom:\n          template: |- # why\n            ";
+    let template = template.replace("PATH", ARGUMENTS);
+    let old = windows(&class("v1beta1", "ref", &format!("{template}a: x\n            b: y\n")));
+    let lines = "- name: a\n              value: x\n            - name: b\n              value: y\n";
+    let new = windows(&class("v1beta2", "templateRef", &format!("{template}{lines}")));
+    assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
+    assert_eq!(migrated(&new, OLD), (old, vec![]));
+    let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec:\n  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n        v: \"4\"\n        a: b";
+    let start = config.find("        v:").unwrap();
+    let arguments = "      - name: a\n        value: b\n      - name: v\n        value: \"4\"";
+    let expected = format!("{}{arguments}", config[..start].replace("v1beta1", "v1beta2"));
+    assert_eq!(migrated(&windows(config), NEW), (windows(&expected), vec![]));
+}
+
+/// Fields that move by themselves and with the object around them, in both versions; by hand from the types of Cluster API.
+#[test]
+fn what_moves_twice_keeps_its_text() {
+    assert_eq!(migrated(NEW_CLASS, OLD), (OLD_CLASS.to_owned(), vec![]));
+    // A comment stays above what takes the place of its field.
+    let new = NEW_CLASS.replace("        checks:\n          # time\n", "        # time\n        checks:\n");
+    assert_eq!(migrated(OLD_CLASS, NEW), (new, vec![]));
+    let old = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nspec:\n  # r\n  remediationStrategy:\n    # rp\n    retryPeriod: 1m0s # one\n    maxRetry: 3 # mr\n";
+    let new = "apiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nspec:\n  # r\n  remediation:\n    # rp\n    retryPeriodSeconds: 60 # one\n    maxRetry: 3 # mr\n";
+    assert_eq!(migrated(old, NEW), (new.to_owned(), vec![]));
+    assert_eq!(migrated(new, OLD), (old.to_owned(), vec![]));
 }
 
 #[test]
@@ -293,6 +390,45 @@ fn patches_follow_their_templates_and_come_back() {
         // A value in lines of its own is not known to have been one.
         assert_eq!(back.replace('"', ""), old.replace('"', ""));
     }
+}
+
+/// The line end of the last line is part of a template; a comment behind the sign stays.
+#[test]
+fn templates_stay_in_lines_of_every_kind() {
+    let of = |version: &str, reference: &str, place: &str, above: &str, lines: [&str; 2]| {
+        let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("            {line}\n")).collect();
+        let patch = format!("      - op: add\n        path: {ARGUMENTS}{place}\n        valueFrom:\n          template: {above}\n{lines}");
+        class(version, reference, &patch)
+    };
+    let one = ["{{ .v }}", ""];
+    let item = ["name: x", "value: {{ .v }}"];
+    for (old_sign, new_sign) in [
+        ("|", "|"),
+        ("| # why", "| # why"),
+        ("|-", "|-"),
+        ("|2-   # why", "|-   # why"),
+        ("|+", "|"),
+        (">", "|"),
+        (">- # | why", "|- # | why"),
+        ("!!str >2", "!!str |"),
+    ] {
+        let old = of("v1beta1", "ref", "/x", old_sign, one);
+        let new = of("v1beta2", "templateRef", "/-", new_sign, item);
+        assert_eq!(migrated(&old, NEW), (new.clone(), vec![]), "{old_sign}");
+        assert_eq!(migrated(&new, OLD).0, of("v1beta1", "ref", "/x", new_sign, one), "{new_sign}");
+    }
+    let old = of("v1beta1", "ref", "", "|-", ["a: \"{{ .x }}\"", ""]);
+    let new = of("v1beta2", "templateRef", "", "|-", ["- name: a", "  value: \"{{ .x }}\""]);
+    assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
+    assert_eq!(migrated(&new, OLD), (old, vec![]));
+}
+
+/// What becomes another type than a text leaves no lines behind.
+#[test]
+fn durations_in_lines_become_numbers() {
+    let text = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata: {name: m}\nspec:\n  nodeDrainTimeout: >- # long\n    10m\n";
+    let expected = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata: {name: m}\nspec:\n  deletion:\n    nodeDrainTimeoutSeconds: 600 # long\n";
+    assert_eq!(migrated(text, NEW), (expected.to_owned(), vec![]));
 }
 
 #[test]
