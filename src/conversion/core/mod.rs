@@ -11,6 +11,7 @@ mod table;
 
 use serde_json::Value;
 
+pub(crate) use configs::MOVES;
 pub(crate) use lost::{Loss, Lost};
 pub(crate) use origins::Origins;
 pub(crate) use patch_paths::{PatchPath, patch_path, patch_value};
