@@ -1,5 +1,6 @@
 //! `why WHAT FILE…`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -19,6 +20,7 @@ use crate::ops::topology;
 use crate::ops::why::{self, Asking, MachineAnswer};
 use crate::render::{Origins, Request};
 use crate::report::text::plural;
+use crate::shell::files;
 
 pub(super) const VERB: Verb = Verb {
     words: &["why"],
@@ -75,6 +77,7 @@ pub(super) struct WhyReport {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        self.in_order()?;
         let levels = self.levels.levels(context)?;
         let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
         // Before anything is read: standard input may be long in coming.
@@ -108,6 +111,22 @@ impl Run for Arguments {
 }
 
 impl Arguments {
+    /// Refuses standard input that is named twice, and a file where the question belongs. A path of the node may be one of this machine too: then it
+    /// is a file of the input only if a question follows.
+    fn in_order(&self) -> Result<(), Failure> {
+        if self.files.iter().filter(|file| *file == "-").count() > 1 {
+            return Err(Failure::usage("standard input can be read only once", "name `-` once, or save the documents into files"));
+        }
+        let what = Path::new(&self.what);
+        let is_question = |name: &String| name.contains(':') && !files::is_file(Path::new(name)) && !files::is_folder(Path::new(name));
+        let is_of_node = what.is_absolute() && !self.files.iter().any(is_question);
+        if (self.what == "-" || files::is_file(what)) && !is_of_node {
+            let message = format!("`{}` is a file, and stands where the question belongs", self.what);
+            return Err(Failure::usage(message, "write `windlass why WHAT FILE…`, or `file:NAME` for a file of that name on the node"));
+        }
+        Ok(())
+    }
+
     fn asking<'a>(&'a self, words: Words, origins: &'a Origins) -> Result<Asking<'a>, Failure> {
         Asking::new(&self.what, words, origins, self.show_secrets, remedy::flag).map_err(|fault| Failure::usage(fault.message, fault.help))
     }

@@ -3,8 +3,9 @@
 use super::arguments::Held;
 use super::known::known;
 use super::node::{labels, of_file};
+use super::sections::named_by_sections;
 use super::spec::{fragment, meant, pointer};
-use super::steps::{Step, at, author, of_condition, variable, verb};
+use super::steps::{Step, at, author, of_condition, of_label, variable, verb};
 use super::subject::{Planned, Subject};
 use super::thing::{Kind, Source, Thing};
 use super::wanted::Wanted;
@@ -12,7 +13,7 @@ use crate::api::boot::Format;
 use crate::api::names::Kind as Form;
 use crate::contract::CORE_GROUP;
 use crate::contract::labels::is_synced_to_nodes;
-use crate::diag::{FieldPath, Place};
+use crate::diag::{FieldPath, Place, Segment};
 use crate::objects::fields;
 use crate::render::Role;
 use crate::render::input::filling::FROM_CLUSTER;
@@ -28,7 +29,8 @@ pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -
         steps.extend(history.clone().flat_map(|history| &history.lost).flat_map(|lost| taken_away(subject, planned, lost, wanted)));
         steps.extend(history.clone().flat_map(|history| &history.untaken).flat_map(|untaken| not_taken(subject, planned, untaken, wanted)));
     }
-    steps.extend(without_effect(subject, wanted));
+    steps.extend(without_effect(subject, wanted, things));
+    steps.extend(of_sections(subject, wanted));
     steps.extend(unsaid_by_cluster(subject, wanted));
     steps.extend(of_other_format(subject, wanted));
     steps.extend(labels_of_machines(subject, wanted));
@@ -48,7 +50,7 @@ pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -
 /// What Kubernetes makes by itself.
 fn made_by_others(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     let is_control_plane = subject.rendered.role.is_control_plane();
-    let kinds = wanted.kinds.iter().filter(|kind| matches!(kind, Kind::File | Kind::Label));
+    let kinds = wanted.kinds.iter().filter(|kind| matches!(kind, Kind::File | Kind::Label | Kind::Taint));
     let step = |kind: &Kind| match known(*kind, &wanted.text, is_control_plane) {
         Some(found) => Some(Step::new("known", found.why, Place::default())),
         None => known(*kind, &wanted.text, true).map(|_| Step::new("role", "only nodes of the control plane have it", Place::default())),
@@ -123,25 +125,54 @@ fn external(untaken: &Untaken) -> Option<Step> {
     (untaken.reason == Reason::External).then(|| Step::new("external", text, at(&untaken.stand)))
 }
 
-/// What the config says, and this machine does not get.
-fn without_effect(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
+/// What the config says, and this machine does not get as it is said.
+fn without_effect(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -> Vec<Step> {
     let Some(spec) = subject.target.spec() else { return Vec::new() };
-    let role = subject.rendered.role;
     let step = |held: Held| {
         let path = subject.target.spec_path().join(&held.path);
-        let document = held.path.to_string();
-        let is_of_init = ["clusterConfiguration", "initConfiguration"].iter().any(|name| document.starts_with(name));
-        let why = match (is_of_init, document.starts_with("joinConfiguration"), role == Role::Init) {
-            (true, _, false) => format!("counts only for `kubeadm init`, and this machine joins ({role})"),
-            (_, true, true) => "counts only for `kubeadm join`, and this machine is the first one (init)".to_owned(),
-            (true, ..) | (_, true, _) => {
-                format!("does not reach kubeadm: its API for Kubernetes {} has no such field", subject.rendered.kubernetes_version)
-            }
-            _ => format!("is not carried by {}", subject.rendered.format),
+        let source = Source::Config(path.clone());
+        let renamed = things.iter().find(|thing| thing.kind == Kind::Field && thing.source == source);
+        let (kind, why) = match renamed {
+            Some(thing) => ("renamed", format!("becomes {} of kubeadm's document", thing.name)),
+            None => unsaid(subject, &held),
         };
-        Step::new("no-effect", format!("{path} {why}"), subject.target.config.place(&path))
+        Step::new(kind, format!("{path} {why}"), subject.target.config.place(&path))
     };
     meant(spec, wanted).into_iter().map(step).collect()
+}
+
+/// Why this machine's data does not have what the config says.
+fn unsaid(subject: &Subject<'_>, held: &Held) -> (&'static str, String) {
+    let role = subject.rendered.role;
+    let is_of = |name: &str| matches!(held.path.segments().first(), Some(Segment::Field(first)) if first == name);
+    let is_of_cluster = is_of("clusterConfiguration");
+    let is_of_init = is_of_cluster || is_of("initConfiguration");
+    let why = match (is_of_init, is_of("joinConfiguration"), role == Role::Init) {
+        // kubeadm: "Implementation details", "kubeadm join phases": it downloads the ClusterConfiguration.
+        (true, _, false) if is_of_cluster && role.is_control_plane() => {
+            return (
+                "configMap",
+                "is not in this machine's data: it joins, and kubeadm reads it from the ConfigMap kubeadm-config of the cluster".to_owned(),
+            );
+        }
+        (true, _, false) => format!("counts only for `kubeadm init`, and this machine joins ({role})"),
+        (_, true, true) => "counts only for `kubeadm join`, and this machine is the first one (init)".to_owned(),
+        (true, ..) | (_, true, _) => {
+            format!("does not reach kubeadm: its API for Kubernetes {} has no such field", subject.rendered.kubernetes_version)
+        }
+        _ => format!("is not carried by {}", subject.rendered.format),
+    };
+    ("no-effect", why)
+}
+
+/// What the config has of it that is no thing of its own: mounts, disks, volumes of static pods, and sections as a whole.
+fn of_sections(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
+    let Some(spec) = subject.target.spec() else { return Vec::new() };
+    let step = |(path, what): (FieldPath, &'static str)| {
+        let path = subject.target.spec_path().join(&path);
+        Step::new("section", format!("{path} has it: {what}"), subject.target.config.place(&path))
+    };
+    named_by_sections(spec, wanted).into_iter().map(step).collect()
 }
 
 /// Fields that the Cluster would say, and does not.
@@ -182,10 +213,10 @@ fn of_other_format(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
 /// Labels that are written where they do not reach the Node.
 fn labels_of_machines(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     let owner = subject.owner();
-    let of_machines = labels(subject).filter(|label| wanted.means(label) && !is_synced_to_nodes(&label.name));
+    let of_machines: Vec<Thing> = labels(subject).filter(|label| wanted.means(label) && !is_synced_to_nodes(&label.name)).collect();
     let step = |label: Thing| {
         let place = match &label.source {
-            Source::Owner(path) => owner.key_place(path),
+            Source::Owner(path) => of_label(subject, path),
             _ => Place::default(),
         };
         let text = format!(
@@ -196,13 +227,14 @@ fn labels_of_machines(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
         Step::new("label", text, place)
     };
     let own = wanted.may_be(Kind::Label)
+        && of_machines.is_empty()
         && owner.kind() != "Machine"
         && fields::field(owner.value(), &["metadata", "labels", &wanted.text]).is_some();
     let top = own.then(|| {
         let text = format!("it is a label of {} itself, which Cluster API does not copy to its machines", owner.title());
         Step::new("label", text, owner.key_place(&FieldPath::of_fields("metadata.labels").key(wanted.text.as_str())))
     });
-    of_machines.map(step).chain(top).collect()
+    of_machines.into_iter().map(step).chain(top).collect()
 }
 
 /// Commands that name a path that no file of the data has.

@@ -1,6 +1,6 @@
 //! What kubeadm is given, and from where each field is.
 //!
-//! A field stands in the config where it stands in kubeadm's document, but for those of [`RENAMED`]; what the config does not say, the rendering has
+//! A field stands in the config where it stands in kubeadm's document, but for those of [`MOVES`]; what the config does not say, the rendering has
 //! noted (`Notes::filled`).
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::arguments::{Held, held};
 use super::subject::Subject;
 use super::thing::{Source, Thing};
+use crate::conversion::core::MOVES;
 use crate::diag::{FieldPath, Segment};
 use crate::objects::fields;
 use crate::render::input::filling::{FilledPart, Filling};
@@ -19,15 +20,6 @@ use crate::text::yaml;
 
 /// The documents, as the spec of a config calls them.
 pub(super) const DOCUMENTS: [&str; 3] = ["clusterConfiguration", "initConfiguration", "joinConfiguration"];
-
-/// Fields that a config has elsewhere: kubeadm's document, and the config below its spec.
-const MOVED: [(&str, &str); 2] = [
-    (
-        "clusterConfiguration.apiServer.timeoutForControlPlane",
-        "initConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds",
-    ),
-    ("joinConfiguration.discovery.timeout", "joinConfiguration.timeouts.tlsBootstrapSeconds"),
-];
 
 /// What the names of durations end with in a config of v1beta2: `ttl` of kubeadm is `ttlSeconds` there.
 const UNITS: [&str; 2] = ["Seconds", "Days"];
@@ -80,12 +72,23 @@ fn source(subject: &Subject<'_>, path: &FieldPath) -> Source {
 /// Where the spec of a config has a field of kubeadm's documents.
 fn in_config(spec: &Value, path: &FieldPath) -> Option<FieldPath> {
     let is_there = |path: &FieldPath| fields::at(spec, path.segments()).is_some();
-    let moved = MOVED.iter().filter(|(field, _)| path == &FieldPath::of_fields(field)).map(|(_, config)| FieldPath::of_fields(config));
     let with_unit = UNITS.iter().filter_map(|unit| match path.segments().split_last() {
         Some((Segment::Field(last), before)) => Some(before.iter().cloned().collect::<FieldPath>().field(format!("{last}{unit}"))),
         _ => None,
     });
-    std::iter::once(path.clone()).chain(moved).chain(with_unit).find(is_there).or_else(|| argument(spec, path))
+    let names: Vec<FieldPath> = std::iter::once(path.clone()).chain(with_unit).collect();
+    let moved: Vec<FieldPath> = names.iter().flat_map(moved).collect();
+    names.into_iter().chain(moved).find(is_there).or_else(|| argument(spec, path))
+}
+
+/// Where the other version of the APIs has a field; kubeadm's documents have either place, whatever the version of the config is.
+fn moved(path: &FieldPath) -> impl Iterator<Item = FieldPath> + '_ {
+    let rows = MOVES.iter().map(|(old, new)| (FieldPath::of_fields(old), FieldPath::of_fields(new)));
+    rows.filter_map(move |(old, new)| match (&old == path, &new == path) {
+        (true, _) => Some(new),
+        (_, true) => Some(old),
+        _ => None,
+    })
 }
 
 /// Arguments are a list in one version of the APIs and a map in another, and the list of a map is in the order of its names: the entry of the same
@@ -137,6 +140,24 @@ mod tests {
             found(FieldPath::of_fields("clusterConfiguration.apiServer.extraArgs.profiling")).as_deref(),
             Some("clusterConfiguration.apiServer.extraArgs.profiling")
         );
+        let older = json!({
+            "clusterConfiguration": {"apiServer": {"timeoutForControlPlane": "20m"}}, "joinConfiguration": {"discovery": {"timeout": "3m"}},
+        });
+        for (asked, expected) in [
+            (
+                "initConfiguration.timeouts.controlPlaneComponentHealthCheck",
+                "clusterConfiguration.apiServer.timeoutForControlPlane",
+            ),
+            (
+                "joinConfiguration.timeouts.controlPlaneComponentHealthCheck",
+                "clusterConfiguration.apiServer.timeoutForControlPlane",
+            ),
+            ("joinConfiguration.timeouts.tlsBootstrap", "joinConfiguration.discovery.timeout"),
+        ] {
+            let path = in_config(&older, &FieldPath::of_fields(asked)).map(|path| path.to_string());
+            assert_eq!(path.as_deref(), Some(expected), "{asked}");
+        }
+        assert_eq!(in_config(&older, &FieldPath::of_fields("initConfiguration.timeouts.tlsBootstrap")), None);
         let listed = FieldPath::of_fields("initConfiguration.nodeRegistration.kubeletExtraArgs").index(1).field("value");
         assert_eq!(found(listed).as_deref(), Some("initConfiguration.nodeRegistration.kubeletExtraArgs.b"));
     }

@@ -23,6 +23,10 @@ const fn label(name: &'static str, of_control_plane: bool, why: &'static str) ->
     Known { kind: Kind::Label, name, of_control_plane, why }
 }
 
+const fn taint(name: &'static str, of_control_plane: bool, why: &'static str) -> Known {
+    Known { kind: Kind::Taint, name, of_control_plane, why }
+}
+
 const KUBECONFIGS: &str = "kubeadm makes it on the node while it runs (phase kubeconfig)";
 const KUBELET_LABEL: &str = "the kubelet sets it by itself when it registers its Node";
 const CLOUD_LABEL: &str = "the cloud provider of Kubernetes sets it, or the kubelet with `node-labels`";
@@ -30,7 +34,7 @@ const ROLE_LABEL: &str = "kubeadm sets it while it runs (phase mark-control-plan
 
 /// kubeadm: "Implementation details", "Constants and well-known values and paths"; Kubernetes: "Well-Known Labels, Annotations and Taints"; cloud-init:
 /// "Directory layout". The first that fits counts.
-static KNOWN: [Known; 21] = [
+static KNOWN: [Known; 22] = [
     file(
         "/run/cluster-api/bootstrap-success.complete",
         false,
@@ -83,6 +87,11 @@ static KNOWN: [Known; 21] = [
     file("/var/log/cloud-init", false, "cloud-init writes its log there; `windlass inspect` explains its lines"),
     label("node-role.kubernetes.io/control-plane", true, ROLE_LABEL),
     label("node.kubernetes.io/exclude-from-external-load-balancers", true, ROLE_LABEL),
+    taint(
+        "node-role.kubernetes.io/control-plane",
+        true,
+        "kubeadm sets it while it runs (phase mark-control-plane), unless nodeRegistration has `taints`",
+    ),
     label("kubernetes.io/hostname", false, KUBELET_LABEL),
     label("kubernetes.io/os", false, KUBELET_LABEL),
     label("kubernetes.io/arch", false, KUBELET_LABEL),
@@ -141,6 +150,8 @@ mod tests {
         assert!(why(Kind::File, "/etc/kubernetes/pki/apiserver.crt", true).unwrap().contains("signed by"));
         assert!(why(Kind::File, "/etc/kubernetes/pki/ca.crt", false).unwrap().contains("kubeadm join"));
         assert_eq!(why(Kind::File, "/etc/kubernetes/pki/apiserver.crt", false), None);
+        let mark = |is_control_plane| why(Kind::Taint, "node-role.kubernetes.io/control-plane", is_control_plane);
+        assert!(mark(true).unwrap().contains("mark-control-plane") && mark(false).is_none());
         assert_eq!(why(Kind::Label, "topology.kubernetes.io/zone", false), Some(CLOUD_LABEL));
         assert_eq!(why(Kind::Label, "kubernetes.io/hostname2", false), None);
         assert!(why(Kind::File, "/var/log/cloud-init-output.log", false).is_some());

@@ -14,6 +14,7 @@ mod arguments;
 mod documents;
 mod known;
 mod node;
+mod sections;
 mod spec;
 mod steps;
 mod subject;

@@ -6,11 +6,11 @@ use super::subject::{Planned, Subject};
 use super::thing::Source;
 use crate::api::secret::Sensitive;
 use crate::contract::CORE_GROUP;
-use crate::diag::{FieldPath, Place};
+use crate::diag::{FieldPath, Place, Segment};
 use crate::objects::{Object, Stand, fields};
 use crate::render::input::filling::Filling;
 use crate::render::input::secret::Secret;
-use crate::topology::{Condition, GivenBy, Lost, Stands, Write, given};
+use crate::topology::{Condition, GivenBy, Lost, Stands, Write, given, label_place};
 
 /// One step of the way.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,10 +43,21 @@ pub(crate) fn steps(subject: &Subject<'_>, source: &Source) -> Vec<Step> {
         Source::Config(path) => of_config(subject, path),
         Source::Owner(path) => {
             let text = format!("a label of the machines of {}, which Cluster API copies to their Nodes", subject.owner().title());
-            vec![Step::new("label", text, subject.owner().key_place(path))]
+            vec![Step::new("label", text, of_label(subject, path))]
         }
         Source::Filled(filling) => vec![of_filling(subject, filling)],
     }
+}
+
+/// Where a label of what makes the machine is written: of what a topology makes in the topology, or else in its class.
+pub(super) fn of_label(subject: &Subject<'_>, path: &FieldPath) -> Place {
+    let in_topology = || {
+        let planned = subject.planned.as_ref()?;
+        let cluster = subject.pool.find(CORE_GROUP, "Cluster", subject.target.config.namespace_or_default(), planned.cluster)?;
+        let Some(Segment::Key(key)) = path.segments().last() else { return None };
+        label_place(subject.pool, cluster, planned.part_of, key)
+    };
+    in_topology().unwrap_or_else(|| subject.owner().key_place(path))
 }
 
 /// A field of the config: who wrote it, and what it refers to.

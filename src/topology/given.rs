@@ -1,4 +1,4 @@
-//! Where the value of a variable is written, as the patches of one part of a topology see it.
+//! Where the value of a variable is written, as the patches of one part of a topology see it, and a label of its machines.
 
 use serde_json::Value;
 
@@ -6,6 +6,7 @@ use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
 use super::plan::class_of;
+use crate::diag::Place;
 use crate::objects::{Object, Pool, Stand};
 
 /// Who gives a variable its value.
@@ -64,6 +65,29 @@ pub(crate) fn given(pool: &Pool, cluster: &Object, part_of: &str, variable: &str
         true => Given::at(GivenBy::Default, &default),
         false => Given { by: GivenBy::Nobody, value: None, stand: Some(definition.part.field("name").stand()) },
     }
+}
+
+/// The place of a label that a part of a Cluster's topology (`controlPlane`, `md/NAME`, `mp/NAME`) gives its machines: that of the topology counts
+/// before that of the class (`computeMachineDeployment` and `computeControlPlane` of Cluster API). `None` when neither has it.
+pub(crate) fn label_place(pool: &Pool, cluster: &Object, part_of: &str, key: &str) -> Option<Place> {
+    let cluster_parts = Cluster::of(cluster, true);
+    let class = class_of(pool, cluster).map(Class::of);
+    let in_topology = part(&cluster_parts, part_of).map(|part| part.at("metadata.labels"));
+    let of_class = class.as_ref().and_then(|class| class_part(class, &cluster_parts, part_of));
+    let in_class = of_class.map(|part| part.either(&["metadata", "template.metadata"]).field("labels"));
+    let labels = [in_topology, in_class].into_iter().flatten().find(|labels| labels.value.get(key).is_some())?;
+    Some(labels.object.key_place(&labels.path.key(key)))
+}
+
+/// The part of a class that a part of a topology is of.
+fn class_part<'o>(class: &Class<'o>, cluster: &Cluster<'o>, part_of: &str) -> Option<Part<'o>> {
+    let (workers, classes, name) = match part_of.split_once('/') {
+        Some(("md", name)) => (&cluster.deployments, &class.deployments, name),
+        Some(("mp", name)) => (&cluster.pools, &class.pools, name),
+        _ => return (part_of == "controlPlane").then(|| class.control_plane.part.clone()),
+    };
+    let worker = workers.iter().find(|worker| worker.name == name)?;
+    classes.iter().find(|class| class.class == worker.class).map(|class| class.part.clone())
 }
 
 /// The value of a variable in a list of values.

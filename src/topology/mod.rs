@@ -39,7 +39,7 @@ mod tests;
 
 pub(crate) use against::against;
 pub use against::{Changed, Effect};
-pub(crate) use given::{GivenBy, given};
+pub(crate) use given::{GivenBy, given, label_place};
 pub(crate) use history::{Condition, History, Lost, Misfit, Reason, Untaken};
 pub use items::Write;
 pub use names::RANDOM;

@@ -29,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("changes", &["diag", "text", "objects", "contract", "render"]),
     ("migrate", &["diag", "text", "api", "conversion"]),
     ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
-    ("provenance", &["diag", "text", "objects", "contract", "api", "render", "topology"]),
+    ("provenance", &["diag", "text", "objects", "contract", "api", "conversion", "render", "topology"]),
     ("reconcile", &["diag", "objects", "api", "contract", "render"]),
     // 3 verbs
     (

@@ -442,6 +442,108 @@ fn a_question_that_names_nothing_is_refused() {
     }
 }
 
+/// kubeadm v1beta4 has the waiting times of v1beta1 elsewhere, and so has a config of v1beta2 those of v1beta3.
+#[test]
+fn waiting_times_are_found_under_either_name() {
+    let old =
+        config("  clusterConfiguration:\n    apiServer: {timeoutForControlPlane: 20m}\n  joinConfiguration: {discovery: {timeout: 3m}}\n")
+            .replace("v1beta2", "v1beta1");
+    let health = "timeouts.controlPlaneComponentHealthCheck";
+    for (role, what, line, field) in [
+        ("init", health, 6, "clusterConfiguration.apiServer.timeoutForControlPlane"),
+        ("control-plane-join", health, 6, "clusterConfiguration.apiServer.timeoutForControlPlane"),
+        ("worker-join", "timeouts.tlsBootstrap", 7, "joinConfiguration.discovery.timeout"),
+    ] {
+        let (_, report) = ask(&format!("field:{what}"), &old, &["--role", role, "--kubernetes-version", "v1.33.1"]);
+        assert_eq!(only(&report, 0).1, [format!("field@{line} spec.{field} of KubeadmConfig/w")], "{role}");
+    }
+    let (_, report) = ask("field:timeoutForControlPlane", &old, &["--role", "init", "--kubernetes-version", "v1.33.1"]);
+    let becomes = format!("becomes initConfiguration.{health} of kubeadm's document");
+    assert_eq!(
+        absent(&report, 0),
+        [format!("renamed@6 spec.clusterConfiguration.apiServer.timeoutForControlPlane {becomes}")]
+    );
+}
+
+/// kubeadm downloads the ClusterConfiguration when a control plane joins, and marks its node; workers get neither.
+#[test]
+fn what_a_joining_control_plane_gets_of_the_cluster_is_told() {
+    let text = config("  clusterConfiguration:\n    apiServer:\n      extraArgs: [{name: audit-log-path, value: /a}]\n");
+    let (_, report) = ask("argument:audit-log-path", &text, &["--role", "control-plane-join"]);
+    let found = absent(&report, 0);
+    assert!(found[0].starts_with("configMap@7 ") && found[0].contains("from the ConfigMap kubeadm-config"), "{found:?}");
+    let (_, report) = ask("argument:audit-log-path", &text, &["--role", "worker-join"]);
+    assert!(absent(&report, 0)[0].contains("counts only for `kubeadm init`"), "{report}");
+    for (role, expected) in [("init", "known kubeadm sets it"), ("worker-join", "role only nodes of the control plane")] {
+        let (_, report) = ask("taint:node-role.kubernetes.io/control-plane", &text, &["--role", role]);
+        assert!(absent(&report, 0)[0].starts_with(expected), "{role}: {report}");
+    }
+}
+
+#[test]
+fn mounts_disks_volumes_and_time_are_named_by_their_sections() {
+    let text = config(
+        "  mounts: [[LABEL=etcd_disk, /var/lib/etcddisk]]\n  diskSetup:\n    partitions: [{device: /dev/sdb, layout: true}]\n  ntp: {servers: [t.example]}\n  clusterConfiguration:\n    apiServer:\n      extraVolumes: [{name: a, hostPath: /etc/audit, mountPath: /in}]\n",
+    );
+    for (what, expected) in [
+        ("/var/lib/etcddisk", "section@5 spec.mounts[0][1] has it: the node mounts it"),
+        ("/dev/sdb", "section@7 spec.diskSetup.partitions[0].device has it: the node makes partitions"),
+        ("ntp", "section@8 spec.ntp has it: the node sets up its time service"),
+        (
+            "/etc/audit",
+            "section@11 spec.clusterConfiguration.apiServer.extraVolumes[0].hostPath has it: kubeadm mounts it",
+        ),
+    ] {
+        let (_, report) = ask(what, &text, &["--role", "init"]);
+        assert!(absent(&report, 0)[0].starts_with(expected), "{what}: {report:#}");
+    }
+}
+
+/// Labels of planned machines stand in the topology, or in the class.
+#[test]
+fn labels_of_a_topology_have_their_own_lines() {
+    let label = "node-role.kubernetes.io/gpu";
+    let given = harbour();
+    let class = given.replacen("    - class: worker\n", &format!("    - class: worker\n      metadata: {{labels: {{{label}: a}}}}\n"), 1);
+    assert_ne!(class, given);
+    let line_of = |text: &str, what: &str| 1 + text.lines().position(|line| line.contains(what)).unwrap();
+    let (_, report) = ask(&format!("label:{label}"), &class, &[]);
+    let of_class = &report["machines"][2]["things"][0]["steps"][0];
+    assert_eq!(of_class["line"], line_of(&class, label), "{report:#}");
+    let both = class.replacen(
+        "        name: gpu\n",
+        &format!("        name: gpu\n        metadata: {{labels: {{{label}: b, team: x}}}}\n"),
+        1,
+    );
+    assert_ne!(both, class);
+    let (_, report) = ask(&format!("label:{label}"), &both, &[]);
+    assert_eq!(report["machines"][2]["things"][0]["steps"][0]["line"], line_of(&both, ": b, team"), "{report:#}");
+    let (_, report) = ask("label:team", &both, &[]);
+    let found = absent(&report, 2);
+    assert!(
+        found.len() == 1 && found[0].starts_with(&format!("label@{} it is a label of the machines", line_of(&both, ": b, team"))),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn standard_input_twice_and_a_file_in_place_of_the_question_are_refused() {
+    let absolute = root().join("examples/worker.yaml");
+    for (arguments, message) in [
+        (["argument:v", "-", "-"].as_slice(), "only once"),
+        (&["examples/worker.yaml", "argument:v"], "stands where the question belongs"),
+        (&["examples/worker.yaml", "/etc/hosts"], "stands where the question belongs"),
+        (&[absolute.to_str().unwrap(), "argument:v"], "stands where the question belongs"),
+        (&["-", "examples/worker.yaml"], "stands where the question belongs"),
+    ] {
+        let output = why(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && told.contains(message), "{arguments:?}: {told}");
+    }
+    let output = why(&[absolute.to_str().unwrap(), "examples/worker.yaml"]);
+    assert_eq!(output.status.code(), Some(1), "a path of the node that this machine has too is a question");
+}
+
 /// Whatever a document has in its names, the terminal gets none of its control characters.
 #[test]
 fn hostile_documents_neither_reach_the_terminal_nor_take_long() {

@@ -10,7 +10,7 @@ use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::diag::FieldPath;
 
 /// What v1beta1 and v1beta2 of a config call differently or say elsewhere, as the conversion moves it. The shape of arguments is another.
-pub(super) const MOVES: [(&str, &str); 4] = [
+pub(crate) const MOVES: [(&str, &str); 4] = [
     (
         "clusterConfiguration.apiServer.timeoutForControlPlane",
         "initConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds",

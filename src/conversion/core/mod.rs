@@ -12,6 +12,7 @@ mod table;
 
 use serde_json::Value;
 
+pub(crate) use configs::MOVES;
 use empty::NeverEmpty;
 pub(crate) use lost::{Loss, Lost};
 pub(crate) use origins::Origins;
