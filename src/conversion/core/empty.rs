@@ -77,6 +77,7 @@ impl NeverEmpty {
             "Machine" => fields.add("spec", &MACHINE),
             "MachineHealthCheck" => fields.add("spec", &HEALTH_CHECK),
             "MachineDeployment" | "MachineSet" | "MachinePool" => fields.set(kind),
+            "KubeadmConfigTemplate" | "WindlassConfigTemplate" => fields.add("spec.template", &["metadata"]),
             "KubeadmControlPlane" => fields.control_plane("spec"),
             "KubeadmControlPlaneTemplate" => {
                 fields.control_plane("spec.template.spec");
