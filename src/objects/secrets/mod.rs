@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 pub(crate) use commands::redacted;
+#[cfg(feature = "cli")]
 pub(crate) use variables::is_secret as is_secret_variable;
 pub(crate) use words::Words;
 

@@ -414,7 +414,7 @@ fn templates_stay_in_lines_of_every_kind() {
     ] {
         let old = of("v1beta1", "ref", "/x", old_sign, one);
         let new = of("v1beta2", "templateRef", "/-", new_sign, item);
-        assert_eq!(migrated(&old, NEW), (new.clone(), vec![]), "{old_sign}");
+        assert_eq!(migrated_beside(&old, CONTROL_PLANE, NEW), (new.clone(), vec![]), "{old_sign}");
         assert_eq!(migrated(&new, OLD).0, of("v1beta1", "ref", "/x", new_sign, one), "{new_sign}");
     }
     let old = of("v1beta1", "ref", "", "|-", ["a: \"{{ .x }}\"", ""]);
