@@ -417,6 +417,9 @@ fn templates_stay_in_lines_of_every_kind() {
         assert_eq!(migrated_beside(&old, CONTROL_PLANE, NEW), (new.clone(), vec![]), "{old_sign}");
         assert_eq!(migrated(&new, OLD).0, of("v1beta1", "ref", "/x", new_sign, one), "{new_sign}");
     }
+    // A tab would not be seen.
+    let (tab, _) = migrated_beside(&of("v1beta1", "ref", "/x", "|", ["{{\t.v }}", ""]), CONTROL_PLANE, NEW);
+    assert!(tab.ends_with("          template: \"name: x\\nvalue: {{\\t.v }}\\n\"\n"), "{tab}");
     let old = of("v1beta1", "ref", "", "|-", ["a: \"{{ .x }}\"", ""]);
     let new = of("v1beta2", "templateRef", "", "|-", ["- name: a", "  value: \"{{ .x }}\""]);
     assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
