@@ -165,8 +165,14 @@ fn same_reason(theirs: &Theirs, errors: &[Diagnostic]) -> Result<(), String> {
     };
     let in_their_words =
         |error: &Diagnostic| error.upstream.as_ref().is_some_and(|ours| theirs.reasons.iter().any(|theirs| same(ours, theirs)));
-    // They spell one of them in lower case.
-    let at_their_field = |error: &Diagnostic| theirs.fields.iter().any(|field| field.eq_ignore_ascii_case(&error.place.path.to_string()));
+    let at_their_field = |error: &Diagnostic| {
+        let ours = error.place.path.to_string();
+        // What has the wrong shape is told by its own place; their decoder tells it by each field inside that it does not know.
+        let inside = |field: &str| field.strip_prefix(ours.as_str()).is_some_and(|rest| rest.starts_with('['));
+        let wrong_shape = error.rule.id == "config-value-refused";
+        // They spell one of them in lower case.
+        theirs.fields.iter().any(|field| field.eq_ignore_ascii_case(&ours) || (wrong_shape && inside(field)))
+    };
     match theirs.reasons.is_empty() || errors.iter().any(|error| in_their_words(error) || at_their_field(error)) {
         true if !errors.is_empty() => Ok(()),
         _ => Err(format!(
