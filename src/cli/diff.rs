@@ -17,7 +17,7 @@ use crate::ops::diff::{self, Comparison, MachineChange, Side, markdown, text};
 use crate::render::Request;
 use crate::report::Sources;
 use crate::shell::files;
-use crate::shell::input::{self, Inputs, Limits};
+use crate::shell::input::{self, Inputs, Limits, STDIN_NAME};
 
 pub(super) const VERB: Verb = Verb {
     words: &["diff"],
@@ -49,7 +49,7 @@ enum Format {
 
 #[derive(Args)]
 struct Arguments {
-    /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data itself; - for standard input
+    /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data itself, also in gzip or base64; - for standard input
     #[arg(value_name = "OLD")]
     old: String,
     /// The new one; without it OLD is compared with itself under A..B of --kubernetes-version or --capi-version
@@ -169,5 +169,15 @@ fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
             format!("write `git show {revision}:{path} > /tmp/{file}`, and name that file"),
         ));
     }
-    Ok(input::read(&[shown.to_owned()], Limits::default(), &mut context.stdio.stdin)?)
+    if files::is_folder(Path::new(shown)) {
+        return Ok(input::read(&[shown.to_owned()], Limits::default(), &mut context.stdio.stdin)?);
+    }
+    let (name, bytes) = match shown {
+        "-" => (STDIN_NAME, input::read_stdin(&mut context.stdio.stdin, Limits::default())?),
+        file => (file, files::read_file(file, Limits::default())?),
+    };
+    match diff::documents(name, &bytes, &context.budget) {
+        Some((sources, report)) => Ok(Inputs { sources, report }),
+        None => Ok(Inputs::of(name, bytes)?),
+    }
 }

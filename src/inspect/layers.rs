@@ -13,6 +13,9 @@ use crate::text::go::base64;
 use crate::text::source::Source;
 use crate::text::yaml;
 
+/// How gzip begins (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// The most layers around a document.
 const DEEPEST: usize = 8;
 
@@ -107,13 +110,27 @@ pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
     peeled
 }
 
+/// The documents in data that is packed as a whole, in gzip or base64, and what is wrong with it; `None` when it is not. Each byte that comes out
+/// is a step of the run.
+pub(crate) fn documents_in(name: &str, bytes: &[u8], budget: &Budget) -> Option<(Vec<Source>, Report)> {
+    let is_encoded = || std::str::from_utf8(bytes).is_ok_and(|text| from_base64(text).is_some());
+    let peeled = (bytes.starts_with(&GZIP) || is_encoded()).then(|| peel(name, bytes, budget))?;
+    let documents: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
+    match budget.charge(documents.iter().map(|document| document.text().len()).sum()) {
+        Ok(()) => Some((documents, peeled.report)),
+        Err(exceeded) => {
+            Some((Vec::new(), [unreadable(exceeded.to_string(), name).help("give fewer files to one run")].into_iter().collect()))
+        }
+    }
+}
+
 fn unreadable(message: impl Into<String>, name: &str) -> Diagnostic {
     Diagnostic::of(&DATA_UNREADABLE, message).at(Place::file(name))
 }
 
 /// Takes one layer off; what has none is a document.
 fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
-    if packed.bytes.starts_with(&[0x1f, 0x8b]) {
+    if packed.bytes.starts_with(&GZIP) {
         return match unpacked(&packed.bytes) {
             Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
             Err(fault) => {
@@ -326,7 +343,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 /// Whether bytes begin as bootstrap data does, packed or not.
 pub(super) fn begins_as_data(bytes: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 5] = [&[0x1f, 0x8b], b"## template", b"{", b"Content-Type", b"MIME-Version"];
+    const BEGINNINGS: [&[u8]; 5] = [&GZIP, b"## template", b"{", b"Content-Type", b"MIME-Version"];
     BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning)) || is_known(&bytes[..bytes.len().min(256)])
 }
 

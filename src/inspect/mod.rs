@@ -32,6 +32,8 @@ pub(crate) use layers::SecretFacts;
 
 use crate::api::secret::Sensitive;
 use crate::api::time::Timestamp;
+pub(crate) use layers::documents_in;
+
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
 use crate::text::source::Source;

@@ -97,14 +97,22 @@ fn too_much(name: &str, limits: Limits) -> WorldError {
 /// # Errors
 /// The file is missing, unreadable or too large. A file that is no UTF-8 is a finding, beside an empty text.
 pub fn read_source(path: &Path, shown: &str) -> Result<(Source, Report), WorldError> {
-    let mut inputs = Inputs::default();
-    let bytes = read_file(path, shown, Limits::default().file_bytes)?;
-    inputs.add(shown, bytes, &mut 0, Limits::default())?;
+    let mut inputs = Inputs::of(shown, read_file(path, shown, Limits::default().file_bytes)?)?;
     let source = inputs.sources.pop().unwrap_or_else(|| Source::new(shown, ""));
     Ok((source, inputs.report))
 }
 
 impl Inputs {
+    /// One file that was read already.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn of(name: &str, bytes: Vec<u8>) -> Result<Self, WorldError> {
+        let mut inputs = Inputs::default();
+        inputs.add(name, bytes, &mut 0, Limits::default())?;
+        Ok(inputs)
+    }
+
     fn add(&mut self, name: &str, bytes: Vec<u8>, total: &mut u64, limits: Limits) -> Result<(), WorldError> {
         *total += bytes.len() as u64;
         if *total > limits.total_bytes {

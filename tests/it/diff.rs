@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -453,6 +454,45 @@ fn data_that_was_made_is_matched_by_its_set() {
     assert_eq!(report.matches(": new\n").count() + report.matches(": gone\n").count(), 4, "{report}");
 }
 
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Data as machines and clouds hand it out: in gzip, in base64, in both, as a file and as the value of a Secret.
+#[test]
+fn data_is_taken_out_of_gzip_and_base64() {
+    let data = |word: &str| format!("#cloud-config\nruncmd: [\"{word}\"]\n").into_bytes();
+    let secret = |data: &[u8]| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data));
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("plain", &data("a"));
+    for word in ["a", "b"] {
+        write(&format!("{word}.gz"), &gzip(&data(word)));
+        write(&format!("{word}.b64"), STANDARD.encode(data(word)).as_bytes());
+        write(&format!("{word}.gz.b64"), STANDARD.encode(gzip(&data(word))).as_bytes());
+        write(&format!("{word}.yaml"), secret(&gzip(&data(word))).as_bytes());
+    }
+    let run = |new: &str| {
+        let output = windlass(folder.path()).args(["diff", "plain", new]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for form in ["gz", "b64", "gz.b64", "yaml"] {
+        let (code, report, talk) = run(&format!("a.{form}"));
+        assert!(code == Some(0) && report.contains("same data"), "{form}: {report}{talk}");
+        let (code, report, talk) = run(&format!("b.{form}"));
+        assert!(code == Some(0) && report.contains("other data") && report.contains("commands"), "{form}: {report}{talk}");
+    }
+    let whole = gzip(&data("a"));
+    write("cut.gz", &whole[..whole.len() - 9]);
+    write("cut.yaml", secret(&whole[..whole.len() - 9]).as_bytes());
+    for cut in ["cut.gz", "cut.yaml"] {
+        let (code, _, talk) = run(cut);
+        assert!(code == Some(1) && talk.contains("it begins as gzip and is"), "{cut}: {talk}");
+    }
+}
+
 fn secret(file: &str, token: &str, password: &str) -> String {
     let data = format!(
         "## template: jinja\n#cloud-config\nwrite_files:\n- {{path: /etc/key, permissions: '0600', content: {file}}}\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    discovery: {{bootstrapToken: {{token: {token}}}}}\nruncmd: [\"join --token {token}\"]\nusers: [{{name: u, passwd: {password}}}]\n"
@@ -561,13 +601,14 @@ fn hostile_data_is_compared_too() {
     let of = |data: &[u8]| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data));
     let bomb = format!("#cloud-config\na: &a [x]\n{}", (0..40).map(|i| format!("b{i}: &b{i} [*a, *a]\n")).collect::<String>());
     let many: String = (0..30_000).map(|line| format!("# {line}\n")).collect();
-    for data in
-        [b"\x1f\x8bnonsense".to_vec(), b"#cloud-config\n- [".to_vec(), b"{\"ignition\": [".to_vec(), bomb.into_bytes(), many.into_bytes()]
-    {
+    for data in [b"#cloud-config\n- [".to_vec(), b"{\"ignition\": [".to_vec(), bomb.into_bytes(), many.into_bytes()] {
         let (code, report, talk) = run(&of(&data), &of(b"#cloud-config\nruncmd: [\"a\x1b[2J\"]\n"), &[]);
         assert_eq!(code, Some(0), "{talk}");
         assert!(!report.contains('\u{1b}'), "{report}");
     }
+    let packed = of(&gzip(format!("#cloud-config\n{}", "#".repeat(12 << 20)).as_bytes()));
+    let (code, _, talk) = run(&format!("{packed}---\n").repeat(30), &packed, &[]);
+    assert!(code == Some(1) && talk.contains("steps in one run"), "{talk}");
 }
 
 /// kubernetes-sigs/cluster-api#8858 and #9631: a new token in a pool's data is no reason to replace its machines.

@@ -518,6 +518,10 @@ mod tests {
         assert_eq!(clean("hunter2", "`hunter2` and hunter22"), "`<>` and hunter22");
         assert_eq!(clean("\"a\\tb\"", "it is a\tb"), "it is <>");
         assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
+        assert_eq!(clean("hunter2-x", "HUNTER2-X Hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="), "<> <> <> aHVudGVyMi14Cg==");
+        let long_one = "hunter2-hunter2-hunter2";
+        let encoded = "aHVudGVyMi1odW50ZXIyLWh1bnRlcjIK";
+        assert!(!clean(long_one, encoded).contains("aHVudGVy"), "with a line end behind it");
         assert_eq!(clean("- [x1, {k: x2}]", "x1 x2 k"), "<> <> k");
         let tail = format!("{}a", "x".repeat(64));
         assert_eq!(clean(&tail, &format!("a word {tail}")), "a word <><>");

@@ -15,7 +15,7 @@ const VALUES: [&str; 3] = ["default", "example", "enum"];
 /// A variable with a default.
 static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
 /// The name of a variable in a list of variables.
-static NAME: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)(name)["']?:[ \t]*["']?((?-u:\w)+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
+static NAME: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)(name)["']?:[ \t]*["']?((?-u:[\w-])+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
 
 /// Whether a variable of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
@@ -23,10 +23,22 @@ pub(crate) fn is_secret(name: &str) -> bool {
     VARIABLES.iter().any(|part| letters.contains(part))
 }
 
-/// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl has them: fields of objects have no
-/// underscores.
+/// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl has them (fields of objects have no
+/// underscores), or an argument of a component that does.
 pub(super) fn is_secret_key(name: &str) -> bool {
-    name.contains('_') && is_secret(name)
+    is_secret_argument(name) || (name.contains('_') && is_secret(name))
+}
+
+/// Whether an argument of this name, of several words, holds a secret: `oidc-client-secret`. One that says something of a secret goes on behind
+/// it: `token-auth-file`, `authentication-token-webhook`.
+fn is_secret_argument(name: &str) -> bool {
+    let letters = || name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_uppercase()).collect::<String>();
+    name.contains('-') && !name.contains(['_', '.']) && VARIABLES.iter().any(|part| letters().ends_with(part))
+}
+
+/// Whether what a list has by this name is a secret: a variable, or an argument.
+fn is_secret_name(name: &str) -> bool {
+    if name.contains('-') { is_secret_argument(name) } else { is_secret(name) }
 }
 
 impl Document<'_> {
@@ -39,7 +51,7 @@ impl Document<'_> {
             found.extend(defaults.filter_map(|default| default.get(2)).map(|default| absolute(default.range())));
         }
         let mut done = self.range.start;
-        for variable in NAME.captures_iter(part).filter(|variable| is_secret(&variable[2])) {
+        for variable in NAME.captures_iter(part).filter(|variable| is_secret_name(&variable[2])) {
             let name = absolute(variable.get(1).map_or(0..0, |name| name.range())).start;
             // What stands within a variable was searched with it.
             if name >= done {
@@ -162,6 +174,23 @@ mod tests {
             "- name: adminPassword\n  required: false\n  schema:\n    openAPIV3Schema:\n      type: string\n      default: x\n      example: y\n- name: b\n  schema:\n    openAPIV3Schema: {default: z}\n",
             "- name: adminPassword\n  required: false\n  schema:\n    openAPIV3Schema:\n      type: string\n      default: <>\n      example: <>\n- name: b\n  schema:\n    openAPIV3Schema: {default: z}\n",
         );
+    }
+
+    #[test]
+    fn arguments_that_hold_secrets_are_known_by_the_ends_of_their_names() {
+        check("extraArgs:\n  oidc-client-secret: x\n  v: 2\n", "extraArgs:\n  oidc-client-secret: <>\n  v: 2\n");
+        check(
+            "extraArgs:\n- name: cloud-api-key\n  value: x\n- name: v\n  value: \"2\"\n",
+            "extraArgs:\n- name: cloud-api-key\n  value: <>\n- name: v\n  value: \"2\"\n",
+        );
+        for harmless in [
+            "token-auth-file: /x\nauthentication-token-webhook: y\n",
+            "- name: authentication-token-webhook-cache-ttl\n  value: 1s\n",
+            "metadata:\n  name: registry-credential\n",
+            "kubeadm.k8s.io/x-token: y\n",
+        ] {
+            check(harmless, harmless);
+        }
     }
 
     #[test]

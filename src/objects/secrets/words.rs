@@ -22,7 +22,7 @@ const UNMISTAKABLE: usize = 16;
 /// Bytes of all words.
 const MOST: usize = 4 << 20;
 
-/// Words that no message may hold.
+/// Words that no message may hold, in upper and lower case, which templates make of them.
 #[derive(Debug, Default)]
 pub struct Words(Option<AhoCorasick>);
 
@@ -41,10 +41,13 @@ impl Words {
             });
         }
         let kind = MatchKind::LeftmostLongest;
-        Words(
-            (!words.is_empty())
-                .then(|| AhoCorasick::builder().match_kind(kind).build(words).expect("internal error: the words are bounded")),
-        )
+        Words((!words.is_empty()).then(|| {
+            AhoCorasick::builder()
+                .match_kind(kind)
+                .ascii_case_insensitive(true)
+                .build(words)
+                .expect("internal error: the words are bounded")
+        }))
     }
 
     /// The text without them.
@@ -85,7 +88,7 @@ fn words_of(secret: &str) -> BTreeSet<String> {
             if word.starts_with('"') && word.contains('\\') {
                 words.extend(serde_json::from_str::<String>(word));
             }
-            words.extend(decoded(bare));
+            words.extend(decoded(bare).into_iter().chain(encoded(bare)));
         }
     }
     // A sign alone stands in every text.
@@ -99,6 +102,15 @@ fn decoded(word: &str) -> Option<String> {
     String::from_utf8(base64::engine::general_purpose::STANDARD.decode(word).ok()?)
         .ok()
         .filter(|text| text.chars().count() >= SHORTEST_DECODED)
+}
+
+/// The text as base64, which templates make of it: alone, and with something behind it, on which its last signs hang.
+fn encoded(word: &str) -> impl Iterator<Item = String> {
+    use base64::Engine as _;
+    let long = word.chars().count() >= SHORTEST_DECODED;
+    let of = |bytes: &[u8]| base64::engine::general_purpose::STANDARD_NO_PAD.encode(bytes);
+    let ways = long.then(|| [of(word.as_bytes()), of(&word.as_bytes()[..word.len() - word.len() % 3])]);
+    ways.into_iter().flatten()
 }
 
 /// A long word in parts of one size: what would be left at its end could be a word of every language.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use html::page;
-pub use nodes::Side;
+pub use nodes::{Side, documents};
 
 use crate::changes::{Effect, SAID, Verdict, verdict};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};

@@ -7,10 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::changes::{Machine, maker};
 use crate::diag::{Diagnostic, FieldPath, Report, Severity};
+use crate::inspect::documents_in;
 use crate::objects::{Object, Pool};
 use crate::ops::render::{CLASS_ABSENT, NO_CONFIG, Selection, Topologies, run, settle, with_topologies};
 use crate::render::write::cloud_config::NodeFile;
 use crate::render::{self, Origins, Rendered, Request, Target};
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// One of the two inputs that are compared.
@@ -62,7 +64,8 @@ impl Side {
                 nodes.push(self.of_config(machine.target, rendered, machine.planned.is_some()));
             }
         }
-        for made in self.pool.objects().iter().filter_map(of_secret).chain(self.raw.iter().map(of_file)) {
+        let secrets = self.pool.objects().iter().filter_map(|object| of_secret(object, &self.request.budget, report)).collect::<Vec<_>>();
+        for made in secrets.into_iter().chain(self.raw.iter().map(of_file)) {
             nodes.push(made);
         }
         nodes
@@ -131,6 +134,12 @@ fn made(title: String, namespace: &str, data: Vec<u8>) -> Node<'static> {
     Node { title, namespace: namespace.to_owned(), role: None, machine: None, data, origins, secret_files }
 }
 
+/// The documents in a file that is packed as a whole, in gzip or base64, as it comes from `user-data.txt.gz` or a Secret's `data.value`; `None` when
+/// it is not. What is wrong with the packing is in the report.
+pub fn documents(name: &str, bytes: &[u8], budget: &Budget) -> Option<(Vec<Source>, Report)> {
+    documents_in(name, bytes, budget)
+}
+
 /// Whether a text is bootstrap data itself: cloud-config or Ignition.
 fn is_data(text: &str) -> bool {
     let is_config = ["#cloud-config", "## template: jinja"].iter().any(|head| text.starts_with(head));
@@ -141,12 +150,20 @@ fn of_file(source: &Source) -> Node<'static> {
     made(source.name().to_string(), "", source.text().as_bytes().to_vec())
 }
 
-/// The data of a Secret as Cluster API has it: the key `value` (book: "Bootstrap provider", data Secret).
-fn of_secret(object: &Object) -> Option<Node<'static>> {
+/// The data of a Secret as Cluster API has it, in gzip when a provider packed it: the key `value` (book: "Bootstrap provider", data Secret).
+fn of_secret(object: &Object, budget: &Budget, report: &mut Report) -> Option<Node<'static>> {
     if !object.is("", "Secret") {
         return None;
     }
     let plain = object.field(&["stringData", "value"]).and_then(serde_json::Value::as_str).map(|text| text.as_bytes().to_vec());
     let encoded = || STANDARD.decode(object.text(&["data", "value"])).ok().filter(|data| !data.is_empty());
-    Some(made(object.title(), object.namespace_or_default(), plain.or_else(encoded)?))
+    let data = plain.or_else(encoded)?;
+    let data = match documents_in(&object.title(), &data, budget) {
+        None => data,
+        Some((documents, faults)) => {
+            report.extend(faults);
+            documents.first().map(|document| document.text().as_bytes().to_vec())?
+        }
+    };
+    Some(made(object.title(), object.namespace_or_default(), data))
 }
