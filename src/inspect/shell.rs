@@ -107,7 +107,8 @@ impl<'t> Reading<'t> {
             Fate::Excused => Some("`||` excuses it"),
             Fate::Background => Some("it runs in the background"),
             _ if self.judged[at].is_piped_away && feeds_shell() => Some("a shell at the end of a pipe succeeds on nothing"),
-            _ => None,
+            _ if command.assigns_what_runs() => Some("`export` and its like succeed whatever the command in `$(…)` does"),
+            _ => hides_within(command),
         }
     }
 
@@ -168,6 +169,15 @@ impl<'t> Reading<'t> {
     }
 }
 
+/// How the script of a shell that a command calls, as `sh -c '…'`, hides a failure of its own, if it does.
+fn hides_within(command: &Command<'_>) -> Option<&'static str> {
+    let inner = command.inner_script()?;
+    match Reading::of(&inner, false).failure(&WHOLE) {
+        Failure::Swallowed(how) => Some(how),
+        _ => None,
+    }
+}
+
 /// Whether a command could fail: what makes a folder, or says something, is no work.
 fn is_work(command: &Command<'_>) -> bool {
     !matches!(command.program(), None | Some("mkdir" | "echo" | "touch" | "printf" | "true" | ":" | "set" | "export"))
@@ -212,6 +222,12 @@ mod tests {
             "{ a; b; } || true",
             "if c; then a || true; fi",
             "(a; b) &",
+            "sh -c 'a || true'",
+            "'bash' '-c' 'a; true'",
+            "sudo sh -c \"b; a &\"",
+            "export A=$(a)",
+            "readonly B=1 A=\"x$(a)\"",
+            "declare -x A=`a`",
         ] {
             assert!(matches!(failure(command), Failure::Swallowed(_)), "{command}");
         }
@@ -231,6 +247,12 @@ mod tests {
             "if a || true; then b; fi",
             "f() { a || true; }",
             "[[ a || true ]]",
+            "sh -c 'a || exit 1'",
+            "sh -c 'a && b'",
+            "export A=b",
+            "export A='$(a)'",
+            "A=$(a)",
+            "export A=$((1 + 2))",
             "true",
         ] {
             assert!(!matches!(failure(command), Failure::Swallowed(_)), "{command}");

@@ -36,6 +36,11 @@ impl<'t> Command<'t> {
         matches!(self.program(), Some("sh" | "bash" | "dash"))
     }
 
+    /// Whether the command gives variables what another one prints, and succeeds when that one fails (2.14, "export"; shellcheck's SC2155).
+    pub(crate) fn assigns_what_runs(&self) -> bool {
+        matches!(self.program(), Some("export" | "readonly" | "local" | "declare" | "typeset")) && self.words.iter().any(|word| runs(word))
+    }
+
     /// The script behind `-c`, when the command is a shell that runs one, without its quotes.
     pub(crate) fn inner_script(&self) -> Option<String> {
         let mut words = self.words.iter().map(|word| unquoted(word));
@@ -43,6 +48,22 @@ impl<'t> Command<'t> {
         words.find(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
         words.next()
     }
+}
+
+/// Whether a word holds a command whose output the shell fills in (2.6.3).
+fn runs(word: &str) -> bool {
+    let mut is_single = false;
+    let mut letters = word.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => is_single = !is_single,
+            '\\' if !is_single => drop(letters.next()),
+            '`' if !is_single => return true,
+            '$' if !is_single && letters.next_if_eq(&'(').is_some() && letters.peek() != Some(&'(') => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn is_assignment(word: &str) -> bool {
