@@ -61,10 +61,7 @@ pub(super) fn process(
     };
     let label = provider.label();
     let overrides = config.image_overrides();
-    let objects = match before.and_then(|before| before.objects_of(text)) {
-        Some(known) => known,
-        None => documents::objects(shown, text, config.world().budget)?,
-    };
+    let objects = documents::objects(shown, text, before, config.world().budget)?;
     let objects = fix_images(objects, &label, &overrides).map_err(|refusal| refusal.within("failed to apply image overrides"))?;
     let images = objects.iter().flat_map(images).collect();
     let default = default_namespace(&objects).map_err(|refusal| refusal.within("failed to detect default target namespace"))?;

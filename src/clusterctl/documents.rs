@@ -2,6 +2,7 @@
 //! numbers are doubles.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -25,34 +26,49 @@ pub(crate) struct ReadBefore<'r> {
     pub(crate) objects: &'r [Object],
 }
 
-impl ReadBefore<'_> {
-    /// What [`objects`] would give for a text; `None` where it is another one, or one whose pieces need not be its documents.
-    pub(super) fn objects_of(&self, text: &[u8]) -> Option<Vec<Value>> {
+impl<'r> ReadBefore<'r> {
+    /// The objects of the text by its pieces; none where the pieces need not be its documents.
+    fn by_piece(&self) -> BTreeMap<Key<'r>, &'r Object> {
         let known = self.text;
         let is_cut_alike = known.ends_with('\n') && !known.contains('\r') && !known.contains('\u{feff}') && yaml::is_one_a_mark(known);
-        if known.as_bytes() != text || !is_cut_alike || pieces(text).1.is_some() {
-            return None;
+        let (mut pieces, fault) = pieces(known.as_bytes());
+        pieces.retain(|piece| !is_empty(piece));
+        if !is_cut_alike || fault.is_some() || pieces.len() != self.objects.len() {
+            return BTreeMap::new();
         }
-        let value = |object: &Object| {
-            let mut value = object.value().clone();
-            yaml::as_doubles(&mut value);
-            value
-        };
-        Some(self.objects.iter().map(value).collect())
+        pieces.into_iter().map(key).zip(self.objects).collect()
     }
 }
 
-/// The objects of the file `shown`, whose text this is. Empty documents are left out.
+/// A piece in an order in which few of them are looked into: by length first.
+type Key<'p> = (usize, &'p [u8]);
+
+fn key(piece: &[u8]) -> Key<'_> {
+    (piece.len(), piece)
+}
+
+/// Whether a piece holds nothing but comments, blanks and a mark.
+fn is_empty(piece: &[u8]) -> bool {
+    let is_nothing = |line: &[u8]| {
+        let line = line.strip_prefix(b"---").unwrap_or(line).trim_ascii_start();
+        line.is_empty() || line.starts_with(b"#")
+    };
+    piece.split(|byte| *byte == b'\n').all(is_nothing)
+}
+
+/// The objects of the file `shown`, whose text this is. Empty documents are left out. Pieces that were read `before` are not read again.
 ///
 /// # Errors
 /// For the first piece that is no mapping, or no YAML; behind it nothing is read.
-pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<Value>, Refusal> {
+pub(super) fn objects(shown: &str, text: &[u8], before: Option<ReadBefore<'_>>, budget: &Budget) -> Result<Vec<Value>, Refusal> {
     let step = |refusal: Refusal| refusal.within("failed to parse yaml");
     let text = with_line_ends(text);
     let (pieces, fault) = pieces(&text);
     // What aliases multiply is read one after the other, so that no more of it is held than there is room for.
     let one_by_one = text.len() < SMALL || yaml::has_anchors(&text);
-    let parsed = if one_by_one { in_turn(&pieces, budget) } else { pieces.par_iter().map(|piece| first(piece, budget)).collect() };
+    let before = before.map(|before| before.by_piece()).unwrap_or_default();
+    let value = |piece: &&[u8]| before.get(&key(piece)).map_or_else(|| first(piece, budget), |known| Ok(in_doubles(known)));
+    let parsed = if one_by_one { in_turn(&pieces, value) } else { pieces.par_iter().map(value).collect() };
     if let Some(spent) = budget.exceeded() {
         return Err(step(
             Refusal::new(format!("{shown}: {spent}")).note(format!("split {shown}, or write out what its aliases multiply")),
@@ -86,11 +102,18 @@ pub(super) fn objects(shown: &str, text: &[u8], budget: &Budget) -> Result<Vec<V
     fault.map_or(Ok(objects), |fault| Err(step(fault.within("failed to read yaml"))))
 }
 
+/// An object as clusterctl reads it.
+fn in_doubles(object: &Object) -> Value {
+    let mut value = object.value().clone();
+    yaml::as_doubles(&mut value);
+    value
+}
+
 /// The first documents of pieces, up to the first that is refused.
-fn in_turn(pieces: &[&[u8]], budget: &Budget) -> Vec<Result<Value, Refusal>> {
+fn in_turn(pieces: &[&[u8]], value: impl Fn(&&[u8]) -> Result<Value, Refusal>) -> Vec<Result<Value, Refusal>> {
     let mut parsed = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        parsed.push(first(piece, budget));
+        parsed.push(value(piece));
         if !matches!(parsed.last(), Some(Ok(Value::Object(_) | Value::Null))) {
             break;
         }
@@ -209,7 +232,7 @@ mod tests {
 
     #[test]
     fn objects_come_from_all_pieces() {
-        let objects = |text: &[u8]| objects("t.yaml", text, &Budget::default());
+        let objects = |text: &[u8]| objects("t.yaml", text, None, &Budget::default());
         assert_eq!(objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(), [json!({"a": 1}), json!({"b": true})]);
         assert_eq!(objects(b"").unwrap(), Vec::<Value>::new());
     }
@@ -220,13 +243,20 @@ mod tests {
             let budget = Budget::default();
             let (read, report) = crate::objects::read(&crate::text::source::Source::new("t.yaml", text), &budget);
             let before = ReadBefore { text, objects: &read };
-            let known = before.objects_of(text.as_bytes());
-            assert_eq!(known.is_some(), is_taken, "{text}");
-            if let Some(known) = known {
+            assert_eq!(!before.by_piece().is_empty(), is_taken, "{text}");
+            if is_taken {
                 assert!(report.is_empty(), "{text}");
-                assert_eq!(known, objects("t.yaml", text.as_bytes(), &budget).unwrap(), "{text}");
+                let (alone, after) = (Budget::default(), Budget::default());
+                let expected = objects("t.yaml", text.as_bytes(), None, &alone).unwrap();
+                assert_eq!(objects("t.yaml", text.as_bytes(), Some(before), &after).unwrap(), expected, "{text}");
+                let values = |budget: &Budget| budget.used_of(Resource::Values);
+                assert!(values(&after) < values(&alone), "{text}");
+                // Another piece is read, wherever it stands.
+                for other in [format!("{text}---\nc: 3\n"), format!("c: 3\n---\n{text}")] {
+                    let of = |before| objects("t.yaml", other.as_bytes(), before, &budget).unwrap();
+                    assert_eq!(of(Some(before)), of(None), "{other}");
+                }
             }
-            assert_eq!(before.objects_of(b"a: 1\n"), None);
         };
         let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
         let with = |before: &str, behind: &str| format!("{before}{object}{behind}");
@@ -243,21 +273,22 @@ mod tests {
         check(&with("\u{feff}", ""), false);
         check(&with("", "a: b\r\n"), false);
         check(&with("", "--- {a: b}\n"), false);
+        check(&with("", "---\n~\n"), false);
     }
 
     #[test]
     fn nothing_is_read_behind_what_is_refused() {
         let budget = Budget::default();
-        objects("t.yaml", b"a: &a 1\n---\n- x\n---\nb: [1, 2, 3]\n", &budget).unwrap_err();
+        objects("t.yaml", b"a: &a 1\n---\n- x\n---\nb: [1, 2, 3]\n", None, &budget).unwrap_err();
         assert_eq!(budget.used_of(Resource::Values), 2 + 1 + 2, "those of the first two documents");
         let budget = Budget::default().with(Resource::Values, 3);
-        let refusal = objects("t.yaml", b"a: 1\n---\nb: 2\n", &budget).unwrap_err();
+        let refusal = objects("t.yaml", b"a: 1\n---\nb: 2\n", None, &budget).unwrap_err();
         assert_eq!(refusal.message(), "failed to parse yaml: t.yaml: more than 3 values of YAML in one run");
     }
 
     #[test]
     fn refusals_count_objects() {
-        let refused = |text: &str| objects("t.yaml", text.as_bytes(), &Budget::default()).unwrap_err().message().to_owned();
+        let refused = |text: &str| objects("t.yaml", text.as_bytes(), None, &Budget::default()).unwrap_err().message().to_owned();
         assert_eq!(
             refused("a: 1\n---\n---\n- x\n"),
             "failed to parse yaml: failed to unmarshal the 2nd yaml document: \"---\\n- x\\n\": error unmarshaling JSON: while decoding JSON: json: \

@@ -49,9 +49,15 @@ pub(crate) fn components_refusal(
 }
 
 /// What clusterctl says of a components file, if it refuses it with its variables in it, as `--raw` and `--describe` leave them.
-pub(crate) fn raw_components_refusal(config: &Config<'_>, provider: &Provider, version: &str, text: &[u8]) -> Option<Refusal> {
+pub(crate) fn raw_components_refusal(
+    config: &Config<'_>,
+    provider: &Provider,
+    version: &str,
+    text: &[u8],
+    before: Option<ReadBefore<'_>>,
+) -> Option<Refusal> {
     let options = ComponentsOptions { namespace: String::new(), raw: true };
-    components::process(config, provider.clone(), version, text, &options, None).err()
+    components::process(config, provider.clone(), version, text, &options, before).err()
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.

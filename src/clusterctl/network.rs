@@ -93,7 +93,7 @@ pub(super) fn is_release_file(bytes: &[u8]) -> bool {
     let source = Source::new("", text);
     let substituted = Substituted::sampled(&source, &Budget::default());
     let text = substituted.as_ref().map_or(text, |substituted| substituted.text().text());
-    documents::objects("", text.as_bytes(), &Budget::default()).is_ok_and(|objects| !objects.is_empty())
+    documents::objects("", text.as_bytes(), None, &Budget::default()).is_ok_and(|objects| !objects.is_empty())
 }
 
 /// A part of a URL's path, with everything escaped that could end it.

@@ -27,7 +27,7 @@ pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: 
     if list_only {
         return Ok(Template { variables, objects: Vec::new() });
     }
-    let mut objects = documents::objects(shown, &substitute(config, shown, text, &template)?, config.world().budget)?;
+    let mut objects = documents::objects(shown, &substitute(config, shown, text, &template)?, None, config.world().budget)?;
     if !namespace.is_empty() {
         objects = namespaces::move_all(objects, namespace)
             .map_err(|refusal| refusal.within("failed to set the TargetNamespace in the template"))?;

@@ -3,6 +3,7 @@
 //! A [`Diagnostic`] is data. It is never printed here; the `report` module turns a [`Report`] into text or JSON.
 //! A fault in a document is always a `Diagnostic` and never an `Err`: `Err` is for the world (a file that cannot be read).
 
+mod descent;
 mod path;
 mod place;
 mod remedy;
@@ -11,6 +12,7 @@ mod rule;
 
 use std::ops::Range;
 
+pub(crate) use descent::Descent;
 pub use path::FieldPath;
 pub(crate) use path::Segment;
 pub use place::{Place, Position, Span};

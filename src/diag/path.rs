@@ -50,12 +50,6 @@ impl FieldPath {
         self.with(Segment::Key(name.into()))
     }
 
-    /// The path of a property of the schema at this path: `properties[name]`.
-    #[must_use]
-    pub(crate) fn property(&self, name: impl Into<String>) -> Self {
-        self.with_all([Segment::Field("properties".to_owned()), Segment::Key(name.into())])
-    }
-
     /// This path and one list index more.
     #[must_use]
     pub(crate) fn index(&self, index: usize) -> Self {

@@ -54,7 +54,7 @@ pub(super) fn refusals(
         return Refusals { refused: Some(refused), raw: None };
     }
     // Without variables both are the same.
-    let raw = if has_variables { raw_components_refusal(config, provider, version, text) } else { None };
+    let raw = if has_variables { raw_components_refusal(config, provider, version, text, before) } else { None };
     let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
     let help = "use variables only inside of strings, and not in images";
     Refusals { refused: None, raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)) }

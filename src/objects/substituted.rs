@@ -38,7 +38,9 @@ impl Substituted {
     pub(crate) fn sampled(template: &Source, budget: &Budget) -> Result<Self, SubstError> {
         let parsed = envsubst::parse(template.text())?;
         let done = parsed.expand(samples(&parsed), budget)?;
-        Ok(Substituted::new(template.clone(), &String::from_utf8_lossy(&done.bytes), done.map))
+        // A variable may cut a character in two; else the bytes are a text already, which is known quickly.
+        let text = String::from_utf8(done.bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok(Substituted::new(template.clone(), &text, done.map))
     }
 
     /// The text, under the name of the template.

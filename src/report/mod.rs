@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use secrets::without_secrets;
 
-use crate::objects::secrets::{Words, spans, spans_with_commands};
+use crate::objects::secrets::{Words, spans, with_commands};
 use crate::text::source::Source;
 
 /// Fewer characters are no secret that can be told from other words, unless the finding stands there.
@@ -65,7 +65,7 @@ impl Text {
 
     /// What is not shown of a stretch.
     fn hidden_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
-        touching(self.hidden.get_or_init(|| spans_with_commands(self.source.text())), range)
+        touching(self.hidden.get_or_init(|| with_commands(self.source.text(), self.secrets())), range)
     }
 
     /// The text of a stretch, cut to whole characters.

@@ -169,7 +169,8 @@ pub struct Violation {
 
 impl Violation {
     /// An error with everything spelt out. `value` is the printed value, `None` when the message shows none.
-    pub(crate) fn new(kind: ViolationKind, path: FieldPath, value: Option<&str>, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn new(kind: ViolationKind, path: impl Into<FieldPath>, value: Option<&str>, fault: impl Into<Fault>) -> Self {
+        let path = path.into();
         let field = spelt(&path);
         Violation { path, field, kind, value: value.map(str::to_owned), fault: fault.into() }
     }
@@ -189,22 +190,22 @@ impl Violation {
     }
 
     /// A value that breaks a rule.
-    pub(crate) fn invalid(path: FieldPath, value: &Value, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn invalid(path: impl Into<FieldPath>, value: &Value, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Invalid, path, Some(&shown(value)), fault)
     }
 
     /// A value that must be there is not.
-    pub(crate) fn required(path: FieldPath, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn required(path: impl Into<FieldPath>, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Required, path, None, fault)
     }
 
     /// A field that must not be set here.
-    pub(crate) fn forbidden(path: FieldPath, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn forbidden(path: impl Into<FieldPath>, fault: impl Into<Fault>) -> Self {
         Self::new(ViolationKind::Forbidden, path, None, fault)
     }
 
     /// A value that is not one of an enumeration; `supported` as it is listed, unquoted.
-    pub(crate) fn not_supported(path: FieldPath, value: &Value, supported: &[String]) -> Self {
+    pub(crate) fn not_supported(path: impl Into<FieldPath>, value: &Value, supported: &[String]) -> Self {
         let fault = Fault::Enumeration { supported: supported.to_vec() };
         Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), fault)
     }

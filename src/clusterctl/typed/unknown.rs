@@ -3,50 +3,40 @@
 use serde_json::Value;
 
 use super::table::{Kind, Table};
-use crate::diag::{FieldPath, Segment};
+use crate::diag::{Descent, FieldPath};
 
 /// The paths of all fields that the conversion into the named type drops. The depth of the object is bounded by the reader that made it.
 pub(super) fn fields(table: &Table, name: &str, object: &Value) -> Vec<FieldPath> {
     let index = table.by_name.get(name).expect("internal error: the type is in the table");
-    let mut walk = Walk { table, path: FieldPath::root(), found: Vec::new() };
-    walk.visit(&Kind::Struct(*index), object);
+    let mut walk = Walk { table, found: Vec::new() };
+    walk.visit(&Kind::Struct(*index), object, &Descent::of(&FieldPath::root()));
     walk.found
 }
 
 struct Walk<'t> {
     table: &'t Table,
-    path: FieldPath,
     found: Vec<FieldPath>,
 }
 
 impl Walk<'_> {
-    fn visit(&mut self, kind: &Kind, value: &Value) {
+    fn visit(&mut self, kind: &Kind, value: &Value, at: &Descent<'_>) {
         match (kind, value) {
-            (Kind::Pointer(inner), value) => self.visit(inner, value),
+            (Kind::Pointer(inner), value) => self.visit(inner, value, at),
             (Kind::Struct(index) | Kind::SchemaOrList(index) | Kind::SchemaOrBool(index), Value::Object(entries)) => {
                 let structure = &self.table.structs[*index];
                 for (name, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
-                    self.path.push(Segment::Field(name.clone()));
+                    let at = at.field(name);
                     match structure.by_name.get(name.as_str()) {
-                        Some(at) => self.visit(&structure.fields[*at].kind, value),
-                        None => self.found.push(self.path.clone()),
+                        Some(field) => self.visit(&structure.fields[*field].kind, value, &at),
+                        None => self.found.push(at.path()),
                     }
-                    self.path.pop();
                 }
             }
             (Kind::Slice(item), Value::Array(items)) => {
-                for (at, value) in items.iter().enumerate() {
-                    self.path.push(Segment::Index(at));
-                    self.visit(item, value);
-                    self.path.pop();
-                }
+                items.iter().enumerate().for_each(|(index, value)| self.visit(item, value, &at.index(index)));
             }
             (Kind::Map(item), Value::Object(entries)) => {
-                for (key, value) in entries {
-                    self.path.push(Segment::Key(key.clone()));
-                    self.visit(item, value);
-                    self.path.pop();
-                }
+                entries.iter().for_each(|(key, value)| self.visit(item, value, &at.key(key)));
             }
             _ => {}
         }

@@ -78,16 +78,21 @@ fn compiled(pattern: &str) -> Regex {
 /// The stretches of a text that are secret, in their order; none touches another.
 pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    documents(text).for_each(|document| document.spans(&mut found));
+    found.retain(|span| !text[span.clone()].trim().is_empty());
+    joined(found)
+}
+
+/// The documents of a text.
+fn documents(text: &str) -> impl Iterator<Item = Document<'_>> {
     let mut start = 0;
-    while start < text.len() {
+    std::iter::from_fn(move || {
         let is_mark = |at: usize| text[at + 3..].chars().next().is_none_or(char::is_whitespace);
         let mut marks = text[start..].match_indices("\n---").map(|(at, _)| start + at + 1);
         let end = marks.find(|at| *at > start && is_mark(*at)).unwrap_or(text.len());
-        Document::new(text, start..end).spans(&mut found);
-        start = end;
-    }
-    found.retain(|span| !text[span.clone()].trim().is_empty());
-    joined(found)
+        let range = std::mem::replace(&mut start, end)..end;
+        (!range.is_empty()).then(|| Document::new(text, range))
+    })
 }
 
 /// Stretches in their order, those that overlap as one.
@@ -124,26 +129,11 @@ fn replaced(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
-/// The same stretches as [`spans`], and in fields with commands and contents of files what looks like a secret. That is a guess: a line that is
-/// shown loses them, and no message is searched for their words.
-pub(crate) fn spans_with_commands(text: &str) -> Vec<Range<usize>> {
-    let mut found = spans(text);
-    let mut at = 0;
-    let all = Document { text, range: 0..text.len(), has_secret: false, is_secret: false, is_schema: false };
-    while let Some(field) = all.field_from(at) {
-        at = field.value;
-        if COMMANDS.contains(&field.name) {
-            let value = field.value..all.value_end(&field);
-            at = value.end.max(field.value);
-            match value.len() > MOST_SEARCHED {
-                true => push(&mut found, all.trimmed(value)),
-                false => {
-                    let inner = commands::command_spans(&text[value.clone()]).into_iter();
-                    found.extend(inner.map(|span| value.start + span.start..value.start + span.end));
-                }
-            }
-        }
-    }
+/// The stretches that [`spans`] found in a text, and in fields with commands and contents of files what looks like a secret. That is a guess: a
+/// line that is shown loses them, and no message is searched for their words.
+pub(crate) fn with_commands(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found = spans.to_vec();
+    documents(text).filter(|document| !document.is_schema).for_each(|document| document.commands(&mut found));
     joined(found)
 }
 
@@ -204,6 +194,25 @@ impl<'t> Document<'t> {
         while let Some(private) = key {
             let end = self.private_key(private.start(), found);
             key = PRIVATE_KEY.find_at(&self.text[..self.range.end], end);
+        }
+    }
+
+    /// What looks like a secret in commands and contents of files.
+    fn commands(&self, found: &mut Vec<Range<usize>>) {
+        let mut at = self.range.start;
+        while let Some(field) = self.field_from(at) {
+            at = field.value;
+            if COMMANDS.contains(&field.name) {
+                let value = field.value..self.value_end(&field);
+                at = value.end.max(field.value);
+                match value.len() > MOST_SEARCHED {
+                    true => push(found, self.trimmed(value)),
+                    false => {
+                        let inner = commands::command_spans(&self.text[value.clone()]).into_iter();
+                        found.extend(inner.map(|span| value.start + span.start..value.start + span.end));
+                    }
+                }
+            }
         }
     }
 

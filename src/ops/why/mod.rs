@@ -143,8 +143,10 @@ pub struct ThingAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepAnswer {
-    /// What it is, such as `field`, `template`, `patch`, `condition`, `variable`, `secret`, `cluster`, `setting`, `stand-in`, `provider`; of
-    /// what is not there such as `replaced`, `selector`, `disabled`, `no-effect`, `known`.
+    /// What it is. Of the way back: `field`, `owner` (whose machines are made of it), `template`, `patch`, `condition`, `replaced` (what had stood
+    /// there), `variable`, `secret`, `configMap`, `cluster`, `version`, `setting`, `stand-in`, `external` (an external patch), `provider`. Of what
+    /// is not there: `was` (a value that was overwritten), `selector`, `disabled`, `format`, `role`, `label`, `renamed`, `no-effect`, `section` (a
+    /// section that makes nothing of its own), `command` (one that names it), `known` (a file that others make).
     pub kind: &'static str,
     /// What there is to say.
     pub text: String,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Violation;
-use crate::diag::{FieldPath, Segment};
+use crate::diag::{Descent, FieldPath, Segment};
 use crate::schema::cel::Meter;
 use crate::schema::node::Node;
 use crate::schema::prune::META_FIELDS;
@@ -16,16 +16,16 @@ use crate::text::budget::Budget;
 pub(super) fn check(root: &Node, by_rules: bool, path: &FieldPath, budget: &Budget) -> Vec<Violation> {
     let mut violations = Vec::new();
     let meter = by_rules.then(|| Meter::within(budget));
-    visit(root, true, path, meter.as_ref(), &mut violations);
+    visit(root, true, &Descent::of(path), meter.as_ref(), &mut violations);
     if let Some(meter) = meter {
         meter.settle(budget);
     }
     violations
 }
 
-fn visit(node: &Node, resource: bool, path: &FieldPath, meter: Option<&Arc<Meter>>, out: &mut Vec<Violation>) {
+fn visit(node: &Node, resource: bool, path: &Descent<'_>, meter: Option<&Arc<Meter>>, out: &mut Vec<Violation>) {
     if let Some(default) = &node.default {
-        out.extend(one(node, resource, default, meter, &path.field("default")));
+        out.extend(one(node, resource, default, meter, &path.field("default").path()));
     }
     if let Some(items) = &node.items {
         visit(items, false, &path.field("items"), meter, out);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{MAX_DEPTH, Violation};
-use crate::diag::FieldPath;
+use crate::diag::{Descent, FieldPath};
 
 /// The keywords of one schema. `null` is as good as absent, as it is for Go's decoder.
 #[derive(Debug, Clone, Copy)]
@@ -159,17 +159,17 @@ const KEYWORDS: [(&str, Wanted); 50] = [
 /// its decoder's error before it validates.
 pub(super) fn malformed(schema: &Value, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
-    visit(schema, path, 0, &mut violations);
+    visit(schema, &Descent::of(path), 0, &mut violations);
     violations
 }
 
-fn visit(schema: &Value, path: &FieldPath, depth: usize, violations: &mut Vec<Violation>) {
+fn visit(schema: &Value, path: &Descent<'_>, depth: usize, violations: &mut Vec<Violation>) {
     if depth > MAX_DEPTH {
-        violations.push(Violation::forbidden(path.clone(), &format!("must not be nested more than {MAX_DEPTH} levels")));
+        violations.push(Violation::forbidden(*path, &format!("must not be nested more than {MAX_DEPTH} levels")));
         return;
     }
     let Value::Object(entries) = schema else {
-        violations.push(Violation::invalid(path.clone(), schema, "must be an object"));
+        violations.push(Violation::invalid(*path, schema, "must be an object"));
         return;
     };
     for (keyword, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
@@ -178,7 +178,7 @@ fn visit(schema: &Value, path: &FieldPath, depth: usize, violations: &mut Vec<Vi
     }
 }
 
-fn keyword_value(wanted: Wanted, value: &Value, path: &FieldPath, depth: usize, violations: &mut Vec<Violation>) {
+fn keyword_value(wanted: Wanted, value: &Value, path: &Descent<'_>, depth: usize, violations: &mut Vec<Violation>) {
     let strings = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
     let expected = match (wanted, value) {
         (Wanted::Text, value) if !value.is_string() => "a string",
@@ -200,5 +200,5 @@ fn keyword_value(wanted: Wanted, value: &Value, path: &FieldPath, depth: usize, 
         }
         _ => return,
     };
-    violations.push(Violation::invalid(path.clone(), value, &format!("must be {expected}")));
+    violations.push(Violation::invalid(*path, value, &format!("must be {expected}")));
 }

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::Violation;
 use super::keywords::Keywords;
 use super::shape::invalid_piece;
-use crate::diag::FieldPath;
+use crate::diag::Descent;
 
-pub(super) fn check(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+pub(super) fn check(schema: Keywords<'_>, path: &Descent<'_>, out: &mut Vec<Violation>) {
     map_type(schema, path, out);
     if schema.get("x-kubernetes-list-type").is_some() {
         list_type(schema, path, out);
@@ -17,7 +17,7 @@ pub(super) fn check(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violat
     if !keys.is_empty() && list_type != Some(&Value::from("map")) {
         let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
         let at = path.field("x-kubernetes-list-type");
-        out.push(list_type.map_or_else(|| Violation::required(at.clone(), detail), |found| Violation::invalid(at.clone(), found, detail)));
+        out.push(list_type.map_or_else(|| Violation::required(at, detail), |found| Violation::invalid(at, found, detail)));
     }
     if schema.text("x-kubernetes-list-type") == "map" {
         map_list(schema, &keys, path, out);
@@ -25,7 +25,7 @@ pub(super) fn check(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violat
     keys_are_always_there(schema, &keys, path, out);
 }
 
-fn map_type(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+fn map_type(schema: Keywords<'_>, path: &Descent<'_>, out: &mut Vec<Violation>) {
     let Some(map_type) = schema.get("x-kubernetes-map-type") else { return };
     let detail = "must be object if x-kubernetes-map-type is specified";
     out.extend(must_be("object", schema.text("type"), path, detail));
@@ -36,7 +36,7 @@ fn map_type(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
 }
 
 /// The error of a `type` that must be another one.
-fn must_be(wanted: &str, kind: &str, path: &FieldPath, detail: &str) -> Option<Violation> {
+fn must_be(wanted: &str, kind: &str, path: &Descent<'_>, detail: &str) -> Option<Violation> {
     let at = path.field("type");
     match kind {
         "" => Some(Violation::required(at, detail)),
@@ -44,7 +44,7 @@ fn must_be(wanted: &str, kind: &str, path: &FieldPath, detail: &str) -> Option<V
     }
 }
 
-fn list_type(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+fn list_type(schema: Keywords<'_>, path: &Descent<'_>, out: &mut Vec<Violation>) {
     let list_type = schema.text("x-kubernetes-list-type");
     let wrong = must_be("array", schema.text("type"), path, "must be array if x-kubernetes-list-type is specified");
     let is_list = wrong.is_none();
@@ -55,14 +55,14 @@ fn list_type(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
     {
         let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
         let item_type = items.get("x-kubernetes-list-type");
-        let at = |keyword: &str| path.field("items").field(keyword);
+        let items_at = path.field("items");
         match items.text("type") {
             "array" if item_type.is_some_and(|found| found != "atomic") => {
-                out.push(invalid_piece(at("x-kubernetes-list-type"), item_type, detail));
+                out.push(invalid_piece(items_at.field("x-kubernetes-list-type"), item_type, detail));
             }
             // Upstream prints the list type here, not the map type.
             "object" if items.text("x-kubernetes-map-type") != "atomic" => {
-                out.push(invalid_piece(at("x-kubernetes-map-type"), item_type, detail));
+                out.push(invalid_piece(items_at.field("x-kubernetes-map-type"), item_type, detail));
             }
             _ => {}
         }
@@ -73,10 +73,10 @@ fn list_type(schema: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
     }
 }
 
-fn map_list(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, out: &mut Vec<Violation>) {
+fn map_list(schema: Keywords<'_>, keys: &[&str], path: &Descent<'_>, out: &mut Vec<Violation>) {
     let keys_at = path.field("x-kubernetes-list-map-keys");
     if keys.is_empty() {
-        out.push(Violation::required(keys_at.clone(), "must not be empty if x-kubernetes-list-type is map"));
+        out.push(Violation::required(keys_at, "must not be empty if x-kubernetes-list-type is map"));
     }
     let items_at = path.field("items");
     let Some(items) = schema.schema("items") else {
@@ -98,19 +98,19 @@ fn map_list(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, out: &mut Vec
             // Upstream prints the type of the item, not that of the key.
             Some("array" | "object") => {
                 let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-                out.push(Violation::invalid(items_at.property(*key).field("type"), &Value::from(item_type), detail));
+                out.push(Violation::invalid(items_at.property(key).field("type"), &Value::from(item_type), detail));
             }
             Some(_) => {}
-            None => out.push(invalid_piece(keys_at.clone(), listed, "entries must all be names of item properties")),
+            None => out.push(invalid_piece(keys_at, listed, "entries must all be names of item properties")),
         }
         if keys[..index].contains(key) {
-            out.push(invalid_piece(keys_at.clone(), listed, "must not contain duplicate entries"));
+            out.push(invalid_piece(keys_at, listed, "must not contain duplicate entries"));
         }
     }
 }
 
 /// Items of sets and maps are never null, and keys of maps always have a value.
-fn keys_are_always_there(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, out: &mut Vec<Violation>) {
+fn keys_are_always_there(schema: Keywords<'_>, keys: &[&str], path: &Descent<'_>, out: &mut Vec<Violation>) {
     let list_type = schema.text("x-kubernetes-list-type");
     let Some(items) = schema.schema("items").filter(|_| matches!(list_type, "set" | "map")) else { return };
     let items_at = path.field("items");
@@ -124,7 +124,7 @@ fn keys_are_always_there(schema: Keywords<'_>, keys: &[&str], path: &FieldPath, 
     let required = items.strings("required");
     for key in keys {
         let Some(property) = items.property(key) else { continue };
-        let at = items_at.property(*key);
+        let at = items_at.property(key);
         if !required.contains(key) && property.get("default").is_none() {
             let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
             out.push(Violation::required(at.field("default"), detail));

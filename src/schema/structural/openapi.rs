@@ -1,5 +1,7 @@
 //! What a schema may say at all: unsupported keywords, misplaced defaults, properties beside additionalProperties.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use super::Violation;
@@ -7,35 +9,38 @@ use super::costs::Costs;
 use super::keywords::Keywords;
 use super::rules::Context;
 use super::{lists, rules};
-use crate::diag::FieldPath;
+use crate::diag::{Descent, FieldPath};
 use crate::schema::node::Node;
 use crate::schema::prune::META_FIELDS;
 
 /// What is known on the way down.
 #[derive(Debug, Clone)]
-struct Place {
-    path: FieldPath,
+struct Place<'p> {
+    path: Descent<'p>,
     root: bool,
     inside_meta: bool,
     /// Why defaults are forbidden here, if they are.
-    no_defaults: Option<String>,
+    no_defaults: Option<Rc<str>>,
     /// The highest ancestor whose old and new values cannot be matched.
-    uncorrelatable: Option<FieldPath>,
+    uncorrelatable: Option<Descent<'p>>,
     /// Whether CEL rules are looked at.
     rules: bool,
     /// How often a value can be here, where all lists and maps above it say how long they may be.
     cardinality: Option<u64>,
 }
 
-impl Place {
-    fn below(&self, path: FieldPath) -> Self {
+impl<'p> Place<'p> {
+    fn below<'q>(&self, path: Descent<'q>) -> Place<'q>
+    where
+        'p: 'q,
+    {
         let Place { path: _, root: _, inside_meta, no_defaults, uncorrelatable, rules, cardinality } = self;
         Place {
             path,
             root: false,
             inside_meta: *inside_meta,
             no_defaults: no_defaults.clone(),
-            uncorrelatable: uncorrelatable.clone(),
+            uncorrelatable: *uncorrelatable,
             rules: *rules,
             cardinality: *cardinality,
         }
@@ -48,12 +53,15 @@ impl Place {
         self
     }
 
-    fn uncorrelatable_below(mut self, path: &FieldPath) -> Self {
-        self.uncorrelatable.get_or_insert_with(|| path.clone());
+    fn uncorrelatable_below(mut self, path: &Descent<'p>) -> Self {
+        self.uncorrelatable.get_or_insert(*path);
         self
     }
 
-    fn in_junctor(&self, path: FieldPath) -> Self {
+    fn in_junctor<'q>(&self, path: Descent<'q>) -> Place<'q>
+    where
+        'p: 'q,
+    {
         Place { rules: false, ..self.below(path) }
     }
 }
@@ -80,7 +88,7 @@ impl Found {
 /// Checks a whole schema; `node` is its compiled form, `with_rules` whether CEL rules are looked at.
 pub(super) fn check(root: Keywords<'_>, node: Option<&Node>, with_rules: bool, path: &FieldPath) -> Found {
     let place = Place {
-        path: path.clone(),
+        path: Descent::of(path),
         root: true,
         inside_meta: false,
         no_defaults: None,
@@ -109,7 +117,7 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         && let Some(node) = node
     {
         let resource = place.root || schema.flag("x-kubernetes-embedded-resource");
-        let context = Context { resource, uncorrelatable: place.uncorrelatable.as_ref(), cardinality: place.cardinality };
+        let context = Context { resource, uncorrelatable: place.uncorrelatable, cardinality: place.cardinality };
         found.costs_too_much |= rules::check_expressions(node, &context, &place.path, &mut found.rules, &mut found.costs);
     }
     found
@@ -138,7 +146,7 @@ fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
         keyword => schema.get(keyword).is_some(),
     };
     for (keyword, detail) in REFUSED.iter().filter(refused) {
-        out.push(Violation::forbidden(path.field(*keyword), *detail));
+        out.push(Violation::forbidden(path.field(keyword), *detail));
     }
     if kind == "null" {
         out.push(Violation::forbidden(path.field("type"), "type cannot be set to null, use nullable as an alternative"));
@@ -165,11 +173,11 @@ fn values_of_map(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> 
     let path = place.path.field("additionalProperties");
     if keywords.has_properties() && *additional != Value::Bool(true) {
         let detail = "additionalProperties and properties are mutual exclusive";
-        found.schema.push(Violation::forbidden(path.clone(), detail));
+        found.schema.push(Violation::forbidden(path, detail));
     }
     let mut below = place.below(path);
     if place.inside_meta {
-        below.no_defaults = Some("inside additionalProperties applying to object metadata".to_owned());
+        below.no_defaults = Some("inside additionalProperties applying to object metadata".into());
     }
     if let Some(values) = Keywords::of(additional) {
         let below = below.repeated(node.and_then(|node| node.max_properties));
@@ -190,7 +198,7 @@ fn properties(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Fou
         if resource && META_FIELDS.contains(&name) {
             below.inside_meta = true;
             if place.root {
-                below.no_defaults = Some(format!("in top-level {name}"));
+                below.no_defaults = Some(format!("in top-level {name}").into());
             }
         }
         found.add(schema(property, node.and_then(|node| node.properties.get(name)), &below));
@@ -204,7 +212,8 @@ fn junctors(keywords: Keywords<'_>, place: &Place, found: &mut Found) {
     }
     for junctor in ["allOf", "oneOf", "anyOf"] {
         for (index, branch) in keywords.branches(junctor) {
-            found.add(schema(branch, None, &place.in_junctor(place.path.field(junctor).index(index))));
+            let path = place.path.field(junctor);
+            found.add(schema(branch, None, &place.in_junctor(path.index(index))));
         }
     }
 }
@@ -212,8 +221,8 @@ fn junctors(keywords: Keywords<'_>, place: &Place, found: &mut Found) {
 /// Old and new items can be matched in map lists only.
 fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     let mut found = Found::default();
-    let path = || place.path.field("items");
-    let below = |path: FieldPath| match keywords.text("x-kubernetes-list-type") {
+    let path = place.path.field("items");
+    let below = |path| match keywords.text("x-kubernetes-list-type") {
         "map" => place.below(path),
         _ => place.below(path).uncorrelatable_below(&place.path),
     };
@@ -221,11 +230,11 @@ fn items(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         found.add(schema(
             items,
             node.and_then(|node| node.items.as_deref()),
-            &below(path()).repeated(node.and_then(|node| node.max_items)),
+            &below(path).repeated(node.and_then(|node| node.max_items)),
         ));
     }
     for (index, items) in keywords.branches("items") {
-        found.add(schema(items, None, &below(path().index(index))));
+        found.add(schema(items, None, &below(path.index(index))));
     }
     found
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::costs::Costs;
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
-use crate::diag::FieldPath;
+use crate::diag::Descent;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
 use crate::schema::node::{Compiler, Node};
 use crate::text::go;
@@ -13,19 +13,20 @@ use crate::text::go;
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// What is wrong with the rules, their expressions aside.
-pub(super) fn check_form(schema: Keywords<'_>, node: Option<&Node>, path: &FieldPath, out: &mut Vec<Violation>) {
+pub(super) fn check_form(schema: Keywords<'_>, node: Option<&Node>, path: &Descent<'_>, out: &mut Vec<Violation>) {
     let own =
         if node.is_none() && schema.is_filled("x-kubernetes-validations") { Compiler::new().node(&schema.to_value()).ok() } else { None };
     let node = node.or(own.as_ref());
+    let listed = path.field("x-kubernetes-validations");
     for (index, rule) in schema.branches("x-kubernetes-validations") {
-        let path = path.field("x-kubernetes-validations").index(index);
+        let path = listed.index(index);
         texts(rule, &path, out);
         if let Some(reason) = rule.get("reason").filter(|reason| !reason.as_str().is_some_and(|known| REASONS.contains(&known))) {
             out.push(Violation::not_supported(path.field("reason"), reason, &REASONS.map(str::to_owned)));
         }
         let field_path = rule.text("fieldPath");
         let at = path.field("fieldPath");
-        let mut refuse = |detail: &str| out.push(Violation::invalid(at.clone(), &Value::from(field_path), detail));
+        let mut refuse = |detail: &str| out.push(Violation::invalid(at, &Value::from(field_path), detail));
         if !field_path.is_empty() && field_path.trim().is_empty() {
             refuse("must be non-empty if specified");
         }
@@ -38,7 +39,7 @@ pub(super) fn check_form(schema: Keywords<'_>, node: Option<&Node>, path: &Field
     }
 }
 
-fn texts(rule: Keywords<'_>, path: &FieldPath, out: &mut Vec<Violation>) {
+fn texts(rule: Keywords<'_>, path: &Descent<'_>, out: &mut Vec<Violation>) {
     let (expression, message) = (rule.text("rule").trim(), rule.text("message"));
     let message_at = path.field("message");
     if expression.is_empty() {
@@ -65,17 +66,24 @@ pub(super) struct Context<'a> {
     /// Whether it is the root or an embedded resource.
     pub(super) resource: bool,
     /// The ancestor that has no old value to compare with.
-    pub(super) uncorrelatable: Option<&'a FieldPath>,
+    pub(super) uncorrelatable: Option<Descent<'a>>,
     /// How often a value can be here, if all above it is bounded.
     pub(super) cardinality: Option<u64>,
 }
 
 /// What is wrong with the expressions, as far as our CEL library can tell; whether one costs too much.
-pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &FieldPath, out: &mut Vec<Violation>, costs: &mut Costs) -> bool {
+pub(super) fn check_expressions(
+    node: &Node,
+    context: &Context<'_>,
+    path: &Descent<'_>,
+    out: &mut Vec<Violation>,
+    costs: &mut Costs,
+) -> bool {
     let mut costs_too_much = false;
     let often = context.cardinality.unwrap_or_else(|| most_often(node));
+    let listed = path.field("x-kubernetes-validations");
     for (index, rule) in node.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
-        let path = path.field("x-kubernetes-validations").index(index);
+        let path = listed.index(index);
         let program = match rule.program() {
             Ok(program) => program,
             Err(gap) => {
@@ -83,13 +91,13 @@ pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &Field
                 continue;
             }
         };
-        let mut charge = |program: &Program, often: u64, path: FieldPath, name: &str, out: &mut Vec<Violation>| {
+        let mut charge = |program: &Program, often: u64, path: Descent<'_>, name: &str, out: &mut Vec<Violation>| {
             let cost = program.estimate(node, context.resource).unwrap_or(0).saturating_mul(often);
             if cost > PER_EXPRESSION {
                 costs_too_much = true;
-                out.push(Violation::forbidden(path.clone(), &exceeded(name, cost, PER_EXPRESSION)));
+                out.push(Violation::forbidden(path, &exceeded(name, cost, PER_EXPRESSION)));
             }
-            costs.observe(path, cost);
+            costs.observe(path.into(), cost);
         };
         if let Some(error) = type_error(program, node, context.resource) {
             out.push(uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}")));
@@ -121,7 +129,7 @@ pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &Field
 }
 
 /// An expression that does not compile. Upstream prints the rule as a struct of Go, in the order of its parts.
-fn uncompiled(rule: &Rule, path: FieldPath, detail: &str) -> Violation {
+fn uncompiled(rule: &Rule, path: Descent<'_>, detail: &str) -> Violation {
     let parts = [
         ("Rule", Value::from(rule.rule.as_str())),
         ("Message", Value::from(rule.message.as_str())),

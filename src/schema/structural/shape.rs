@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
-use crate::diag::FieldPath;
+use crate::diag::{Descent, FieldPath};
 use crate::schema::pattern::PatternCache;
 use crate::schema::violation::shown;
 
@@ -49,8 +49,9 @@ pub(super) fn unsupported(schema: Keywords<'_>) -> Option<String> {
 /// All violations of the form, in the order of their text, as the API server sorts them.
 pub(super) fn check(root: Keywords<'_>, path: &FieldPath, patterns: &mut PatternCache) -> Vec<Violation> {
     let mut out = Misshapen { violations: Vec::new(), patterns };
-    invariants(root, Level::Root, path, &mut out);
-    completeness(root, root, path, path, &mut out);
+    let top = Descent::of(path);
+    invariants(root, Level::Root, &top, &mut out);
+    completeness(root, root, &top, &top, &mut out);
     out.violations.sort_by_cached_key(Violation::to_string);
     out.violations
 }
@@ -67,7 +68,7 @@ impl Misshapen<'_> {
     }
 }
 
-fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn invariants(schema: Keywords<'_>, level: Level, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     let kind = schema.text("type");
     let items = schema.schema("items");
     if kind == "array" && items.is_none() {
@@ -82,7 +83,7 @@ fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Mi
     if schema.get("additionalProperties").is_some() {
         let at = path.field("additionalProperties");
         if level == Level::Root {
-            out.push(Violation::forbidden(at.clone(), "must not be used at the root"));
+            out.push(Violation::forbidden(at, "must not be used at the root"));
         }
         if let Some(values) = schema.schema("additionalProperties") {
             invariants(values, Level::Field, &at, out);
@@ -96,7 +97,7 @@ fn invariants(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Mi
     metadata(schema, level, path, out);
 }
 
-fn extensions(schema: Keywords<'_>, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn extensions(schema: Keywords<'_>, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     if schema.flag("x-kubernetes-int-or-string") {
         for keyword in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] {
             if schema.flag(keyword) {
@@ -123,7 +124,7 @@ fn is_int_or_string(schema: Keywords<'_>) -> bool {
     matches!(schema.list("anyOf"), [first, second] if is(first, "integer") && is(second, "string"))
 }
 
-fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn types(schema: Keywords<'_>, level: Level, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     let kind = schema.text("type");
     let at = || path.field("type");
     let free = schema.flag("x-kubernetes-int-or-string") || schema.flag("x-kubernetes-preserve-unknown-fields");
@@ -144,7 +145,7 @@ fn types(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshap
 }
 
 /// The schema of a resource says nothing about its own type and metadata, but that names may be restricted.
-fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn metadata(schema: Keywords<'_>, level: Level, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     let resource = level == Level::Root || schema.flag("x-kubernetes-embedded-resource");
     for name in ["kind", "apiVersion"] {
         let other = schema.property(name).map(|property| property.text("type")).filter(|kind| resource && *kind != "string");
@@ -170,7 +171,7 @@ fn metadata(schema: Keywords<'_>, level: Level, path: &FieldPath, out: &mut Miss
     }
 }
 
-fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: bool, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     if !skip_any_of {
         for (index, branch) in schema.branches("anyOf") {
             nested(branch, false, &path.field("anyOf").index(index), out);
@@ -195,7 +196,7 @@ fn value_validation(schema: Keywords<'_>, skip_any_of: bool, skip_first_all_of: 
 }
 
 /// Below a junctor a schema may judge values, and nothing else.
-fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     const FORBIDDEN: [(&str, &str); 13] = [
         ("type", "must be empty to be structural"),
         ("additionalProperties", "must be undefined to be structural"),
@@ -224,7 +225,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut M
         keyword => schema.is_set(keyword),
     };
     for (keyword, detail) in FORBIDDEN.iter().filter(forbidden) {
-        out.push(Violation::forbidden(path.field(*keyword), *detail));
+        out.push(Violation::forbidden(path.field(keyword), *detail));
     }
     if schema.property("metadata").is_some() {
         out.push(Violation::forbidden(path.property("metadata"), "must not be specified in a nested context"));
@@ -232,7 +233,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &FieldPath, out: &mut M
 }
 
 /// What a junctor of the root judges, the root must define.
-fn completeness(validation: Keywords<'_>, schema: Keywords<'_>, schema_path: &FieldPath, path: &FieldPath, out: &mut Misshapen<'_>) {
+fn completeness(validation: Keywords<'_>, schema: Keywords<'_>, schema_path: &Descent<'_>, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     if let Some(not) = validation.schema("not") {
         nested_completeness(not, Some(schema), schema_path, &path.field("not"), out);
     }
@@ -246,12 +247,12 @@ fn completeness(validation: Keywords<'_>, schema: Keywords<'_>, schema_path: &Fi
 fn nested_completeness(
     validation: Keywords<'_>,
     schema: Option<Keywords<'_>>,
-    schema_path: &FieldPath,
-    path: &FieldPath,
+    schema_path: &Descent<'_>,
+    path: &Descent<'_>,
     out: &mut Misshapen<'_>,
 ) {
     let Some(schema) = schema else {
-        out.push(Violation::required(schema_path.clone(), &format!("because it is defined in {path}")));
+        out.push(Violation::required(*schema_path, &format!("because it is defined in {path}")));
         return;
     };
     completeness(validation, schema, schema_path, path, out);
@@ -259,12 +260,11 @@ fn nested_completeness(
         nested_completeness(items, schema.schema("items"), &schema_path.field("items"), &path.field("items"), out);
     }
     for (name, property) in validation.properties() {
-        let at = |path: &FieldPath| path.property(name);
-        nested_completeness(property, schema.property(name), &at(schema_path), &at(path), out);
+        nested_completeness(property, schema.property(name), &schema_path.property(name), &path.property(name), out);
     }
 }
 
 /// An invalid value that is a piece of a schema.
-pub(super) fn invalid_piece(path: FieldPath, piece: Option<&Value>, detail: &str) -> Violation {
+pub(super) fn invalid_piece(path: Descent<'_>, piece: Option<&Value>, detail: &str) -> Violation {
     Violation::new(ViolationKind::Invalid, path, Some(&shown(piece.unwrap_or(&Value::Null))), detail)
 }

@@ -1,0 +1,109 @@
+//! Where a walk stands: a [`FieldPath`] that costs nothing until somebody tells it.
+
+use std::fmt;
+
+use super::{FieldPath, Segment};
+
+/// One step down, or two.
+#[derive(Debug, Clone, Copy)]
+enum Step<'p> {
+    Field(&'p str),
+    Key(&'p str),
+    Index(usize),
+    /// `properties[name]`
+    Property(&'p str),
+}
+
+/// What a step leads down from.
+#[derive(Debug, Clone, Copy)]
+enum Above<'p> {
+    Path(&'p FieldPath),
+    Descent(&'p Descent<'p>, Step<'p>),
+}
+
+/// A place on the way down a walk. Each is made of the one above it, which it borrows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Descent<'p>(Above<'p>);
+
+impl<'p> Descent<'p> {
+    /// The place where the walk begins.
+    pub(crate) fn of(path: &'p FieldPath) -> Self {
+        Descent(Above::Path(path))
+    }
+
+    /// This place and one field more.
+    pub(crate) fn field(&'p self, name: &'p str) -> Descent<'p> {
+        Descent(Above::Descent(self, Step::Field(name)))
+    }
+
+    /// This place and one map key more.
+    pub(crate) fn key(&'p self, name: &'p str) -> Descent<'p> {
+        Descent(Above::Descent(self, Step::Key(name)))
+    }
+
+    /// The place of a property of the schema here: `properties[name]`.
+    pub(crate) fn property(&'p self, name: &'p str) -> Descent<'p> {
+        Descent(Above::Descent(self, Step::Property(name)))
+    }
+
+    /// This place and one list index more.
+    pub(crate) fn index(&'p self, index: usize) -> Descent<'p> {
+        Descent(Above::Descent(self, Step::Index(index)))
+    }
+
+    /// The path that leads here.
+    pub(crate) fn path(self) -> FieldPath {
+        let mut steps = Vec::new();
+        let mut at = self.0;
+        let root = loop {
+            match at {
+                Above::Path(path) => break path,
+                Above::Descent(above, step) => {
+                    steps.push(step);
+                    at = above.0;
+                }
+            }
+        };
+        steps.into_iter().rev().fold(root.clone(), |mut path, step| {
+            match step {
+                Step::Field(name) => path.push(Segment::Field(name.to_owned())),
+                Step::Key(name) => path.push(Segment::Key(name.to_owned())),
+                Step::Index(index) => path.push(Segment::Index(index)),
+                Step::Property(name) => {
+                    path.push(Segment::Field("properties".to_owned()));
+                    path.push(Segment::Key(name.to_owned()));
+                }
+            }
+            path
+        })
+    }
+}
+
+impl From<Descent<'_>> for FieldPath {
+    fn from(descent: Descent<'_>) -> Self {
+        descent.path()
+    }
+}
+
+impl fmt::Display for Descent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_descent_tells_the_path_that_leads_there() {
+        let root = FieldPath::root().field("spec");
+        let top = Descent::of(&root);
+        let (field, key) = (top.field("a"), top.key("b.c"));
+        let (item, property) = (field.index(2), key.property("d"));
+        assert_eq!(top.path(), root);
+        assert_eq!(item.path(), root.field("a").index(2));
+        assert_eq!(property.path(), root.key("b.c").field("properties").key("d"));
+        assert_eq!(property.to_string(), "spec[b.c].properties[d]");
+    }
+}
