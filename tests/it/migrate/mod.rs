@@ -1,5 +1,8 @@
 //! `migrate`: what a document becomes, what of its text stays, and what is said.
 
+#[path = "../../migrate/corpus.rs"]
+mod corpus;
+mod never_empty;
 mod promises;
 mod shared_data;
 mod verb;

@@ -577,3 +577,34 @@ fn a_template_that_says_nothing_is_told() {
     assert_eq!((migrated.as_str(), told(&findings)), (text, vec![("migrate-not-converted", 6)]));
     assert!(findings[0].help.as_ref().unwrap().to_string().contains("`format: cloud-config`"));
 }
+
+/// As the API server has it: a template of control planes may lack its spec beside metadata, and may not be empty.
+#[test]
+fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
+    let of = |template: &str| {
+        format!("apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec:\n  template:\n{template}")
+    };
+    let text = of("    metadata:\n      labels: {a: b}\n    spec:\n      kubeadmConfigSpec: {}\n");
+    let expected = of("    metadata:\n      labels: {a: b}\n").replace("v1beta1", "v1beta2");
+    let (after, findings) = migrated(&text, NEW);
+    assert_eq!((after, told(&findings)), (expected, vec![("migrate-empty-dropped", 8)]));
+    for template in ["    spec:\n      kubeadmConfigSpec: {}\n", "    metadata: {}\n"] {
+        let (after, findings) = migrated(&of(template), NEW);
+        let told: Vec<&str> = told(&findings).into_iter().map(|(rule, _)| rule).collect();
+        assert_eq!((after, told), (of(template), vec!["migrate-not-converted"]));
+    }
+}
+
+/// In v1beta1 the API server takes `{}` for a reference; where v1beta2 needs none it is none.
+#[test]
+fn an_empty_reference_is_left_out_where_none_is_needed() {
+    let of = |version: &str, kind: &str, spec: &str| format!("apiVersion: cluster.x-k8s.io/{version}\nkind: {kind}\nspec:\n{spec}");
+    for (kind, reference, line) in [("Machine", "  bootstrap:\n    configRef: {}\n", 6), ("Cluster", "  controlPlaneRef: {}\n", 5)] {
+        let (text, findings) = migrated(&of("v1beta1", kind, &format!("  clusterName: c\n{reference}")), NEW);
+        assert!(!text.contains("Ref") && text.contains("v1beta2"), "{text}");
+        assert_eq!(told(&findings), [("migrate-empty-dropped", line)]);
+    }
+    let text = of("v1beta1", "Machine", "  infrastructureRef: {}\n");
+    let (after, findings) = migrated(&text, NEW);
+    assert_eq!((after, told(&findings)), (text, vec![("migrate-not-converted", 4)]));
+}
