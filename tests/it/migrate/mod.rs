@@ -2,6 +2,7 @@
 
 #[path = "../../migrate/corpus.rs"]
 mod corpus;
+mod lists;
 mod never_empty;
 mod promises;
 mod shared_data;

@@ -278,8 +278,8 @@ fn order_and_repetition_of_arguments_are_told() {
 }
 
 #[test]
-fn lists_and_older_versions_are_told() {
-    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: cluster.x-k8s.io/v1beta1\n  kind: Machine\n";
+fn lists_of_one_kind_and_older_versions_are_told() {
+    let list = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineList\nitems: []\n";
     let older = "apiVersion: cluster.x-k8s.io/v1alpha4\nkind: Machine\n";
     for text in [list, older] {
         let (migrated, findings) = migrated(text, NEW);
