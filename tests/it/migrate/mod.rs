@@ -4,7 +4,9 @@
 mod corpus;
 mod lists;
 mod never_empty;
+mod patch_values;
 mod promises;
+mod separators;
 mod shared_data;
 mod verb;
 
