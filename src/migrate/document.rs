@@ -103,8 +103,10 @@ impl Document<'_> {
         let text = self.masked.text.as_str();
         let range: Range<usize> = self.document.range.into();
         let finding = Diagnostic::of(&TEXT_DIFFERS, "the text of the document could not be written anew");
-        let help = if text[range].contains(['&', '*']) {
+        let help = if text[range.clone()].contains(['&', '*']) {
             "write the values out where anchors and aliases (`&`, `*`) stand, and migrate again"
+        } else if text[range].replace("\r\n", "\n").contains('\r') {
+            "end each line with a line feed, where a carriage return stands alone, and migrate again"
         } else {
             "write keys that stand twice once, and migrate again; if there are none, report it as a bug"
         };

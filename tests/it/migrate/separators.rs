@@ -45,10 +45,10 @@ const BEFORE: [&str; 8] = ["", "\u{feff}", "---~", "--- ", "\u{feff}---~", "# c~
 const BEHIND: [&str; 6] = ["", "~", "~...", "~...~", "~---", "~# c"];
 
 /// Every pair of documents with every separator, and everything before and behind them: either each document reads as it should then, or
-/// the file stays and the reason is told; nothing is a bug of ours.
+/// the reason is told: text that is no YAML, or lines that end as no system of today ends them.
 #[test]
 fn documents_never_meet() {
-    let (mut whole, mut kept) = (0, 0);
+    let mut whole = 0;
     for line_end in ["\n", "\r\n", "\r"] {
         let ends = |text: &str| text.replace(['~', '\n'], line_end);
         for between in BETWEEN {
@@ -63,12 +63,19 @@ fn documents_never_meet() {
                     old.push_str(&ends(behind));
                     new.push_str(&ends(behind));
                     let (after, findings) = migrated(&old, NEW);
-                    let is_told = findings.iter().any(|finding| finding.rule.severity == Severity::Error);
-                    assert!(after == new || is_told, "{old:?}\n{after:?}\n{findings:?}");
-                    if after == new { whole += 1 } else { kept += 1 }
+                    let errors: Vec<_> = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
+                    assert!((after == new) == errors.is_empty(), "{old:?}\n{after:?}\n{findings:?}");
+                    let differs = errors.iter().find(|finding| finding.rule.id == "migrate-text-differs");
+                    if let Some(finding) = differs {
+                        assert!(
+                            line_end == "\r" && finding.help.as_ref().unwrap().to_string().contains("line feed"),
+                            "{old:?}\n{finding:?}"
+                        );
+                    }
+                    whole += usize::from(after == new);
                 }
             }
         }
     }
-    assert!(whole > 500, "{whole} are migrated, {kept} are not");
+    assert!(whole > 800, "{whole}");
 }
