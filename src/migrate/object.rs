@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::findings::{DOCUMENT_SKIPPED, EMPTY_DROPPED, FIELD_ADDED, FIELD_LOST, FIELD_UNUSED, NOT_CONVERTED, ORDER_LOST};
+use super::findings::{DOCUMENT_SKIPPED, EMPTY_ADDED, EMPTY_DROPPED, FIELD_ADDED, FIELD_LOST, FIELD_UNUSED, NOT_CONVERTED, ORDER_LOST};
 use super::{Document, Family, MigratedDocument, Wanted, kinds, patches};
 use crate::api::names::{GROUP, Version};
 use crate::conversion::core::{Conversion, Fault, KINDS, Loss, Lost, Surroundings, convert_object};
@@ -119,6 +119,9 @@ impl Object<'_> {
             .help("name the file with the template too, or check that it has no argument of this name"),
             Loss::Added => Diagnostic::of(&FIELD_ADDED, format!("the document leaves {place} open, and what {target} has for it does not"))
                 .help("check that it may be so, or leave the document as it is"),
+            Loss::Wanted => {
+                Diagnostic::of(&EMPTY_ADDED, format!("{place} is added: {target} wants it, and it says nothing")).help("nothing")
+            }
             Loss::Empty => {
                 Diagnostic::of(&EMPTY_DROPPED, format!("{place} is left out: its absence means the same in {target}")).help("nothing")
             }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{ConversionFault, kubeadm_to_v1beta2, spec_to_v1beta1, spec_to_v1beta2, to_v1beta2};
 use super::empty::NeverEmpty;
-use super::relocate::{at, places};
+use super::relocate::{at, insert, places};
 use super::{Conversion, Fault, Loss, Lost, lost};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::diag::FieldPath;
@@ -87,6 +87,23 @@ impl Conversion {
         let holder = above.iter().try_fold(&mut self.value, |value, step| value.get_mut(step.as_str())).and_then(Value::as_object_mut);
         holder.and_then(|fields| fields.remove(last));
         self.lose(place, Loss::Empty);
+    }
+
+    /// v1beta1 wants the config of a whole control plane, also one that says nothing. A value of a patch has no metadata; a part, such as
+    /// kustomize takes, lacks the version or the template of machines.
+    pub(super) fn require_config(&mut self, config: &str, to: Version) {
+        let path = FieldPath::of_fields(config);
+        let Some(parent) = path.parent().filter(|_| to == Version::V1Beta1 && config.ends_with(".kubeadmConfigSpec")) else { return };
+        let has = |path: &FieldPath| at(&self.value, path).is_some();
+        let is_whole = if config.starts_with(TEMPLATE) {
+            has(&FieldPath::of_fields(TEMPLATE))
+        } else {
+            ["version", "machineTemplate"].iter().all(|field| has(&parent.field(*field)))
+        };
+        if is_whole && has(&FieldPath::of_fields("metadata")) && !has(&path) {
+            insert(&mut self.value, &path, Value::Object(Map::new()));
+            self.lost.push(Lost { place: path, loss: Loss::Wanted });
+        }
     }
 
     /// v1beta2 takes no template of configs or control planes that is left with nothing.

@@ -74,6 +74,7 @@ pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroun
     if let Some(place) = differences.configs {
         conversion.config(group, place, to);
         conversion.refuse_empty_template(place, to);
+        conversion.require_config(place, to);
     }
     Some(conversion)
 }
