@@ -19,6 +19,8 @@ rules! {
     pub(super) COMMENT_DROPPED = warning("migrate-comment-dropped");
     /// something is left out that means the same when it is not there
     pub(super) EMPTY_DROPPED = info("migrate-empty-dropped");
+    /// something is added that says nothing, and that the other version wants
+    pub(super) EMPTY_ADDED = info("migrate-empty-added");
     /// a document stays as it is although its kind is known
     pub(super) DOCUMENT_SKIPPED = error("migrate-document-skipped");
 }

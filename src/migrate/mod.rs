@@ -7,6 +7,7 @@ mod document;
 pub(crate) mod findings;
 mod kinds;
 mod masked;
+mod object;
 mod patches;
 mod rewrite;
 
@@ -15,13 +16,12 @@ use std::ops::Range;
 
 pub use kinds::Family;
 
-use self::document::{Document, Outcome};
 use self::masked::Masked;
 use self::patches::Templates;
 use self::rewrite::ListStyle;
 use crate::api::names::Version;
 use crate::conversion::core::{KINDS, Surroundings};
-use crate::diag::{Change, Diagnostic, Report};
+use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
 use crate::text::edit::Edits;
 use crate::text::source::Source;
@@ -43,7 +43,7 @@ pub(crate) struct Migrated {
     pub(crate) files: Vec<MigratedFile>,
     /// What is lost, what cannot be migrated, and what could not be read.
     pub(crate) report: Report,
-    /// How many documents are of a kind that is migrated.
+    /// How many documents, items of Lists among them, are of a kind that is migrated.
     pub(crate) known: usize,
     /// Whether a document stays as it is because something in it cannot be migrated.
     pub(crate) is_unfinished: bool,
@@ -60,16 +60,25 @@ pub(crate) struct MigratedFile {
     pub(crate) documents: Vec<MigratedDocument>,
 }
 
-/// One document that changes.
+/// One document that changes, or an item of a List.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MigratedDocument {
-    /// Its number in the file, from 1.
+    /// The number of the document in the file, from 1.
     pub(crate) number: usize,
     /// `Kind/name`, as it was.
     pub(crate) object: String,
     /// `apiVersion` and `kind`, as they were and as they are.
     pub(crate) before: String,
     pub(crate) after: String,
+}
+
+/// A document of a file, read with its variables masked.
+struct Document<'d> {
+    source: &'d Source,
+    masked: &'d Masked<'d>,
+    document: &'d yaml::Document,
+    lists: &'d ListStyle,
+    templates: &'d Templates,
 }
 
 /// Migrates all documents of all texts.
@@ -85,7 +94,13 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
             (text, parsed)
         })
         .collect();
-    let versions = versions(read.iter().flat_map(|(_, parsed)| &parsed.documents));
+    let objects: Vec<&yaml::Node> = read
+        .iter()
+        .flat_map(|(_, parsed)| &parsed.documents)
+        .flat_map(|document| object::objects(&document.root))
+        .map(|object| object.node)
+        .collect();
+    let versions = versions(&objects);
     let version_of = |group: &str, kind: &str| {
         let wanted = wanted.version.filter(|_| KINDS.contains(&(group, kind)));
         wanted.map(|version| version.to_string()).or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
@@ -93,7 +108,7 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
     let surroundings = Surroundings { version_of: &version_of };
     let mut templates = Templates::default();
     if let Some(to) = wanted.version {
-        read.iter().flat_map(|(_, parsed)| &parsed.documents).for_each(|document| templates.add(&document.root, to, &surroundings));
+        objects.iter().for_each(|object| templates.add(object, to, &surroundings));
     }
     for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
         let mut file = Vec::new();
@@ -102,13 +117,10 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
         parsed.documents.iter().for_each(|document| lists.add(text.text(), &document.root));
         for document in &parsed.documents {
             let document = Document { source, masked, document, lists: &lists, templates: &templates };
-            match document.migrate(wanted, &surroundings, budget, &mut migrated.report) {
-                Outcome::Foreign => continue,
-                Outcome::Same => {}
-                Outcome::Stays => migrated.is_unfinished = true,
-                Outcome::Changed(said, changes) => file.push((said, changes)),
-            }
-            migrated.known += 1;
+            let document = document.migrate(wanted, &surroundings, budget, &mut migrated.report);
+            migrated.known += document.known;
+            migrated.is_unfinished |= document.is_unfinished;
+            file.push(document);
         }
         migrated.files.push(together(source, masked, file));
     }
@@ -128,12 +140,12 @@ fn unmasked(finding: &Diagnostic, source: &Source, masked: &Masked<'_>) -> Diagn
 }
 
 /// A file with all that changes in its documents.
-fn together(source: &Source, masked: &Masked<'_>, documents: Vec<(MigratedDocument, Vec<Change>)>) -> MigratedFile {
+fn together(source: &Source, masked: &Masked<'_>, documents: Vec<document::Migrated>) -> MigratedFile {
     let mut edits = Edits::of(source.text());
     let mut said = Vec::new();
-    for (document, changes) in documents {
-        said.push(document);
-        changes.into_iter().for_each(|change| edits.replace(change.range, masked.unmask(&change.with)));
+    for document in documents {
+        said.extend(document.said);
+        document.changes.into_iter().for_each(|change| edits.replace(change.range, masked.unmask(&change.with)));
     }
     let lines = edits.clone().changed_lines();
     let after = edits.apply().expect("internal error: each document was written by itself");
@@ -141,10 +153,10 @@ fn together(source: &Source, masked: &Masked<'_>, documents: Vec<(MigratedDocume
 }
 
 /// The version in which the input has each group and kind: of several the last counts.
-fn versions<'d>(documents: impl Iterator<Item = &'d yaml::Document>) -> BTreeMap<(String, String), String> {
+fn versions(objects: &[&yaml::Node]) -> BTreeMap<(String, String), String> {
     let mut versions = BTreeMap::new();
-    for document in documents {
-        let text = |field: &str| document.root.as_mapping().and_then(|mapping| mapping.get(field)).and_then(|entry| entry.value.as_str());
+    for object in objects {
+        let text = |field: &str| object.as_mapping().and_then(|mapping| mapping.get(field)).and_then(|entry| entry.value.as_str());
         if let (Some((group, version)), Some(kind)) = (text("apiVersion").and_then(|text| text.split_once('/')), text("kind")) {
             versions.insert((group.to_owned(), kind.to_owned()), version.to_owned());
         }

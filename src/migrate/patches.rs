@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::api::names::Version;
-use crate::conversion::core::{Conversion, Fault, Loss, Lost, PatchPath, Surroundings, convert_object, patch_path, patch_value};
+use crate::conversion::core::{Conversion, Fault, Loss, Lost, Origins, PatchPath, Surroundings, convert_object, patch_path, patch_value};
 use crate::diag::FieldPath;
 use crate::text::yaml;
 
@@ -114,8 +114,15 @@ struct Patch<'p> {
     to: Version,
 }
 
-/// What becomes of a patch.
-type Migrated = Result<Option<Value>, (&'static str, String, String)>;
+/// A patch in the other version.
+struct New {
+    patch: Value,
+    /// Where the parts of its value stood in the old value.
+    origins: Origins,
+}
+
+/// What becomes of a patch: another one, the same, or the field that is at fault with message and help.
+type Migrated = Result<Option<New>, (&'static str, String, String)>;
 
 /// Converts the patches of a class to a version; those of templates that are in that version already, or of other kinds, stay.
 pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, templates: &Templates) {
@@ -138,7 +145,10 @@ pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, 
                 }
                 match patch.refused().map_or_else(|| patch.converted(), Err) {
                     Ok(None) => {}
-                    Ok(Some(new)) => conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.clone()),
+                    Ok(Some(new)) => {
+                        conversion.origins.adopt(&new.origins, &FieldPath::root(), &path.field("value"));
+                        conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.patch.clone());
+                    }
                     Err((field, message, help)) => conversion.faults.push(Fault { place: path.field(field), message, help }),
                 }
                 earlier.add(kind, json_patch);
@@ -214,7 +224,7 @@ impl Patch<'_> {
     }
 
     /// The patch with another path and, if it is given, another value.
-    fn with(&self, path: &str, value: Option<(&str, Value)>) -> Value {
+    fn with(&self, path: &str, value: Option<(&str, Value)>) -> New {
         let mut patch = self.patch.as_object().cloned().unwrap_or_else(Map::new);
         patch.insert("path".to_owned(), path.into());
         if let Some((field, value)) = value {
@@ -222,7 +232,7 @@ impl Patch<'_> {
             patch.remove("valueFrom");
             patch.insert(field.to_owned(), value);
         }
-        Value::Object(patch)
+        New { patch: Value::Object(patch), origins: Origins::default() }
     }
 
     /// One argument of a map becomes an item of a list. Where it is there already only its place in the list would say which one is meant.
@@ -292,8 +302,8 @@ impl Patch<'_> {
         if let Some(value) = self.patch.get("value") {
             let help = format!("write what {} has in place of {}", self.to, names(parts));
             return match patch_value(self.group, self.kind, path, value, self.to) {
-                Some(new) if new == *value => Ok(None),
-                Some(new) => Ok(Some(self.with(path, Some(("value", new))))),
+                Some((new, _)) if new == *value => Ok(None),
+                Some((new, origins)) => Ok(Some(New { origins, ..self.with(path, Some(("value", new))) })),
                 None => Err(("value", format!("it cannot be said by one patch of this path in {}", self.to), help)),
             };
         }

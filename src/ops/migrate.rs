@@ -40,11 +40,11 @@ pub struct FileChange {
     documents: Vec<DocumentChange>,
 }
 
-/// A document that changes.
+/// A document that changes, or an item of a List.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentChange {
-    /// Its number in the file, from 1.
+    /// The number of the document in the file, from 1.
     document: usize,
     /// `Kind/name`, as it was.
     object: String,

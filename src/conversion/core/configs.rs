@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{ConversionFault, kubeadm_to_v1beta2, spec_to_v1beta1, spec_to_v1beta2, to_v1beta2};
 use super::empty::NeverEmpty;
-use super::relocate::{at, places};
+use super::relocate::{at, insert, places};
 use super::{Conversion, Fault, Loss, Lost, lost};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::diag::FieldPath;
@@ -22,6 +22,9 @@ pub(crate) const MOVES: [(&str, &str); 4] = [
     ("joinConfiguration.discovery.timeout", "joinConfiguration.timeouts.tlsBootstrapSeconds"),
     ("initConfiguration.bootstrapTokens[].ttl", "initConfiguration.bootstrapTokens[].ttlSeconds"),
 ];
+
+/// Where templates of configs and control planes have what they are templates of.
+const TEMPLATE: &str = "spec.template";
 
 impl Conversion {
     /// Converts the config at a place of the object, which is in the other version already.
@@ -73,18 +76,47 @@ impl Conversion {
         }
     }
 
-    /// A config that says nothing is absent in v1beta2; a template must hold something.
+    /// A config that says nothing is absent in v1beta2, and so is the spec of a template that holds nothing else.
     fn empty_config(&mut self, place: &FieldPath) {
-        let steps: Vec<String> = place.segments().iter().map(|step| FieldPath::root().with(step.clone()).to_string()).collect();
+        let holds_one = |path: &FieldPath| at(&self.value, path).and_then(Value::as_object).is_some_and(|fields| fields.len() == 1);
+        let template = FieldPath::of_fields(TEMPLATE);
+        let parent = place.parent().filter(|parent| parent.parent().as_ref() == Some(&template) && holds_one(parent));
+        let gone = parent.unwrap_or_else(|| place.clone());
+        let steps: Vec<String> = gone.segments().iter().map(|step| FieldPath::root().with(step.clone()).to_string()).collect();
         let Some((last, above)) = steps.split_last() else { return };
-        let parent = above.iter().try_fold(&mut self.value, |value, step| value.get_mut(step.as_str())).and_then(Value::as_object_mut);
-        let Some(parent) = parent else { return };
-        if parent.len() == 1 && last == "spec" && above.len() > 1 {
-            let message = "v1beta2 takes no template that says nothing".to_owned();
-            return self.fault(place, message, "write what holds without being said: `format: cloud-config`".to_owned());
-        }
-        parent.remove(last);
+        let holder = above.iter().try_fold(&mut self.value, |value, step| value.get_mut(step.as_str())).and_then(Value::as_object_mut);
+        holder.and_then(|fields| fields.remove(last));
         self.lose(place, Loss::Empty);
+    }
+
+    /// v1beta1 wants the config of a whole control plane, also one that says nothing. A value of a patch has no metadata; a part, such as
+    /// kustomize takes, lacks the version or the template of machines.
+    pub(super) fn require_config(&mut self, config: &str, to: Version) {
+        let path = FieldPath::of_fields(config);
+        let Some(parent) = path.parent().filter(|_| to == Version::V1Beta1 && config.ends_with(".kubeadmConfigSpec")) else { return };
+        let has = |path: &FieldPath| at(&self.value, path).is_some();
+        let is_whole = if config.starts_with(TEMPLATE) {
+            has(&FieldPath::of_fields(TEMPLATE))
+        } else {
+            ["version", "machineTemplate"].iter().all(|field| has(&parent.field(*field)))
+        };
+        if is_whole && has(&FieldPath::of_fields("metadata")) && !has(&path) {
+            insert(&mut self.value, &path, Value::Object(Map::new()));
+            self.lost.push(Lost { place: path, loss: Loss::Wanted });
+        }
+    }
+
+    /// v1beta2 takes no template of configs or control planes that is left with nothing.
+    pub(super) fn refuse_empty_template(&mut self, config: &str, to: Version) {
+        let says_nothing = at(&self.value, &FieldPath::of_fields(TEMPLATE)).and_then(Value::as_object).is_some_and(Map::is_empty);
+        if to == Version::V1Beta2 && config.starts_with(TEMPLATE) && says_nothing {
+            let message = "v1beta2 takes no template that says nothing".to_owned();
+            self.fault(
+                &FieldPath::of_fields(config),
+                message,
+                "write what holds without being said: `format: cloud-config`".to_owned(),
+            );
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::table::{Form, Move};
 use crate::diag::{FieldPath, Segment};
 
 /// The parts of the spec of a machine.
-const MACHINE: [&str; 7] = ["deletion", "failureDomain", "providerID", "readinessGates", "taints", "taints[].value", "version"];
+const MACHINE: [&str; 8] =
+    ["bootstrap.configRef", "deletion", "failureDomain", "providerID", "readinessGates", "taints", "taints[].value", "version"];
 const HEALTH_CHECK: [&str; 6] = [
     "checks",
     "checks.unhealthyMachineConditions",
@@ -25,12 +27,14 @@ const MACHINE_NAMING: [&str; 2] = ["machineNaming", "machineNaming.template"];
 const MACHINES: [&str; 4] = ["deletion", "metadata", "taints", "taints[].value"];
 const VARIABLES: [&str; 2] = ["variables", "variables.overrides"];
 const WORKERS: [&str; 3] = ["workers", "workers.machineDeployments", "workers.machinePools"];
-const CLUSTER: [&str; 6] = [
+const CLUSTER: [&str; 8] = [
     "availabilityGates",
     "clusterNetwork",
     "clusterNetwork.serviceDomain",
     "controlPlaneEndpoint",
     "controlPlaneEndpoint.host",
+    "controlPlaneRef",
+    "infrastructureRef",
     "topology.classRef.namespace",
 ];
 const CLASS: [&str; 15] = [
@@ -81,11 +85,17 @@ impl NeverEmpty {
             "KubeadmControlPlane" => fields.control_plane("spec"),
             "KubeadmControlPlaneTemplate" => {
                 fields.control_plane("spec.template.spec");
-                fields.add("spec.template", &["metadata", "spec.machineTemplate", "spec.machineTemplate.spec"]);
+                fields.add("spec.template", &["metadata", "spec", "spec.machineTemplate", "spec.machineTemplate.spec"]);
             }
             _ => {}
         }
         fields
+    }
+
+    /// Those that are references, which stand at the same place in v1beta1: an empty one there is none at all.
+    pub(super) fn references(&self, moves: &[Move]) -> Self {
+        let is_same = |row: &&Move| row.form == Form::Reference && row.old == row.new && self.0.contains(&row.new);
+        Self(moves.iter().filter(is_same).map(|row| row.new.clone()).collect())
     }
 
     fn add(&mut self, at: &str, fields: &[&str]) {

@@ -27,6 +27,8 @@ pub(crate) enum Loss {
     Order,
     /// Of two arguments with one name, which is meant: that the object to which one is added has it is not known.
     Repeated,
+    /// Nothing, but the other version wants this too, which says nothing.
+    Wanted,
     /// Nothing, but the other version says this too.
     Added,
     /// A field that Cluster API does not use, or takes from elsewhere since v1.11.

@@ -67,12 +67,14 @@ pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroun
     conversion.value["apiVersion"] = format!("{group}/{to}").into();
     conversion.drop_all(&["status".to_owned()], Loss::Status);
     conversion.drop_all(if to == Version::V1Beta2 { &differences.only_old } else { &differences.only_new }, Loss::of_field(to));
+    let empty = if to == Version::V1Beta2 { NeverEmpty::of(kind) } else { NeverEmpty::default() };
+    conversion.drop_empty(&empty.references(&differences.moves));
     conversion.relocate(&differences.moves, to, surroundings);
-    if to == Version::V1Beta2 {
-        conversion.drop_empty(&NeverEmpty::of(kind));
-    }
+    conversion.drop_empty(&empty);
     if let Some(place) = differences.configs {
         conversion.config(group, place, to);
+        conversion.refuse_empty_template(place, to);
+        conversion.require_config(place, to);
     }
     Some(conversion)
 }

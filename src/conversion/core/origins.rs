@@ -57,6 +57,19 @@ impl Origins {
         self.note(into.clone(), origin);
     }
 
+    /// Takes up what is known of the value at a place of another object, which stands at a place of this one.
+    pub(crate) fn adopt(&mut self, others: &Origins, from: &FieldPath, at: &FieldPath) {
+        let here = |path: &FieldPath| {
+            let below = path.segments().strip_prefix(from.segments())?;
+            Some(at.join(&below.iter().cloned().collect()))
+        };
+        for (new, old) in &others.by_new {
+            if let (Some(new), Some(old)) = (here(new), here(old)) {
+                self.note(new, old);
+            }
+        }
+    }
+
     /// Notes that what is at a place of the new object was at another one of the old object.
     pub(super) fn note(&mut self, new: FieldPath, old: FieldPath) {
         self.old.insert(old.clone());
@@ -80,5 +93,16 @@ mod tests {
         // What it left behind is not known any more; what only begins like it stays.
         assert!(!origins.is_known(&path("a.b")));
         assert_eq!(origins.of(&path("a.by")), path("x"));
+    }
+
+    #[test]
+    fn what_is_known_of_a_value_goes_with_it() {
+        let path = FieldPath::of_fields;
+        let (mut value, mut origins) = (Origins::default(), Origins::default());
+        value.note(path("spec.v.new.name"), path("spec.v.name"));
+        value.note(path("spec.w"), path("spec.v.x"));
+        origins.adopt(&value, &path("spec.v"), &path("patch.value"));
+        assert_eq!(origins.of(&path("patch.value.new.name")), path("patch.value.name"));
+        assert!(!origins.leads_from(&path("patch.value.x")), "it went out of the value");
     }
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use super::super::places::{EXTRA_ARGS, V1BETA1_ONLY};
 use super::configs::MOVES;
 use super::table::{Form, differences};
-use super::{Surroundings, convert_object};
+use super::{Origins, Surroundings, convert_object};
 use crate::api::names::Version;
+use crate::diag::FieldPath;
 
 /// What becomes of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +46,9 @@ pub(crate) fn patch_path(group: &str, kind: &str, path: &str, to: Version) -> Pa
     if differing.is_empty() { PatchPath::Same } else { PatchPath::Differs(differing) }
 }
 
-/// The value of a patch in the other version, at the same path; `None` when it is said elsewhere then, or something of it is lost.
-pub(crate) fn patch_value(group: &str, kind: &str, path: &str, value: &Value, to: Version) -> Option<Value> {
+/// The value of a patch in the other version, at the same path, and where its parts stood in the old one; `None` when it is said elsewhere
+/// then, or something of it is lost.
+pub(crate) fn patch_value(group: &str, kind: &str, path: &str, value: &Value, to: Version) -> Option<(Value, Origins)> {
     let from = Version::ALL.into_iter().find(|version| *version != to)?;
     let mut object = json!({"apiVersion": format!("{group}/{from}"), "kind": kind});
     let steps: Vec<&str> = path.split('/').skip(1).collect();
@@ -59,9 +61,12 @@ pub(crate) fn patch_value(group: &str, kind: &str, path: &str, value: &Value, to
     let conversion = convert_object(&object, to, &Surroundings { version_of: &unknown })?;
     let converted = conversion.value.pointer(path)?.clone();
     let mut rest = conversion.value.clone();
-    super::relocate::take(&mut rest, &steps.iter().fold(crate::diag::FieldPath::root(), |path, step| path.field(*step)));
+    let place = steps.iter().fold(FieldPath::root(), |path, step| path.field(*step));
+    super::relocate::take(&mut rest, &place);
     let is_alone = rest.get("spec").is_none();
-    (is_alone && conversion.faults.is_empty() && conversion.lost.is_empty()).then_some(converted)
+    let mut origins = Origins::default();
+    origins.adopt(&conversion.origins, &place, &FieldPath::root());
+    (is_alone && conversion.faults.is_empty() && conversion.lost.is_empty()).then_some((converted, origins))
 }
 
 /// `/spec/template/spec` of `spec.template.spec`.
@@ -102,7 +107,8 @@ mod tests {
     #[test]
     fn values_are_converted_where_they_stay() {
         let value = |path: &str, value: Value| {
-            patch_value(CONTROL_PLANE_GROUP, "KubeadmControlPlaneTemplate", &format!("{SPEC}{path}"), &value, Version::V1Beta2)
+            let path = format!("{SPEC}{path}");
+            patch_value(CONTROL_PLANE_GROUP, "KubeadmControlPlaneTemplate", &path, &value, Version::V1Beta2).map(|(value, _)| value)
         };
         let arguments = value("/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs", json!({"b": "1", "a": "2"}));
         assert_eq!(arguments, Some(json!([{"name": "a", "value": "2"}, {"name": "b", "value": "1"}])));

@@ -166,7 +166,7 @@ pub(super) fn take(value: &mut Value, path: &FieldPath) -> Option<Value> {
 }
 
 /// Puts a value at a path of fields, and makes the objects above it.
-fn insert(value: &mut Value, path: &FieldPath, new: Value) {
+pub(super) fn insert(value: &mut Value, path: &FieldPath, new: Value) {
     let mut value = value;
     for segment in path.segments() {
         value = match segment {

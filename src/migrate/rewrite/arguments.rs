@@ -17,9 +17,10 @@ impl Rewriter<'_> {
     /// Writes a map of arguments as the list that the new value is, in its order.
     pub(super) fn arguments_to_list(&self, mapping: &Mapping, items: &[Json], task: Task<'_>, changes: &mut Vec<Change>) {
         let named: Option<Vec<&Entry>> = items.iter().map(|item| mapping.get(item.get("name")?.as_str()?)).collect();
-        let Some(named) = named.filter(|named| !named.is_empty()) else { return self.replace(task, changes) };
+        let Some(named) = named else { return self.replace(task, changes) };
+        let Some(first) = named.first() else { return self.replace(task, changes) };
         if is_flow(self.text, task.node) {
-            let is_quoted = self.text[named[0].key_span.start()..].starts_with('"');
+            let is_quoted = self.text[first.key_span.start()..].starts_with('"');
             let (name, value) = (scalar::key("name", is_quoted), scalar::key("value", is_quoted));
             let items = named.iter().map(|entry| format!("{{{name}: {}, {value}: {}}}", self.key(entry), self.value(entry)));
             let with = format!("[{}]", items.collect::<Vec<_>>().join(", "));

@@ -21,7 +21,8 @@ impl Rewriter<'_> {
         let own = column(self.text, first.key_span.start());
         let added = self.added(mapping, task);
         let stretches = self.stretches(&entries);
-        let behind_item = stretches[0].start == first.key_span.start() && own > 0;
+        let Some(start) = stretches.first().map(|stretch| stretch.start) else { return };
+        let behind_item = start == first.key_span.start() && own > 0;
         let mut own_changes = Vec::new();
         for (number, ((place, entry), stretch)) in numbered.iter().zip(&stretches).enumerate() {
             let mut here: Vec<&Added<'_>> = added.iter().filter(|one| one.anchor == Some(*place)).collect();
@@ -30,11 +31,11 @@ impl Rewriter<'_> {
             }
             self.entry(entry, stretch, &here, task, own, &mut own_changes);
         }
-        let first_goes = own_changes.iter().any(|change| change.range.start == stretches[0].start && !change.range.is_empty());
+        let first_goes = own_changes.iter().any(|change| change.range.start == start && !change.range.is_empty());
         let end = stretches.iter().map(|stretch| stretch.end).max().unwrap_or_default();
-        if behind_item && first_goes && stretches.iter().all(|stretch| stretch.start >= stretches[0].start) {
-            let with = edited(self.text, stretches[0].start..end, own_changes).trim_start().to_owned();
-            changes.push(Change { range: stretches[0].start..end, with });
+        if behind_item && first_goes && stretches.iter().all(|stretch| stretch.start >= start) {
+            let with = edited(self.text, start..end, own_changes).trim_start().to_owned();
+            changes.push(Change { range: start..end, with });
         } else {
             changes.extend(own_changes);
         }
@@ -67,7 +68,7 @@ impl Rewriter<'_> {
             }
             Some(value) => {
                 let path = task.path.field(entry.key.as_str());
-                self.node(Task { node: &entry.value, path: &path, value, owner: own }, changes);
+                self.node(Task { node: &entry.value, path: &path, value, owner: own, key_end: entry.key_span.end() }, changes);
                 if !text.is_empty() {
                     let is_open = !self.text[..stretch.end].ends_with('\n');
                     let with = if is_open { format!("\n{}", text.trim_end_matches('\n')) } else { text };
@@ -93,7 +94,8 @@ impl Rewriter<'_> {
     fn field(&self, name: &str, path: &FieldPath, value: &Json, at: usize, replaced: Option<&FieldPath>) -> String {
         let old = self.origins.of(path);
         if let Some((parent, entry)) = self.entry_at(&old) {
-            return self.moved(parent, entry, name, Task { node: &entry.value, path, value, owner: at }, replaced == Some(&old));
+            let task = Task { node: &entry.value, path, value, owner: at, key_end: entry.key_span.end() };
+            return self.moved(parent, entry, name, task, replaced == Some(&old));
         }
         let pad = " ".repeat(at);
         match value {

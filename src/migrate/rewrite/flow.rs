@@ -27,7 +27,7 @@ impl Rewriter<'_> {
             let kept = task.value.get(&entry.key).filter(|_| self.stays(task.path, &old_path, &entry.key));
             if let Some(value) = kept {
                 let path = task.path.field(entry.key.as_str());
-                self.node(Task { node: &entry.value, path: &path, value, owner: task.owner }, changes);
+                self.node(Task { node: &entry.value, path: &path, value, owner: task.owner, key_end: entry.key_span.end() }, changes);
                 let gap = self.gap(&entries, number);
                 let with: String = texts.iter().map(|text| format!("{gap}{text}")).collect();
                 if !with.is_empty() {
@@ -68,7 +68,7 @@ impl Rewriter<'_> {
             && !self.text[self.value_start(entry)..lines::end_of(self.text, &entry.value).max(entry.key_span.end())].contains(['\n', '#'])
         {
             let mut changes = Vec::new();
-            self.node(Task { node: &entry.value, path, value, owner: 0 }, &mut changes);
+            self.node(Task { node: &entry.value, path, value, owner: 0, key_end: entry.key_span.end() }, &mut changes);
             let range = self.value_start(entry)..lines::end_of(self.text, &entry.value).max(self.value_start(entry));
             return format!("{key}: {}", super::block::edited(self.text, range, changes).trim());
         }

@@ -39,17 +39,16 @@ pub(super) struct Header<'t> {
 }
 
 impl<'t> Header<'t> {
-    /// The header of a text whose words begin at a place; `None` of one that has none.
-    pub(super) fn of(text: &'t str, words: usize) -> Option<Self> {
+    /// The header of a text whose words begin at a place, and whose key ends at another one; `None` of one that has none.
+    pub(super) fn of(text: &'t str, key_end: usize, words: usize) -> Option<Self> {
         let above = text[..words].trim_end();
-        let line = &above[line_start(above, above.len())..];
+        let line = above.get(line_start(above, above.len()).max(key_end)..)?;
         let comment = line.match_indices('#').map(|(at, _)| at).find(|at| line[..*at].ends_with([' ', '\t']));
         let said = line[..comment.unwrap_or(line.len())].trim_end();
-        let sign = &said[said.rfind([' ', '\t']).map_or(0, |blank| blank + 1)..];
-        let owner = said[..said.len() - sign.len()].trim_end();
-        let last = owner.rsplit([' ', '\t']).next().unwrap_or_default();
+        let sign = &said[said.rfind([' ', '\t', ':']).map_or(0, |blank| blank + 1)..];
         let is_sign = sign.strip_prefix(['|', '>']).is_some_and(|how| how.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)));
-        let is_header = is_sign && (last.ends_with(':') || last == "-" || last.starts_with(['!', '&']));
+        let mut owners = said[..said.len() - sign.len()].split_whitespace();
+        let is_header = is_sign && owners.all(|word| word == ":" || word == "-" || word.starts_with(['!', '&']));
         let start = above.len() - line.len() + said.len() - sign.len();
         let header = Header { start, sign, comment: &line[said.len()..], end: line_end(text, above.len()) };
         (is_header && header.end <= words).then_some(header)
@@ -130,16 +129,24 @@ mod tests {
 
     #[test]
     fn the_header_of_a_text_in_lines_is_found() {
-        for (above, sign, comment) in
-            [("a: |\n", "|", ""), ("a: >-\r\n\r\n", ">-", ""), ("- |2+  # why | not\n", "|2+", "  # why | not"), ("a: !!str |\n", "|", "")]
-        {
-            let text = format!("{above}  words");
-            let header = Header::of(&text, text.len() - "words".len()).unwrap();
+        let cases = [
+            ("a", ": |\n", "|", ""),
+            ("a", ": >-\r\n\r\n", ">-", ""),
+            ("", "- |2+  # why | not\n", "|2+", "  # why | not"),
+            ("a", ": !!str |\n", "|", ""),
+            ("a", ":\n  |\n", "|", ""),
+            ("\"a #b\"", ": |-  # c # d\n", "|-", "  # c # d"),
+            ("\"a: | #b\"", ": >\n", ">", ""),
+        ];
+        for (key, above, sign, comment) in cases {
+            let text = format!("{key}{above}  words");
+            let header = Header::of(&text, key.len(), text.len() - "words".len()).unwrap();
             assert_eq!((header.sign, header.comment), (sign, comment), "{text}");
             assert!(text[header.start..].starts_with(sign) && text[..header.end].ends_with('\n'), "{text}");
         }
         for other in ["a: # |\n  words", "a:\n  words", "a: |\nb: words", "a | words", "- a |\n  words", "words"] {
-            assert_eq!(Header::of(other, other.len() - "words".len()), None, "{other}");
+            let key_end = other.find(':').unwrap_or_default();
+            assert_eq!(Header::of(other, key_end, other.len() - "words".len()), None, "{other}");
         }
     }
 }

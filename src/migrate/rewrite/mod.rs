@@ -36,6 +36,8 @@ struct Task<'a> {
     value: &'a Json,
     /// The column of the key that it belongs to.
     owner: usize,
+    /// Where that key ends in the text; 0 when there is none.
+    key_end: usize,
 }
 
 /// The changes of a text after which the document `root` says `value`, whose parts came from where `origins` say.
@@ -44,7 +46,7 @@ pub(super) fn changes(text: &str, root: &Node, value: &Json, origins: &Origins, 
     let path = FieldPath::root();
     let start = text[root.span.start()..].trim_start();
     let is_json = start.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'));
-    Rewriter { text, root, origins, lists, is_json }.node(Task { node: root, path: &path, value, owner: 0 }, &mut changes);
+    Rewriter { text, root, origins, lists, is_json }.node(Task { node: root, path: &path, value, owner: 0, key_end: 0 }, &mut changes);
     if Edits::of(text).line_end_of_text() == "\r\n" {
         changes.iter_mut().for_each(|change| change.with = with_returns(&change.with));
     }
@@ -103,7 +105,7 @@ impl<'t> Rewriter<'t> {
             (Value::Sequence(items), Json::Array(values)) if items.len() == values.len() => {
                 for (index, (node, value)) in items.iter().zip(values).enumerate() {
                     let path = task.path.index(index);
-                    self.node(Task { node, path: &path, value, owner: task.owner }, changes);
+                    self.node(Task { node, path: &path, value, owner: task.owner, key_end: 0 }, changes);
                 }
             }
             _ if task.node.to_json() == *task.value => {}
@@ -117,7 +119,7 @@ impl<'t> Rewriter<'t> {
             return;
         }
         let range = task.node.span.start()..lines::end_of(self.text, task.node);
-        changes.push(match lines::Header::of(self.text, range.start) {
+        changes.push(match lines::Header::of(self.text, task.key_end, range.start) {
             Some(header) => self.in_lines(&header, range, task.value),
             None if self.is_json => Change { range, with: task.value.to_string() },
             None => Change { with: scalar::like(&self.text[range.clone()], task.value), range },

@@ -12,6 +12,7 @@ mod gate;
 mod ignition;
 mod install;
 mod manager;
+mod migrate;
 mod page;
 mod rbac;
 mod real_providers;
@@ -48,6 +49,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
     scenario("manager::kubeadm_configs_as_the_kubeadm_provider", manager::kubeadm_configs_as_the_kubeadm_provider),
     scenario("manager::kubeadm_providers_take_turns", manager::kubeadm_providers_take_turns),
+    scenario("migrate::files_of_the_corpus_are_taken", migrate::files_of_the_corpus_are_taken),
     scenario("gate::examples_are_refused", gate::examples_are_refused),
     scenario("render::configs_of_the_corpus_are_equal", render::configs_of_the_corpus_are_equal),
     scenario("render::random_configs_are_equal", render::random_configs_are_equal),

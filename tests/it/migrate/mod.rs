@@ -1,6 +1,12 @@
 //! `migrate`: what a document becomes, what of its text stays, and what is said.
 
+#[path = "../../migrate/corpus.rs"]
+mod corpus;
+mod lists;
+mod never_empty;
+mod patch_values;
 mod promises;
+mod separators;
 mod shared_data;
 mod verb;
 

@@ -278,8 +278,8 @@ fn order_and_repetition_of_arguments_are_told() {
 }
 
 #[test]
-fn lists_and_older_versions_are_told() {
-    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: cluster.x-k8s.io/v1beta1\n  kind: Machine\n";
+fn lists_of_one_kind_and_older_versions_are_told() {
+    let list = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineList\nitems: []\n";
     let older = "apiVersion: cluster.x-k8s.io/v1alpha4\nkind: Machine\n";
     for text in [list, older] {
         let (migrated, findings) = migrated(text, NEW);
@@ -576,4 +576,62 @@ fn a_template_that_says_nothing_is_told() {
     let (migrated, findings) = migrated(text, NEW);
     assert_eq!((migrated.as_str(), told(&findings)), (text, vec![("migrate-not-converted", 6)]));
     assert!(findings[0].help.as_ref().unwrap().to_string().contains("`format: cloud-config`"));
+}
+
+/// As the API server has it: a template of control planes may lack its spec beside metadata, and may not be empty.
+#[test]
+fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
+    let of = |template: &str| {
+        format!(
+            "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nmetadata: {{name: t}}\nspec:\n  template:\n{template}"
+        )
+    };
+    let text = of("    metadata:\n      labels: {a: b}\n    spec:\n      kubeadmConfigSpec: {}\n");
+    let expected = of("    metadata:\n      labels: {a: b}\n").replace("v1beta1", "v1beta2");
+    let (after, findings) = migrated(&text, NEW);
+    assert_eq!((&after, told(&findings)), (&expected, vec![("migrate-empty-dropped", 9)]));
+    let (back, findings) = migrated(&expected, OLD);
+    assert_eq!(
+        (back, told(&findings)),
+        (
+            of("    metadata:\n      labels: {a: b}\n    spec: {kubeadmConfigSpec: {}}\n"),
+            vec![("migrate-empty-added", 5)]
+        )
+    );
+    for template in ["    spec:\n      kubeadmConfigSpec: {}\n", "    metadata: {}\n"] {
+        let (after, findings) = migrated(&of(template), NEW);
+        let told: Vec<&str> = told(&findings).into_iter().map(|(rule, _)| rule).collect();
+        assert_eq!((after, told), (of(template), vec!["migrate-not-converted"]));
+    }
+}
+
+/// v1beta1 wants the config of a whole control plane; a part of one, such as a patch of kustomize, gets nothing that it has not.
+#[test]
+fn a_whole_control_plane_has_a_config_in_v1beta1() {
+    let of = |version: &str, spec: &str| {
+        format!(
+            "apiVersion: controlplane.cluster.x-k8s.io/{version}\nkind: KubeadmControlPlane\nmetadata: {{name: c}}\nspec:\n  version: v1.34.0\n{spec}"
+        )
+    };
+    let machines = "  machineTemplate: {metadata: {labels: {a: b}}}\n";
+    let (text, findings) = migrated(&of("v1beta2", machines), OLD);
+    assert_eq!(
+        (text, told(&findings)),
+        (of("v1beta1", &format!("{machines}  kubeadmConfigSpec: {{}}\n")), vec![("migrate-empty-added", 4)])
+    );
+    assert_eq!(migrated(&of("v1beta2", ""), OLD), (of("v1beta1", ""), vec![]));
+}
+
+/// In v1beta1 the API server takes `{}` for a reference; where v1beta2 needs none it is none.
+#[test]
+fn an_empty_reference_is_left_out_where_none_is_needed() {
+    let of = |version: &str, kind: &str, spec: &str| format!("apiVersion: cluster.x-k8s.io/{version}\nkind: {kind}\nspec:\n{spec}");
+    for (kind, reference, line) in [("Machine", "  bootstrap:\n    configRef: {}\n", 6), ("Cluster", "  controlPlaneRef: {}\n", 5)] {
+        let (text, findings) = migrated(&of("v1beta1", kind, &format!("  clusterName: c\n{reference}")), NEW);
+        assert!(!text.contains("Ref") && text.contains("v1beta2"), "{text}");
+        assert_eq!(told(&findings), [("migrate-empty-dropped", line)]);
+    }
+    let text = of("v1beta1", "Machine", "  infrastructureRef: {}\n");
+    let (after, findings) = migrated(&text, NEW);
+    assert_eq!((after, told(&findings)), (text, vec![("migrate-not-converted", 4)]));
 }

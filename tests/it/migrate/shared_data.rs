@@ -2,59 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde_json::Value;
 use windlass::api::time::GoDuration;
 use windlass::diag::Severity;
 use windlass::ops::migrate::Wanted;
-use windlass::ops::render;
-use windlass::render::{Origins, Pool, Request, Variables};
 use windlass::schema::Schema;
 use windlass::text::budget::Budget;
-use windlass::text::source::Source;
 
+use super::corpus::{has_patched_argument, referred, rendered, substituted, text_of};
 use super::{NEW, OLD, migrated_beside};
 use crate::support::{documents, files_below, shared};
-
-/// Kinds of which files are read.
-const KINDS: [&str; 9] = [
-    "KubeadmC",
-    "WindlassConfig",
-    "Cluster\n",
-    "ClusterClass",
-    "Machine\n",
-    "MachineDeployment",
-    "MachineSet",
-    "MachinePool",
-    "MachineHealthCheck",
-];
 
 /// All texts below a folder that hold something that is migrated, by their paths.
 fn texts(folder: &str) -> Option<Vec<(String, String)>> {
     let root = shared(folder)?;
-    let text_of = |path: &PathBuf| {
-        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-        let text = is_yaml.then(|| fs::read_to_string(path).ok()).flatten()?;
-        let is_asked = KINDS.iter().any(|kind| text.contains(&format!("kind: {kind}"))) && !text.contains("kind: CustomResourceDefinition");
-        is_asked.then(|| (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text))
-    };
-    Some(files_below(&root).par_iter().filter_map(text_of).collect())
-}
-
-/// An object for each kind that is referred to with its version, so that the way back knows it.
-fn referred(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches([' ', '-'])).collect();
-    let mut versions: BTreeMap<&str, &str> = BTreeMap::new();
-    for (number, line) in lines.iter().enumerate() {
-        let Some(kind) = line.strip_prefix("kind: ") else { continue };
-        let near = &lines[number.saturating_sub(3)..lines.len().min(number + 4)];
-        if let Some(version) = near.iter().find_map(|line| line.strip_prefix("apiVersion: ")) {
-            versions.insert(kind, version);
-        }
-    }
-    versions.iter().map(|(kind, version)| format!("---\napiVersion: {version}\nkind: {kind}\n")).collect()
+    Some(files_below(&root).par_iter().filter_map(|path| text_of(&root, path)).collect())
 }
 
 /// Whether a text has a duration that Go writes otherwise: what comes back is spelt as Go does.
@@ -102,37 +66,6 @@ fn there_and_back_is_the_same_text() {
     assert!(moved < 40, "{moved} of {} come back in another order", ways.len());
 }
 
-/// A template of clusterctl with its variables' defaults.
-fn substituted(name: &str, text: &str) -> Option<Source> {
-    let request = Request::new();
-    let given = |_: &str| None;
-    let (texts, _, report) =
-        Origins::substitute(vec![Source::new(name, text)], Variables { given: &given, request: &request }, &request.budget);
-    texts.into_iter().next().filter(|_| !report.has_errors())
-}
-
-/// The data of all machines of a text, by config and role; none when one cannot be rendered.
-fn rendered(name: &str, text: &str) -> Option<BTreeMap<String, Vec<u8>>> {
-    let request = Request::new();
-    let source = substituted(name, text)?;
-    let (pool, report) = Pool::read(std::slice::from_ref(&source), &request.budget);
-    if report.has_errors() {
-        return None;
-    }
-    let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
-    let rendering = render::run(&pool, &topologies, &request, &render::Selection::All);
-    let data = rendering.machines.into_iter().map(|machine| {
-        let key = format!("{}:{}", machine.target.config.name(), machine.role);
-        Some((key, machine.rendered?.data.into_inner()))
-    });
-    data.collect::<Option<BTreeMap<_, _>>>().filter(|machines| !machines.is_empty() && !rendering.report.has_errors())
-}
-
-/// Arguments that a patch adds to a list come behind the others, where a map had them in the order of their names.
-fn has_patched_argument(text: &str) -> bool {
-    text.contains("xtraArgs/")
-}
-
 /// What of the corpus cannot be carried: a duration that is a variable, a template that says nothing.
 const CANNOT_BE_CARRIED: [&str; 2] = ["`${NODE_DRAIN_TIMEOUT}` is no duration", "v1beta2 takes no template that says nothing"];
 
@@ -156,9 +89,9 @@ fn what_is_migrated_renders_the_same_bytes() {
     assert!(rendered.len() > 60 && changed > 20, "{changed} of {} change", rendered.len());
 }
 
-/// The schemas of Cluster API v1.14, by kind and version.
-fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
-    let mut schemas = BTreeMap::new();
+/// The schemas in the CRDs of Cluster API v1.14, with apiVersion and kind.
+pub(super) fn crds() -> Option<Vec<(String, String, Value)>> {
+    let mut schemas = Vec::new();
     for file in ["core", "bootstrap", "control-plane"] {
         let path = shared(&format!("corpus/rendered/kubernetes-sigs+cluster-api@v1.14.0/{file}-components.yaml"))?;
         let text = String::from_utf8(fs::read(path).unwrap()).unwrap();
@@ -167,11 +100,17 @@ fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
             for version in crd["spec"]["versions"].as_array().unwrap() {
                 let api_version = format!("{}/{}", crd["spec"]["group"].as_str().unwrap(), version["name"].as_str().unwrap());
                 let kind = crd["spec"]["names"]["kind"].as_str().unwrap().to_owned();
-                schemas.insert((api_version, kind), Schema::from_json(&version["schema"]["openAPIV3Schema"]).unwrap());
+                schemas.push((api_version, kind, version["schema"]["openAPIV3Schema"].clone()));
             }
         }
     }
     Some(schemas)
+}
+
+/// The same, to judge by.
+fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
+    let schema = |(api_version, kind, schema): (String, String, Value)| ((api_version, kind), Schema::from_json(&schema).unwrap());
+    Some(crds()?.into_iter().map(schema).collect())
 }
 
 /// Patches of kustomize, which are no whole objects; others have no spec.

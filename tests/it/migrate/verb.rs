@@ -87,7 +87,7 @@ fn what_is_lost_is_dropped_only_where_that_is_allowed() {
 fn a_document_that_is_skipped_is_unfinished() {
     let machine = MACHINE.replace("v1beta1", "v1beta2").replace("  nodeDrainTimeout: 1m", "  clusterName: c");
     let older = "apiVersion: cluster.x-k8s.io/v1alpha4\nkind: Machine\n";
-    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: cluster.x-k8s.io/v1beta1\n  kind: Machine\n";
+    let list = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineList\nitems: []\n";
     let foreign = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n";
     for (text, expected) in [(older, 1), (list, 1), (foreign, 0)] {
         let folder = folder(&[("m.yaml", &machine), ("o.yaml", text)]);

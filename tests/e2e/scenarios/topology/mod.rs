@@ -4,7 +4,7 @@ mod comparison;
 mod inputs;
 mod parity;
 mod random;
-mod stand_ins;
+pub(crate) mod stand_ins;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 
 use crate::harness::control_plane::ControlPlane;
 
+/// The versions of kinds, by group and kind.
+pub(crate) type Kinds = BTreeMap<(String, String), BTreeSet<String>>;
+
 /// Creates the CRDs of all templates among some objects, and of what is made of them, with the role that lets the core manager use them.
 pub(super) fn install<'o>(plane: &ControlPlane, objects: impl Iterator<Item = &'o Value>) {
-    let mut kinds: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut kinds = Kinds::new();
     for object in objects.filter(|object| is_template(object)) {
         let (group, version) = super::text(&object["apiVersion"]).split_once('/').expect("templates have a group");
         let kind = super::text(&object["kind"]);
@@ -23,7 +26,12 @@ pub(super) fn install<'o>(plane: &ControlPlane, objects: impl Iterator<Item = &'
         "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}],
     });
     plane.api.apply(&role).unwrap();
-    for ((group, kind), versions) in &kinds {
+    install_kinds(plane, &kinds);
+}
+
+/// Creates CRDs.
+pub(crate) fn install_kinds(plane: &ControlPlane, kinds: &Kinds) {
+    for ((group, kind), versions) in kinds {
         plane.api.apply(&crd(group, kind, versions)).unwrap_or_else(|refusal| panic!("{kind}: {refusal}"));
     }
 }
