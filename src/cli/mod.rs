@@ -22,6 +22,7 @@ mod help;
 mod init;
 mod inspect;
 mod lint;
+mod man;
 mod migrate;
 mod overview;
 mod provider_file;

@@ -34,6 +34,7 @@ mod go_template;
 mod init;
 mod inspect;
 mod kustomizations;
+mod man;
 mod migrate;
 mod network;
 mod no_cluster;
