@@ -4,8 +4,8 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
-    generate_yaml, init, inspect, lint, man, migrate, overview, release, release_check, release_diff, render, repository, rules, schema,
-    size, topology, validate, vars, version, why,
+    generate_yaml, init, inspect, lint, man, migrate, overview, release, release_check, release_diff, release_image, render, repository,
+    rules, schema, size, topology, validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -116,6 +116,7 @@ pub static VERBS: &[Verb] = &[
     release::BUMP,
     release_check::VERB,
     release_diff::VERB,
+    release_image::VERB,
     lint::VERB,
     generate::CRDS,
     generate::RBAC,

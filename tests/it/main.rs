@@ -31,6 +31,7 @@ mod gate;
 mod gate_corpus;
 mod gate_corpus_components;
 mod go_template;
+mod image;
 mod init;
 mod inspect;
 mod kustomizations;
