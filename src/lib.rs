@@ -24,6 +24,8 @@ pub mod clusterctl;
 pub mod emit;
 pub(crate) mod inspect;
 pub(crate) mod lint;
+#[cfg(feature = "cli")]
+pub(crate) mod oci;
 pub mod render;
 pub mod report;
 pub mod topology;

@@ -30,7 +30,8 @@ pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize)
 
 const GLOBAL: &str =
     "--config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
-const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
+/// What the exit codes of our verbs mean.
+pub(super) const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
 /// Between the parts of a line that say different things.
 const GAP: &str = "    ";
 

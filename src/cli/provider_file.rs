@@ -57,6 +57,11 @@ pub(super) struct Loaded {
 }
 
 impl ProviderFlag {
+    /// Whether a file is named, or there is one without the flag.
+    pub(super) fn is_there(&self) -> bool {
+        self.provider.is_some() || is_file(Path::new(DEFAULT))
+    }
+
     /// Reads the file and what it names.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use super::flags::{Format, LevelFlags, Output, Target};
 use super::provider_file::{Loaded, ProviderFlag};
 use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, image_layout};
 use crate::diag::{Diagnostic, Report};
 use crate::emit::release::{ImageOverride, Release};
 use crate::ops::release_build::{self, FIXED_EPOCH};
@@ -60,6 +60,12 @@ struct Build {
     /// With several providers in the file: LABEL=IMAGE, such as bootstrap-k3s=ghcr.io/x/y:v1. May be given several times.
     #[arg(long, value_name = "IMAGE")]
     image: Vec<String>,
+    /// The layout of the manager's image, as `release image` writes it: its digest takes the place of the tag
+    ///
+    /// Of the images in the layout it is the one with the tag VERSION, or the only one without a tag. With several providers in the file:
+    /// LABEL=DIR. May be given several times.
+    #[arg(long, value_name = "DIR")]
+    image_layout: Vec<String>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -95,29 +101,36 @@ impl Run for Build {
         judge.roles().hold_for(&mut loaded.inputs);
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
-        let images: Vec<ImageOverride> =
+        let mut images: Vec<ImageOverride> =
             self.image.iter().filter_map(|text| kept(release_build::image_override(text), &mut report)).collect();
-        let epoch = epoch(context)?;
+        if let Some(version) = &version {
+            images.extend(image_layout::digests(&self.image_layout, &loaded.providers, version, &mut report)?);
+        }
+        let epoch = source_date(context)?.unwrap_or(FIXED_EPOCH);
         let release = match &version {
             Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
             None => Release { report, is_incomplete: true, ..Release::default() },
         };
+        image_layout::are_used(&images, &release)?;
         Building { arguments: &self, judge, loaded, release }.finish(context)
     }
 }
 
 /// The value, or its finding in the report.
-fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -> Option<T> {
+pub(super) fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -> Option<T> {
     result.map_err(|finding| report.push(*finding)).ok()
 }
 
-/// `SOURCE_DATE_EPOCH`, or the fixed date.
-fn epoch(context: &Context<'_>) -> Result<i64, Failure> {
-    let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else { return Ok(FIXED_EPOCH) };
+/// The date of the sources, `SOURCE_DATE_EPOCH` in seconds since 1970, where the environment has one.
+///
+/// # Errors
+/// It is no date.
+pub(super) fn source_date(context: &Context<'_>) -> Result<Option<i64>, Failure> {
+    let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let fault = || Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`"), "set it to seconds since 1970, or unset it");
     let epoch = text.parse().map_err(|_| fault())?;
     jiff::Timestamp::from_second(epoch).map_err(|_| fault())?;
-    Ok(epoch)
+    Ok(Some(epoch))
 }
 
 /// A release that was built in memory, on its way to the folder.

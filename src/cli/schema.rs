@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use super::{
-    diff, inspect, lint, migrate, release, release_check, release_diff, render, repository, rules, size, topology, validate, vars, why,
+    diff, inspect, lint, migrate, release, release_check, release_diff, release_image, render, repository, rules, size, topology, validate,
+    vars, why,
 };
 use crate::provider;
 use crate::report::json;
@@ -49,6 +50,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "release-check", make: json::schema_of::<json::Envelope<release_check::CheckReport>> },
     // `release diff -o json`.
     Schema { kind: "release-diff", make: json::schema_of::<json::Envelope<release_diff::DiffReport>> },
+    // `release image -o json`.
+    Schema { kind: "release-image", make: json::schema_of::<json::Envelope<release_image::ImageReport>> },
     // `render -o json`.
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
     // `repository doctor -o json`.

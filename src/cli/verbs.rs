@@ -4,8 +4,8 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
-    generate_yaml, init, inspect, lint, migrate, release, release_check, release_diff, render, repository, rules, schema, size, topology,
-    validate, vars, version, why,
+    generate_yaml, init, inspect, lint, man, migrate, overview, release, release_check, release_diff, release_image, render, repository,
+    rules, schema, size, topology, validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -46,6 +46,16 @@ pub enum Manner {
     Ours,
     /// `Error: …`, exit 1.
     Clusterctl,
+}
+
+impl Manner {
+    /// What its exit codes mean.
+    pub(super) fn exit(self) -> &'static str {
+        match self {
+            Manner::Ours => overview::EXIT,
+            Manner::Clusterctl => "0 done, 1 anything else, as of clusterctl.",
+        }
+    }
 }
 
 /// One verb.
@@ -106,6 +116,7 @@ pub static VERBS: &[Verb] = &[
     release::BUMP,
     release_check::VERB,
     release_diff::VERB,
+    release_image::VERB,
     lint::VERB,
     generate::CRDS,
     generate::RBAC,
@@ -131,6 +142,7 @@ pub static VERBS: &[Verb] = &[
     rules::VERB,
     explain::VERB,
     schema::VERB,
+    man::VERB,
     generate_yaml::VERB,
     generate_provider::VERB,
     generate_cluster::VERB,
@@ -195,15 +207,20 @@ pub(super) fn with_global_flags(command: Command) -> Command {
 }
 
 /// The verbs below a first word, as what it stands for.
-fn seconds(group: &str) -> String {
+pub(super) fn seconds(group: &str) -> String {
     let below = VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == group);
     below.map(|verb| verb.words[1]).collect::<Vec<_>>().join(", ")
 }
 
+/// The program without its verbs.
+pub(super) fn root(program: &'static str) -> Command {
+    let root = Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE);
+    with_global_flags(root).about(env!("CARGO_PKG_DESCRIPTION"))
+}
+
 /// All verbs as one tree, for completions.
 pub(super) fn tree(program: &'static str) -> Command {
-    let mut root = with_global_flags(Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE));
-    root = root.about(env!("CARGO_PKG_DESCRIPTION"));
+    let mut root = root(program);
     for verb in VERBS {
         match verb.words {
             [group, second] => {

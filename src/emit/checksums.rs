@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
+use crate::text::hex::hex;
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.
@@ -46,11 +47,6 @@ fn sums_of(text: &str) -> BTreeMap<&str, &str> {
 /// One line for each file: hash, two blanks, name. `sha256sum --check SHA256SUMS` takes it.
 pub(crate) fn checksums(files: &Tree) -> String {
     files.iter().map(|(path, bytes)| format!("{}  {path}\n", hex(&Sha256::digest(bytes)))).collect()
-}
-
-/// Bytes in lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
 }
 
 #[cfg(test)]

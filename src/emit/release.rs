@@ -49,13 +49,22 @@ pub(crate) struct Plan<'a> {
     pub(crate) epoch: i64,
 }
 
-/// An image that replaces the one in `provider.yaml`.
+/// An image that replaces the one in `provider.yaml`, or the digest that it gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageOverride {
     /// The provider label that it is for; `None` for every manager.
     pub label: Option<String>,
-    /// The image with tag or digest.
-    pub image: String,
+    /// What replaces it.
+    pub by: Replacement,
+}
+
+/// What takes the place of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replacement {
+    /// Another image, with tag or digest.
+    Image(String),
+    /// The same image by its digest, `sha256:…`, in place of the tag.
+    Digest(String),
 }
 
 /// A release in memory.
@@ -137,8 +146,10 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> 
 /// Which image the manager of a provider gets.
 pub(crate) fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     let label = declared.provider.label();
-    let given = plan.images.iter().find(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label));
-    ManagerImage { given: given.map(|image| image.image.clone()), tag: format!("v{}", plan.version) }
+    let given = || plan.images.iter().filter(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label)).map(|image| &image.by);
+    let image = given().find_map(|by| if let Replacement::Image(image) = by { Some(image.clone()) } else { None });
+    let digest = given().find_map(|by| if let Replacement::Digest(digest) = by { Some(digest.clone()) } else { None });
+    ManagerImage { given: image, digest, tag: format!("v{}", plan.version) }
 }
 
 /// The text of the components; `None` when they cannot be written.

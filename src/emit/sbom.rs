@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::checksums::{CHECKSUMS_FILE, hex};
+use super::checksums::CHECKSUMS_FILE;
 use crate::contract::Image;
 use crate::provider::About;
+use crate::text::hex::hex;
 use crate::text::tree::Tree;
 
 /// The name of the file in a release.

@@ -16,6 +16,8 @@ pub mod release_bump;
 pub mod release_check;
 pub mod release_compare;
 pub mod release_diff;
+#[cfg(feature = "cli")]
+pub(crate) mod release_image;
 pub mod render;
 pub mod repository;
 pub mod rules;

@@ -4,7 +4,7 @@ use semver::Version;
 
 use crate::contract::{Image, VersionFault, parse_semantic};
 use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
-use crate::emit::release::{self, ImageOverride, Plan, Release};
+use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
 use crate::provider::{Declared, Inputs, missing_files};
 
 rules! {
@@ -51,7 +51,7 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
     };
     let pinned = Image::parse(image).is_ok_and(|image| image.is_pinned());
     if pinned {
-        return Ok(ImageOverride { label, image: image.to_owned() });
+        return Ok(ImageOverride { label, by: Replacement::Image(image.to_owned()) });
     }
     let finding = Diagnostic::of(&IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
     Err(Box::new(finding.help(
@@ -93,6 +93,9 @@ mod tests {
     fn image_overrides_are_pinned() {
         assert!(image_override("ghcr.io/a/b").is_err());
         let given = image_override("bootstrap-foo=ghcr.io/a/b:v1").expect("pinned");
-        assert_eq!((given.label.as_deref(), given.image.as_str()), (Some("bootstrap-foo"), "ghcr.io/a/b:v1"));
+        assert_eq!(
+            given,
+            ImageOverride { label: Some("bootstrap-foo".to_owned()), by: Replacement::Image("ghcr.io/a/b:v1".to_owned()) }
+        );
     }
 }

@@ -58,6 +58,10 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::templates::references::RULES,
     crate::lint::templates::scripts::RULES,
     crate::lint::templates::variables::RULES,
+    #[cfg(feature = "cli")]
+    crate::oci::elf::RULES,
+    #[cfg(feature = "cli")]
+    crate::oci::read::RULES,
     crate::ops::diff::RULES,
     crate::ops::fix::RULES,
     crate::ops::generate::RULES,
@@ -68,6 +72,8 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::release_bump::RULES,
     crate::ops::release_compare::RULES,
     crate::ops::release_diff::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::release_image::RULES,
     crate::ops::render::RULES,
     crate::ops::render::secret::RULES,
     crate::ops::render::topology::RULES,

@@ -8,6 +8,8 @@ pub mod envsubst;
 pub mod glob;
 pub mod go;
 pub mod goyaml;
+pub mod gzip;
+pub(crate) mod hex;
 pub(crate) mod libyaml;
 pub mod nearest;
 pub(crate) mod pyyaml;

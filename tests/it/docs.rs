@@ -8,6 +8,7 @@ use windlass::cli::verbs::{FIRST_TRY, VERBS};
 use windlass::diag::Rule;
 use windlass::render::write::ignition::gaps::{GAPS, Gap, Outcome};
 
+use crate::image::{AMD64, ARM64, program};
 use crate::support::{files_below, golden, root, windlass};
 
 const BEGIN: &str = "<!-- rules: begin -->\n";
@@ -134,6 +135,11 @@ fn playground() -> tempfile::TempDir {
             std::fs::create_dir_all(to.parent().unwrap()).unwrap();
             std::fs::copy(file, to).unwrap();
         }
+    }
+    // What the build of somebody's manager has made.
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    for (file, machine) in [("manager", AMD64), ("manager-arm64", ARM64)] {
+        std::fs::write(folder.path().join("bin").join(file), program(machine)).unwrap();
     }
     folder
 }

@@ -13,6 +13,13 @@ const REPORTS: &[(&str, &[&str])] = &[
         &["release build v0.1.0 --to out -o json", "release build v0.1.0 --provider broken.yaml --to out -o json"],
     ),
     (
+        "release-image",
+        &[
+            "release image v0.1.0 --binary linux/amd64=manager --to image -o json",
+            "release image v0.1.0 --binary linux/amd64=a.yaml --to image -o json",
+        ],
+    ),
+    (
         "inspect",
         &[
             "inspect examples/user-data.txt --log examples/cloud-init-output.log -o json",
@@ -212,6 +219,7 @@ fn reports_are_what_their_schemas_say() {
     );
     write("t.yaml", "a: ${A:=1}\nb: ${\n");
     write("broken/bootstrap-x/v0.1.0/metadata.yaml", "kind: Metadata\n");
+    std::fs::write(folder.path().join("manager"), crate::image::program(crate::image::AMD64)).unwrap();
     let mut seen = Vec::new();
     let schemas: Vec<(&str, Value)> = schemas().collect();
     for (kind, schema) in &schemas {

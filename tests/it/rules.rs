@@ -11,6 +11,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml::{self, Limits};
 
+use crate::image;
 use crate::support::{files_below, root, windlass};
 
 /// Rules that no input reaches today, and the test that raises them.
@@ -207,11 +208,24 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     raised
 }
 
+/// Binaries that no image can be made of.
+fn raised_by_made_binaries() -> BTreeSet<String> {
+    let check = |rule: &str, binary: Vec<u8>| {
+        let commands = vec!["release image v0.1.0 --binary linux/amd64=m --to image".to_owned()];
+        let case = Case { rules: vec![rule.to_owned()], commands, ..Case::default() };
+        case.raised(|folder| std::fs::write(folder.join("m"), binary).unwrap())
+    };
+    let mut raised = check("image-binary-architecture", image::program(image::ARM64));
+    raised.extend(check("image-binary-not-static", image::dynamic_program()));
+    raised
+}
+
 #[test]
 fn every_rule_is_raised() {
     let mut raised = raised_by_the_table();
     raised.extend(raised_by_made_inputs());
     raised.extend(raised_by_made_providers());
+    raised.extend(raised_by_made_binaries());
     raised.extend(raised_by_made_repositories());
     raised.extend(crate::gate::raised_by_pages());
     raised.extend(WITHOUT_INPUT.iter().map(|(rule, _)| (*rule).to_owned()));

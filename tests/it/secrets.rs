@@ -68,6 +68,15 @@ const CONFIGURATIONS: [(&str, &str); 7] = [
 
 /// Each verb with what it is run with: `DOC` is each document in turn. What follows `-o` is told where it can be.
 const RUNS: &[(&str, &[&str])] = &[
+    ("man", &["release build", "DOC"]),
+    (
+        "release image",
+        &[
+            "v0.1.0 --binary linux/amd64=DOC --to out",
+            "v0.1.0 --binary linux/amd64=DOC --to out -o json",
+            "v0.1.0 --binary linux/amd64=DOC --provider DOC --to out -v 5",
+        ],
+    ),
     (
         "release build",
         &[

@@ -24,6 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("inspect", &["diag", "text", "objects", "api", "render"]),
+    ("oci", &["diag", "text"]),
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
     ("changes", &["diag", "text", "objects", "contract", "render"]),
@@ -47,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "emit",
             "render",
             "inspect",
+            "oci",
             "report",
             "topology",
             "preflight",

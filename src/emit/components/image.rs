@@ -21,6 +21,8 @@ const PLACEHOLDERS: &[&str] = &["dev", "latest", "main", "master"];
 pub(crate) struct ManagerImage {
     /// The image that the caller names, with tag or digest.
     pub(crate) given: Option<String>,
+    /// The digest that the caller knows it by, `sha256:…`.
+    pub(crate) digest: Option<String>,
     /// The tag of the release: the version with `v`.
     pub(crate) tag: String,
 }
@@ -28,7 +30,15 @@ pub(crate) struct ManagerImage {
 impl ManagerImage {
     /// The image for a manager that provider.yaml describes.
     pub(super) fn of(&self, manager: &Manager) -> String {
-        self.given.clone().unwrap_or_else(|| format!("{}:{}", manager.image, self.tag))
+        self.pinned(self.given.clone().unwrap_or_else(|| format!("{}:{}", manager.image, self.tag)))
+    }
+
+    /// The image by its digest, where that is known. The tag goes: tools that copy images refuse a name with both.
+    fn pinned(&self, image: String) -> String {
+        match (&self.digest, Image::parse(&image)) {
+            (Some(digest), Ok(parsed)) => Image { tag: None, digest: Some(digest.clone()), ..parsed }.to_string(),
+            _ => image,
+        }
     }
 
     /// provider.yaml names the image without the tag, unless the caller names another one.
@@ -37,8 +47,8 @@ impl ManagerImage {
         self.given.is_none().then(|| containers::tagged(&manager.image, place()))?
     }
 
-    /// Sets the image of each `manager` container in finished components: to the one that the caller names, or, where the tag is a
-    /// placeholder or absent, to the version. Says where it did so by itself.
+    /// Sets the image of each `manager` container in finished components: to the one that the caller names, to the digest that the caller
+    /// knows, or, where the tag is a placeholder or absent, to the version. Says where it did so by itself.
     pub(super) fn stamp(&self, objects: &mut [Object]) -> Report {
         let mut report = Report::new();
         for object in objects.iter_mut().filter(|object| object.kind() == "Deployment") {
@@ -46,7 +56,7 @@ impl ManagerImage {
             let edits: Vec<(FieldPath, String)> =
                 managers.filter_map(|(path, container)| Some((path.field("image"), self.replacement(&container["image"])?))).collect();
             for (path, image) in edits {
-                if self.given.is_none() {
+                if self.given.is_none() && self.digest.is_none() {
                     report.push(stamped(object, &path, &image));
                 }
                 let done = object.set(&path, image.into());
@@ -58,9 +68,12 @@ impl ManagerImage {
 
     fn replacement(&self, image: &Value) -> Option<String> {
         if let Some(given) = &self.given {
-            return Some(given.clone());
+            return Some(self.pinned(given.clone()));
         }
         let parsed = Image::parse(image.as_str()?).ok()?;
+        if self.digest.is_some() {
+            return Some(self.pinned(parsed.to_string()));
+        }
         let placeholder = parsed.digest.is_none() && parsed.tag.as_deref().is_none_or(|tag| PLACEHOLDERS.contains(&tag));
         placeholder.then(|| Image { tag: Some(self.tag.clone()), ..parsed }.to_string())
     }
@@ -80,7 +93,10 @@ mod tests {
     use super::*;
 
     fn stamped_image(image: &str, given: Option<&str>) -> (String, usize) {
-        let manager = ManagerImage { given: given.map(str::to_owned), tag: "v0.3.0".to_owned() };
+        stamped_by(&ManagerImage { given: given.map(str::to_owned), digest: None, tag: "v0.3.0".to_owned() }, image)
+    }
+
+    fn stamped_by(manager: &ManagerImage, image: &str) -> (String, usize) {
         let container = json!({"name": "manager", "image": image});
         let mut objects = [Object::made(json!({
             "kind": "Deployment",
@@ -102,6 +118,20 @@ mod tests {
             ("ghcr.io/a/b:dev", Some("other.io/c:v9"), ("other.io/c:v9", 0)),
         ] {
             assert_eq!(stamped_image(image, given), (expected.0.to_owned(), expected.1), "{image}");
+        }
+    }
+
+    #[test]
+    fn a_digest_takes_the_place_of_any_tag() {
+        let digest = format!("sha256:{}", "a".repeat(64));
+        let with =
+            |given: Option<&str>| ManagerImage { given: given.map(str::to_owned), digest: Some(digest.clone()), tag: "v0.3.0".to_owned() };
+        for (image, given, name) in [
+            ("ghcr.io/a/b:dev", None, "ghcr.io/a/b"),
+            ("ghcr.io/a/b:v0.2.9", None, "ghcr.io/a/b"),
+            ("ghcr.io/a/b", Some("other.io:5000/c:v9"), "other.io:5000/c"),
+        ] {
+            assert_eq!(stamped_by(&with(given), image), (format!("{name}@{digest}"), 0), "{image}");
         }
     }
 }

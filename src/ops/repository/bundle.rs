@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use semver::Version;
 use sha2::{Digest, Sha256};
-use tar::{Builder, EntryType, Header};
 
 use super::assets::{Assets, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
@@ -16,9 +15,11 @@ use super::tars::{Entries, Taken, read};
 use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, hex};
+use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare};
 use crate::emit::release::IMAGES_FILE;
+use crate::oci::archive;
 use crate::text::budget::Budget;
+use crate::text::hex::hex;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -179,20 +180,7 @@ fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &
 
 /// The tar: sorted, without times, owners and other traces of the machine.
 fn tar(files: &Tree) -> Vec<u8> {
-    let mut builder = Builder::new(Vec::new());
-    for (path, bytes) in files {
-        let mut header = Header::new_ustar();
-        header.set_entry_type(EntryType::Regular);
-        header.set_size(bytes.len() as u64);
-        header.set_mode(0o644);
-        header.set_mtime(0);
-        header.set_uid(0);
-        header.set_gid(0);
-        builder
-            .append_data(&mut header, path, bytes.as_slice())
-            .expect("internal error: memory can be written, and paths are those of files");
-    }
-    builder.into_inner().expect("internal error: memory can be written")
+    archive::tar(files.iter().map(|(path, bytes)| archive::Entry { path, mode: 0o644, bytes }), 0)
 }
 
 /// The checksum of a bundle, for those who send it.

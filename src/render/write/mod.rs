@@ -2,7 +2,6 @@
 
 pub mod cloud_config;
 pub(crate) mod failure;
-pub mod gzip;
 pub mod ignition;
 mod jinja;
 pub mod limits;
@@ -10,3 +9,5 @@ pub(crate) mod quirks;
 pub(crate) mod rendered;
 pub(crate) mod secret;
 pub(crate) mod size;
+
+pub use crate::text::gzip;

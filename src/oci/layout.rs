@@ -1,0 +1,71 @@
+//! A layout on disk: the blobs by their digests, and the index that names the image (image-spec, "Image Layout").
+
+use serde::Serialize;
+
+use super::image::{Facts, Image, descriptor, image, json};
+use super::{Annotations, Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, LAYOUT_VERSION, Platform, REF_NAME, blob_path};
+use crate::text::tree::Tree;
+
+/// A program that goes into an image.
+pub(crate) struct Program<'a> {
+    /// Go's name of the architecture: `amd64`.
+    pub(crate) architecture: &'a str,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A layout in memory.
+pub(crate) struct Layout {
+    /// Its files.
+    pub(crate) files: Tree,
+    /// The digest of the image: that of its index, where it is for several architectures.
+    pub(crate) digest: String,
+    /// The manifest of each program, in their order.
+    pub(crate) manifests: Vec<Descriptor>,
+}
+
+/// image-spec, "Image Index".
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Index<'a> {
+    schema_version: u8,
+    media_type: &'static str,
+    manifests: &'a [Descriptor],
+    #[serde(skip_serializing_if = "Annotations::is_empty")]
+    annotations: &'a Annotations,
+}
+
+impl<'a> Index<'a> {
+    fn over(manifests: &'a [Descriptor], annotations: &'a Annotations) -> Vec<u8> {
+        json(&Index { schema_version: 2, media_type: INDEX, manifests, annotations })
+    }
+}
+
+/// The layout of one image for the architectures of its programs, under a tag. With several of them the tag means an index of images.
+pub(crate) fn layout(programs: &[Program<'_>], tag: &str, facts: &Facts) -> Layout {
+    let mut files = Tree::new();
+    let mut keep = |blob: Vec<u8>| {
+        let path = blob_path(&super::digest(&blob)).expect("internal error: a digest of ours is one");
+        files.insert(path, blob);
+    };
+    let mut manifests = Vec::new();
+    for Program { architecture, bytes } in programs {
+        let platform = Platform { architecture: (*architecture).to_owned(), os: "linux".to_owned() };
+        let Image { manifest, blobs } = image(bytes, platform, facts);
+        blobs.into_iter().for_each(&mut keep);
+        manifests.push(manifest);
+    }
+    let mut named = match manifests.as_slice() {
+        [one] => one.clone(),
+        several => {
+            let index = Index::over(several, &facts.annotations);
+            let described = descriptor(INDEX, &index);
+            keep(index);
+            described
+        }
+    };
+    let digest = named.digest.clone();
+    named.annotations.insert(REF_NAME.to_owned(), tag.to_owned());
+    files.insert(INDEX_FILE, Index::over(&[named], &Annotations::new()));
+    files.insert(LAYOUT_FILE, json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})));
+    Layout { files, digest, manifests }
+}

@@ -1,0 +1,207 @@
+//! A layout read back, whoever wrote it: the image of a tag, with every blob held against its digest.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, MANIFEST, REF_NAME, blob_path};
+use crate::diag::{Diagnostic, Place, rules};
+use crate::text::tree::Tree;
+
+rules! {
+    /// a folder is not a layout of OCI images, or one whose blobs are missing or do not have their digests
+    FAULTY = error("image-layout-malformed");
+    /// a layout of OCI images does not have an image with the tag of the release
+    UNTAGGED = error("image-layout-tag-missing");
+}
+
+/// Docker's names of an index and a manifest, which layouts of older tools have.
+const OF_DOCKER: [&str; 2] =
+    ["application/vnd.docker.distribution.manifest.list.v2+json", "application/vnd.docker.distribution.manifest.v2+json"];
+
+/// How deep indexes may lie in indexes.
+const DEEPEST: usize = 4;
+/// How many blobs an image may have.
+const MOST_BLOBS: usize = 10_000;
+
+/// What an index or a manifest points to.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pointers {
+    #[serde(default)]
+    manifests: Vec<Descriptor>,
+    #[serde(default)]
+    config: Option<Descriptor>,
+    #[serde(default)]
+    layers: Vec<Descriptor>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LayoutFile {
+    image_layout_version: String,
+}
+
+/// The digest of the image that a layout has under a tag, or of its only one if that has no tag. `shown` is its folder.
+///
+/// # Errors
+/// The finding: it is no layout, it has no such image, or a blob of the image is not what its digest says.
+pub(crate) fn digest_of(files: &Tree, shown: &str, tag: &str) -> Result<String, Box<Diagnostic>> {
+    let layout = Reader { files, shown };
+    let version = layout.parsed::<LayoutFile>(LAYOUT_FILE)?.image_layout_version;
+    if !version.starts_with("1.") {
+        return Err(layout.faulty(LAYOUT_FILE, format!("{LAYOUT_FILE} has the version `{version}`, not 1.0.0")));
+    }
+    let index: Pointers = layout.parsed(INDEX_FILE)?;
+    let image = layout.tagged(&index.manifests, tag)?;
+    layout.verify(image, 0, &mut BTreeSet::new())?;
+    Ok(image.digest.clone())
+}
+
+/// A layout that is read.
+struct Reader<'a> {
+    files: &'a Tree,
+    shown: &'a str,
+}
+
+impl Reader<'_> {
+    fn faulty(&self, file: &str, message: String) -> Box<Diagnostic> {
+        let finding = Diagnostic::of(&FAULTY, format!("{} cannot be used as an image: {message}", self.shown));
+        let at = Place::file(format!("{}/{file}", self.shown.trim_end_matches('/')));
+        Box::new(finding.at(at).help("write the layout again: `windlass release image`, or `skopeo copy docker://… oci:DIR:TAG`"))
+    }
+
+    fn parsed<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<T, Box<Diagnostic>> {
+        let bytes = self.files.get(file).ok_or_else(|| self.faulty(file, format!("{file} is missing")))?;
+        serde_json::from_slice(bytes).map_err(|error| self.faulty(file, format!("{file} does not read: {error}")))
+    }
+
+    /// The image of the tag.
+    fn tagged<'d>(&self, images: &'d [Descriptor], tag: &str) -> Result<&'d Descriptor, Box<Diagnostic>> {
+        let tag_of = |image: &'d Descriptor| image.annotations.get(REF_NAME).map(String::as_str);
+        let of_tag: Vec<&Descriptor> = images.iter().filter(|image| tag_of(image) == Some(tag)).collect();
+        match (of_tag.as_slice(), images) {
+            ([one], _) => return Ok(one),
+            ([], [only]) if tag_of(only).is_none() => return Ok(only),
+            _ => {}
+        }
+        let tags: Vec<String> = images.iter().filter_map(tag_of).map(|tag| format!("`{tag}`")).collect();
+        let has = match (of_tag.len(), tags.as_slice()) {
+            (0, []) => "no tagged image".to_owned(),
+            (0, some) => format!("images with the tags {}", some.join(", ")),
+            (count, _) => format!("{count} images with this tag"),
+        };
+        let message = format!("{} has {has}, and the release is {tag}", self.shown);
+        let at = Place::file(format!("{}/{INDEX_FILE}", self.shown.trim_end_matches('/')));
+        Err(Box::new(Diagnostic::of(&UNTAGGED, message).at(at).help(format!("write one image with the tag {tag}"))))
+    }
+
+    /// Holds a blob and all that it points to against their digests, each once.
+    fn verify(&self, of: &Descriptor, depth: usize, seen: &mut BTreeSet<String>) -> Result<(), Box<Diagnostic>> {
+        let wrong = |message: String| self.faulty(INDEX_FILE, message);
+        if !seen.insert(of.digest.clone()) {
+            return Ok(());
+        }
+        if depth > DEEPEST || seen.len() > MOST_BLOBS {
+            return Err(wrong(format!("it is deeper than {DEEPEST} indexes, or has more than {MOST_BLOBS} blobs")));
+        }
+        let path = blob_path(&of.digest).ok_or_else(|| wrong(format!("`{}` is no digest with SHA-256", of.digest)))?;
+        let blob = self.files.get(&path).ok_or_else(|| wrong(format!("the blob {} is missing", of.digest)))?;
+        if blob.len() as u64 != of.size || super::digest(blob) != of.digest {
+            return Err(self.faulty(&path, format!("the blob {} has other bytes than its digest says", of.digest)));
+        }
+        if of.media_type != INDEX && of.media_type != MANIFEST && !OF_DOCKER.contains(&of.media_type.as_str()) {
+            let is_leaf = depth > 0;
+            return if is_leaf { Ok(()) } else { Err(wrong(format!("`{}` is neither an image nor an index", of.media_type))) };
+        }
+        let Pointers { manifests, config, layers } = self.parsed(&path)?;
+        manifests.iter().chain(&config).chain(&layers).try_for_each(|pointed| self.verify(pointed, depth + 1, seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::image::Facts;
+    use super::super::layout::{Program, layout};
+    use super::*;
+
+    fn written(architectures: &[&str]) -> (Tree, String) {
+        let programs: Vec<Program<'_>> = architectures.iter().map(|architecture| Program { architecture, bytes: b"program" }).collect();
+        let layout = layout(&programs, "v0.1.0", &Facts::default());
+        (layout.files, layout.digest)
+    }
+
+    fn rule(files: &Tree, tag: &str) -> (&'static str, String) {
+        let finding = digest_of(files, "image", tag).unwrap_err();
+        (finding.rule.id, finding.message)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for architectures in [&["amd64"][..], &["amd64", "arm64"]] {
+            let (files, digest) = written(architectures);
+            assert_eq!(digest_of(&files, "image", "v0.1.0"), Ok(digest));
+        }
+    }
+
+    #[test]
+    fn each_blob_is_held_against_its_digest() {
+        let (files, _) = written(&["amd64", "arm64"]);
+        let blobs: Vec<String> = files.paths().filter(|path| path.starts_with("blobs/")).map(str::to_owned).collect();
+        // Two configurations, two manifests, an index, and the one layer of both.
+        assert_eq!(blobs.len(), 6);
+        for path in blobs {
+            let mut changed = files.clone();
+            let mut bytes = files.get(&path).unwrap().to_vec();
+            bytes[0] ^= 1;
+            changed.insert(path.as_str(), bytes);
+            let (id, message) = rule(&changed, "v0.1.0");
+            assert_eq!((id, message.contains("other bytes")), ("image-layout-malformed", true), "{message}");
+            let without: Tree =
+                files.iter().filter(|(other, _)| **other != path).map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
+            assert!(rule(&without, "v0.1.0").1.contains("is missing"));
+        }
+    }
+
+    #[test]
+    fn the_tag_says_which_image() {
+        let (files, digest) = written(&["amd64"]);
+        let (id, message) = rule(&files, "v0.2.0");
+        assert_eq!((id, message.contains("tags `v0.1.0`")), ("image-layout-tag-missing", true), "{message}");
+        let text = String::from_utf8(files.get(INDEX_FILE).unwrap().to_vec()).unwrap();
+        let mut untagged = files.clone();
+        untagged.insert(INDEX_FILE, text.replace(REF_NAME, "other").into_bytes());
+        assert_eq!(digest_of(&untagged, "image", "v0.2.0"), Ok(digest));
+        let (begin, end) = (text.find('[').unwrap() + 1, text.rfind(']').unwrap());
+        let entry = &text[begin..end];
+        let mut twice = files.clone();
+        twice.insert(INDEX_FILE, text.replace(entry, &format!("{entry},{entry}")).into_bytes());
+        assert!(rule(&twice, "v0.1.0").1.contains("2 images with this tag"));
+        let mut none = files;
+        none.insert(INDEX_FILE, text.replace(entry, "").into_bytes());
+        assert!(rule(&none, "v0.1.0").1.contains("no tagged image"));
+    }
+
+    #[test]
+    fn what_is_no_layout_is_refused() {
+        let (files, _) = written(&["amd64"]);
+        let changed = |file: &str, text: &str| {
+            let mut changed = files.clone();
+            changed.insert(file, text.as_bytes().to_vec());
+            rule(&changed, "v0.1.0")
+        };
+        assert_eq!(rule(&Tree::new(), "v0.1.0").0, "image-layout-malformed");
+        let deep = "[".repeat(100_000);
+        for (file, text, why) in [
+            (LAYOUT_FILE, "", "does not read"),
+            (LAYOUT_FILE, r#"{"imageLayoutVersion": "2.0.0"}"#, "not 1.0.0"),
+            (INDEX_FILE, "{", "does not read"),
+            (INDEX_FILE, &deep, "does not read"),
+            (INDEX_FILE, r#"{"manifests": [{"digest": "sha256:../../etc/passwd", "size": 1}]}"#, "no digest"),
+            (INDEX_FILE, r#"{"manifests": [{"digest": "md5:00", "size": 1}]}"#, "no digest"),
+        ] {
+            let (id, message) = changed(file, text);
+            assert_eq!((id, message.contains(why)), ("image-layout-malformed", true), "{message}");
+        }
+    }
+}

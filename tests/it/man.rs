@@ -1,0 +1,137 @@
+//! `man`: a page for the program and each command, sound roff, the same bytes every time.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use windlass::cli::verbs::{VERBS, Verb};
+
+use crate::support::{files_below, root, runs, windlass};
+
+fn run(arguments: &[&str]) -> Output {
+    windlass(root()).args(arguments).output().unwrap()
+}
+
+/// Standard output of a run that ends well.
+fn stdout(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// All pages, in a folder.
+fn pages() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    stdout(&["man", "--to", folder.path().join("man1").to_str().unwrap()]);
+    folder
+}
+
+fn read(folder: &Path, page: &str) -> String {
+    std::fs::read_to_string(folder.join("man1").join(page)).unwrap()
+}
+
+/// A text as roff has it.
+fn escaped(text: &str) -> String {
+    text.replace('-', r"\-").replace('\'', r"\*(Aq")
+}
+
+/// The flags that the full help of a verb lists: `--output` of `  -o, --output FORMAT   …`.
+fn flags_of_help(help: &str) -> Vec<String> {
+    let left = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with('-'));
+    left.filter_map(|line| line.split(' ').find(|word| word.starts_with("--"))).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_has_a_page_with_all_its_flags() {
+    let folder = pages();
+    let name = |verb: &Verb| format!("windlass-{}", verb.words.join("-"));
+    for verb in VERBS {
+        let page = read(folder.path(), &format!("{}.1", name(verb)));
+        assert!(page.contains(&format!(".SH NAME\n{} \\- ", escaped(&name(verb)))), "{page}");
+        let mut words = verb.words.to_vec();
+        words.push("--help");
+        let flags = flags_of_help(&stdout(&words));
+        assert!(flags.len() >= 5, "{}: {flags:?}", verb.name());
+        for flag in flags {
+            assert!(page.contains(&format!("\\fB{}\\fR", escaped(&flag))), "{} lacks {flag}:\n{page}", verb.name());
+        }
+        for example in verb.examples {
+            assert!(page.contains(&escaped(&format!("windlass {example}"))), "{} lacks `{example}`:\n{page}", verb.name());
+        }
+    }
+    let program = read(folder.path(), "windlass.1");
+    assert!(VERBS.iter().all(|verb| program.contains(&escaped(&format!("{}(1)", name(verb))))), "{program}");
+    assert!(read(folder.path(), "windlass-release.1").contains(r"windlass\-release\-build(1)"));
+}
+
+/// man(7): title, section, date, source, manual. A page without a date still has a place for it.
+#[test]
+fn pages_have_no_date_and_are_the_same_every_time() {
+    let (one, two) = (pages(), pages());
+    let files = files_below(one.path());
+    assert!(files.len() > VERBS.len(), "{files:?}");
+    for file in files {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let page = read(one.path(), name);
+        assert_eq!(page, read(two.path(), name));
+        let title = format!(".TH {} 1 \"\" \"windlass v{}\" Windlass\n", name.trim_end_matches(".1"), env!("CARGO_PKG_VERSION"));
+        assert!(page.contains(&title), "{page}");
+        assert_eq!(page.matches(".el .ds Aq").count(), 1, "{page}");
+    }
+}
+
+#[test]
+fn a_page_is_printed_by_the_words_of_its_command() {
+    let folder = pages();
+    for (arguments, page) in [
+        (&["man"][..], "windlass.1"),
+        (&["man", "release"], "windlass-release.1"),
+        (&["man", "release", "build"], "windlass-release-build.1"),
+        (&["man", "windlass-release-build"], "windlass-release-build.1"),
+    ] {
+        assert_eq!(stdout(arguments), read(folder.path(), page), "{arguments:?}");
+    }
+}
+
+#[test]
+fn mistakes_are_answered_with_what_to_type() {
+    let said = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let unknown = "error: `release biuld` is no command of windlass\n  help: did you mean `release build`?\n";
+    assert_eq!(said(&["man", "release", "biuld"]), unknown);
+    assert!(!said(&["man", "zzz\u{1b}[31m"]).contains('\u{1b}'));
+    assert!(said(&["man", "render", "--to", "out"]).contains("exclude each other"));
+    assert!(said(&["man", "--force"]).contains("`windlass man` needs `--to DIR`"));
+}
+
+#[test]
+fn other_content_is_kept_unless_forced() {
+    let folder = pages();
+    let to = folder.path().join("man1");
+    std::fs::write(to.join("windlass.1"), "mine").unwrap();
+    let refused = run(&["man", "--to", to.to_str().unwrap()]);
+    assert_eq!((refused.status.code(), read(folder.path(), "windlass.1").as_str()), (Some(2), "mine"));
+    stdout(&["man", "--force", "--to", to.to_str().unwrap()]);
+    assert_eq!(read(folder.path(), "windlass.1"), stdout(&["man"]));
+}
+
+/// groff with all its warnings, and mandoc but for its notes on style and its warnings, have nothing to say.
+#[test]
+fn the_formatters_take_every_page() {
+    let folder = pages();
+    let silent = |program: &str, arguments: &[&str]| {
+        for page in files_below(folder.path()) {
+            let output = Command::new(program).args(arguments).arg(&page).output().unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            assert_eq!((output.status.success(), String::from_utf8_lossy(&said).as_ref()), (true, ""), "{program} {}", page.display());
+        }
+    };
+    if runs(&["groff", "--version"]) {
+        silent("groff", &["-ww", "-man", "-Tutf8", "-Kutf8", "-z"]);
+    }
+    if runs(&["sh", "-c", "command -v mandoc"]) {
+        silent("mandoc", &["-Tlint", "-Werror"]);
+    }
+}
