@@ -19,6 +19,19 @@ pub(super) enum Component {
 }
 
 impl Component {
+    /// All of them.
+    pub(super) const ALL: [Self; 4] = [Self::Kubelet, Self::ApiServer, Self::ControllerManager, Self::Scheduler];
+
+    /// Its letter in the table of flags.
+    pub(super) fn letter(self) -> &'static str {
+        match self {
+            Component::Kubelet => "k",
+            Component::ApiServer => "a",
+            Component::ControllerManager => "c",
+            Component::Scheduler => "s",
+        }
+    }
+
     /// Its name.
     pub(super) fn as_str(self) -> &'static str {
         match self {

@@ -1,14 +1,21 @@
-//! Arguments that a component does not take: lost with a version of Kubernetes, written as no argument, or given twice in two spellings.
+//! Arguments that a component does not take: lost with a version of Kubernetes, not there yet, of no version, written as no argument, or given
+//! twice in two spellings.
 
 use std::collections::BTreeMap;
 
 use super::Subject;
 use super::arguments::{Argument, Component, arguments};
-use crate::diag::{Diagnostic, rules};
+use super::known_flags::{self, Versions};
+use crate::diag::{Diagnostic, Rule, rules};
+use crate::text::nearest::misspelt;
 
 rules! {
     /// a component of this Kubernetes version no longer has the flag
     pub(crate) FLAG_REMOVED = error("component-flag-removed");
+    /// a component of this Kubernetes version does not have the flag
+    pub(crate) FLAG_UNKNOWN = error("component-flag-unknown");
+    /// no known version of a component has the flag, and this version is not known
+    pub(crate) FLAG_UNCERTAIN = info("component-flag-uncertain");
     /// the name of an argument is no name of a flag
     pub(crate) FLAG_MALFORMED = error("component-flag-malformed");
     /// two arguments of a component are the same flag
@@ -125,8 +132,16 @@ fn removed(component: Component) -> &'static [Removed] {
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
-    let each = arguments.iter().filter_map(|argument| malformed(subject, argument).or_else(|| lost(subject, argument)));
-    each.chain(repeated(subject, &arguments)).collect()
+    let (mut found, mut sound) = (Vec::new(), Vec::new());
+    for argument in &arguments {
+        let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument));
+        match fault {
+            Some(fault) => found.push(fault),
+            None => sound.push(argument),
+        }
+    }
+    found.extend(repeated(subject, &sound));
+    found
 }
 
 fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
@@ -143,18 +158,73 @@ fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnosti
 fn lost(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
     let minor = subject.minor()?;
     let (flag, component) = (argument.flag(), argument.component);
-    let (_, since, help) = OF_ALL.iter().chain(removed(component)).find(|(name, since, _)| *name == flag && minor >= *since)?;
+    let (since, help) = loss(component, &flag).filter(|(since, _)| minor >= *since)?;
     let name = component.as_str();
     let message = format!(
         "{} is `{flag}`, which {name} lost in Kubernetes v1.{since}: this v1.{minor} does not start with it",
         argument.path
     );
     let finding = Diagnostic::of(&FLAG_REMOVED, message).at(argument.place(subject.config));
-    Some(finding.help(*help).upstream(format!("unknown flag: --{flag}")))
+    Some(finding.help(help).upstream(refusal(&flag)))
+}
+
+/// The first version without a flag that there was, and what to do.
+fn loss(component: Component, flag: &str) -> Option<(u64, &'static str)> {
+    let told = OF_ALL.iter().chain(removed(component)).find(|(name, ..)| *name == flag).map(|(_, since, help)| (*since, *help));
+    let last = || known_flags::versions(component, flag).map(|versions| *versions.end());
+    told.or_else(|| Some((last().filter(|last| last < known_flags::covered(component).end())? + 1, NO_EFFECT)))
+}
+
+/// What a component says of a flag that it does not have.
+fn refusal(flag: &str) -> String {
+    format!("unknown flag: --{flag}")
+}
+
+/// What the component does not have yet, or in no version.
+fn unknown(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
+    let (flag, component, path) = (argument.flag(), argument.component, &argument.path);
+    let (name, covered) = (component.as_str(), known_flags::covered(component));
+    let minor = subject.minor().filter(|minor| covered.contains(minor));
+    let versions = known_flags::versions(component, &flag);
+    let (rule, message): (&'static Rule, _) = match (minor, &versions) {
+        (Some(minor), Some(versions)) if minor < *versions.start() => {
+            let first = versions.start();
+            let message =
+                format!("{path} is `{flag}`, which {name} has since Kubernetes v1.{first}: this v1.{minor} does not start with it");
+            (&FLAG_UNKNOWN, message)
+        }
+        (_, Some(_)) => return None,
+        (Some(minor), None) => {
+            (&FLAG_UNKNOWN, format!("{path} is `{flag}`, which is no flag of {name} v1.{minor}: it does not start with it"))
+        }
+        (None, None) if loss(component, &flag).is_some() => return None,
+        (None, None) => {
+            let (first, last) = covered.into_inner();
+            let message =
+                format!("{path} is `{flag}`, which is no flag of {name} v1.{first} to v1.{last}: nothing is known here of other versions");
+            (&FLAG_UNCERTAIN, message)
+        }
+    };
+    let finding = Diagnostic::of(rule, message).at(argument.place(subject.config)).help(instead(component, &flag, minor, versions));
+    Some(if rule == &FLAG_UNKNOWN { finding.upstream(refusal(&flag)) } else { finding })
+}
+
+/// What to do about a flag that is none of a component's.
+fn instead(component: Component, flag: &str, minor: Option<u64>, versions: Option<Versions>) -> String {
+    if let Some(versions) = versions {
+        return format!("remove it, or use Kubernetes v1.{} or newer", versions.start());
+    }
+    // Two edits make any word of a shorter one.
+    let near = misspelt(flag, known_flags::flags(component, minor)).filter(|near| near.len() > 3);
+    match (near, known_flags::owners(flag).next()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, Some(owner)) => format!("remove it: it is a flag of {}", owner.as_str()),
+        (None, None) => format!("remove it: {} has none of a name like that", component.as_str()),
+    }
 }
 
 /// What is the same flag to the component and not to the API.
-fn repeated(subject: &Subject<'_>, arguments: &[Argument<'_>]) -> Vec<Diagnostic> {
+fn repeated(subject: &Subject<'_>, arguments: &[&Argument<'_>]) -> Vec<Diagnostic> {
     let mut known: BTreeMap<(String, String), &Argument<'_>> = BTreeMap::new();
     let mut found = Vec::new();
     for argument in arguments {
@@ -166,4 +236,22 @@ fn repeated(subject: &Subject<'_>, arguments: &[Argument<'_>]) -> Vec<Diagnostic
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lists speak of flags that were lost: they were made apart, and say the same.
+    #[test]
+    fn what_is_lost_is_in_the_table_up_to_then() {
+        for component in Component::ALL {
+            let covered = known_flags::covered(component);
+            for (flag, since, _) in OF_ALL.iter().chain(removed(component)) {
+                let last = known_flags::versions(component, flag).map(|versions| *versions.end());
+                let expected = (since > covered.start()).then(|| since - 1);
+                assert_eq!(last, expected, "{} {flag}", component.as_str());
+            }
+        }
+    }
 }

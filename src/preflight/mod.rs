@@ -1,4 +1,4 @@
-//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes has lost, labels that the kubelet
+//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels that the kubelet
 //! refuses, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
 //! The judge of the API is `render::prove`; nothing of it is repeated here. What depends on the version of Kubernetes is judged when somebody
@@ -9,6 +9,7 @@ pub(crate) mod cloud_config;
 pub(crate) mod commands;
 pub(crate) mod component_flags;
 pub(crate) mod gates;
+mod known_flags;
 pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
 pub(crate) mod networks;

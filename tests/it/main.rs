@@ -18,6 +18,7 @@ mod circles;
 mod cli;
 mod clusterctl;
 mod clusterctl_engine;
+mod component_flags;
 mod contract;
 mod conversion;
 mod diff;
