@@ -16,11 +16,13 @@ pub(super) enum Component {
     ControllerManager,
     /// kube-scheduler.
     Scheduler,
+    /// etcd.
+    Etcd,
 }
 
 impl Component {
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Kubelet, Self::ApiServer, Self::ControllerManager, Self::Scheduler];
+    pub(super) const ALL: [Self; 5] = [Self::Kubelet, Self::ApiServer, Self::ControllerManager, Self::Scheduler, Self::Etcd];
 
     /// Its letter in the table of flags.
     pub(super) fn letter(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Component {
             Component::ApiServer => "a",
             Component::ControllerManager => "c",
             Component::Scheduler => "s",
+            Component::Etcd => "e",
         }
     }
 
@@ -39,15 +42,27 @@ impl Component {
             Component::ApiServer => "kube-apiserver",
             Component::ControllerManager => "kube-controller-manager",
             Component::Scheduler => "kube-scheduler",
+            Component::Etcd => "etcd",
         }
+    }
+
+    /// A minor version of it.
+    pub(super) fn version(self, minor: u64) -> String {
+        if self == Component::Etcd { format!("v3.{minor}") } else { format!("v1.{minor}") }
+    }
+
+    /// What of that minor version it came with: itself, or Kubernetes.
+    pub(super) fn release(self, minor: u64) -> String {
+        if self == Component::Etcd { self.version(minor) } else { format!("Kubernetes {}", self.version(minor)) }
     }
 }
 
 /// Where a spec has arguments (Cluster API: `KubeadmConfigSpec`).
-const LISTS: [(Component, &[&str]); 5] = [
+const LISTS: [(Component, &[&str]); 6] = [
     (Component::ApiServer, &["clusterConfiguration", "apiServer", "extraArgs"]),
     (Component::ControllerManager, &["clusterConfiguration", "controllerManager", "extraArgs"]),
     (Component::Scheduler, &["clusterConfiguration", "scheduler", "extraArgs"]),
+    (Component::Etcd, &["clusterConfiguration", "etcd", "local", "extraArgs"]),
     (Component::Kubelet, &["initConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
     (Component::Kubelet, &["joinConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
 ];
@@ -70,9 +85,9 @@ pub(super) struct Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// The name as the component has it: `_` is `-` (component-base, `WordSepNormalizeFunc`).
+    /// The name as the component has it: `_` is `-` (component-base, `WordSepNormalizeFunc`), but not to etcd.
     pub(super) fn flag(&self) -> String {
-        self.name.replace('_', "-")
+        if self.component == Component::Etcd { self.name.to_owned() } else { self.name.replace('_', "-") }
     }
 
     /// Where the name stands: in a map of v1beta1 it is the key.

@@ -120,21 +120,44 @@ const OF_SCHEDULER: &[Removed] = &[
     ("lock-object-namespace", 28, "write `leader-elect-resource-namespace`"),
 ];
 
+/// `server/etcdmain` of v3.6.0, beside v3.5.
+const OF_ETCD: &[Removed] = &[
+    ("enable-v2", 6, "remove it: the API of etcd 2 is gone"),
+    ("experimental-enable-v2v3", 6, "remove it: the API of etcd 2 is gone"),
+    ("experimental-compact-hash-check-enabled", 7, "write `feature-gates` with `CompactHashCheck=true`"),
+    ("experimental-enable-lease-checkpoint", 7, "write `feature-gates` with `LeaseCheckpoint=true`"),
+    ("experimental-enable-lease-checkpoint-persist", 7, "write `feature-gates` with `LeaseCheckpointPersist=true`"),
+    ("experimental-initial-corrupt-check", 7, "write `feature-gates` with `InitialCorruptCheck=true`"),
+    ("experimental-stop-grpc-service-on-defrag", 7, "write `feature-gates` with `StopGRPCServiceOnDefrag=true`"),
+    (
+        "experimental-txn-mode-write-with-shared-buffer",
+        7,
+        "write `feature-gates` with `TxnModeWriteWithSharedBuffer=true`",
+    ),
+];
+
 /// What a component has lost.
-fn removed(component: Component) -> &'static [Removed] {
-    match component {
+fn removed(component: Component) -> impl Iterator<Item = &'static Removed> {
+    let own = match component {
         Component::Kubelet => OF_KUBELET,
         Component::ApiServer => OF_API_SERVER,
         Component::ControllerManager => OF_CONTROLLER_MANAGER,
         Component::Scheduler => OF_SCHEDULER,
-    }
+        Component::Etcd => OF_ETCD,
+    };
+    let common = if component == Component::Etcd { &[] } else { OF_ALL };
+    common.iter().chain(own)
 }
+
+/// For how many faulty flags of a config the name is looked for that was meant.
+const MOST_COMPARED: usize = 100;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
     let (mut found, mut sound) = (Vec::new(), Vec::new());
     for argument in &arguments {
-        let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument));
+        let is_compared = found.len() < MOST_COMPARED;
+        let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument, is_compared));
         match fault {
             Some(fault) => found.push(fault),
             None => sound.push(argument),
@@ -156,70 +179,79 @@ fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnosti
 }
 
 fn lost(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
-    let minor = subject.minor()?;
     let (flag, component) = (argument.flag(), argument.component);
+    let minor = subject.minor_of(component)?;
     let (since, help) = loss(component, &flag).filter(|(since, _)| minor >= *since)?;
-    let name = component.as_str();
     let message = format!(
-        "{} is `{flag}`, which {name} lost in Kubernetes v1.{since}: this v1.{minor} does not start with it",
-        argument.path
+        "{} is `{flag}`, which {} lost in {}: this {} does not start with it",
+        argument.path,
+        component.as_str(),
+        component.release(since),
+        component.version(minor)
     );
     let finding = Diagnostic::of(&FLAG_REMOVED, message).at(argument.place(subject.config));
-    Some(finding.help(help).upstream(refusal(&flag)))
+    Some(finding.help(help).upstream(refusal(component, &flag)))
 }
 
 /// The first version without a flag that there was, and what to do.
-fn loss(component: Component, flag: &str) -> Option<(u64, &'static str)> {
-    let told = OF_ALL.iter().chain(removed(component)).find(|(name, ..)| *name == flag).map(|(_, since, help)| (*since, *help));
-    let last = || known_flags::versions(component, flag).map(|versions| *versions.end());
-    told.or_else(|| Some((last().filter(|last| last < known_flags::covered(component).end())? + 1, NO_EFFECT)))
+fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
+    let told = removed(component).find(|(name, ..)| *name == flag).map(|(_, since, help)| (*since, (*help).to_owned()));
+    told.or_else(|| {
+        let last = *known_flags::versions(component, flag)?.end();
+        let newer = flag.strip_prefix("experimental-").filter(|newer| known_flags::versions(component, newer).is_some());
+        let help = newer.map_or_else(|| NO_EFFECT.to_owned(), |newer| format!("write `{newer}`"));
+        (last < *known_flags::covered(component).end()).then(|| (last + 1, help))
+    })
 }
 
-/// What a component says of a flag that it does not have.
-fn refusal(flag: &str) -> String {
-    format!("unknown flag: --{flag}")
+/// What a component says of a flag that it does not have: by pflag, and by Go's own package.
+fn refusal(component: Component, flag: &str) -> String {
+    if component == Component::Etcd { format!("flag provided but not defined: -{flag}") } else { format!("unknown flag: --{flag}") }
 }
 
-/// What the component does not have yet, or in no version.
-fn unknown(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
+/// What the component does not have yet, or in no version; `is_compared`: whether the name is looked for that was meant.
+fn unknown(subject: &Subject<'_>, argument: &Argument<'_>, is_compared: bool) -> Option<Diagnostic> {
     let (flag, component, path) = (argument.flag(), argument.component, &argument.path);
     let (name, covered) = (component.as_str(), known_flags::covered(component));
-    let minor = subject.minor().filter(|minor| covered.contains(minor));
+    let minor = subject.minor_of(component).filter(|minor| covered.contains(minor));
     let versions = known_flags::versions(component, &flag);
     let (rule, message): (&'static Rule, _) = match (minor, &versions) {
         (Some(minor), Some(versions)) if minor < *versions.start() => {
-            let first = versions.start();
-            let message =
-                format!("{path} is `{flag}`, which {name} has since Kubernetes v1.{first}: this v1.{minor} does not start with it");
-            (&FLAG_UNKNOWN, message)
+            let (first, version) = (component.release(*versions.start()), component.version(minor));
+            (
+                &FLAG_UNKNOWN,
+                format!("{path} is `{flag}`, which {name} has since {first}: this {version} does not start with it"),
+            )
         }
         (_, Some(_)) => return None,
         (Some(minor), None) => {
-            (&FLAG_UNKNOWN, format!("{path} is `{flag}`, which is no flag of {name} v1.{minor}: it does not start with it"))
+            let version = component.version(minor);
+            (&FLAG_UNKNOWN, format!("{path} is `{flag}`, which is no flag of {name} {version}: it does not start with it"))
         }
         (None, None) if loss(component, &flag).is_some() => return None,
         (None, None) => {
-            let (first, last) = covered.into_inner();
-            let message =
-                format!("{path} is `{flag}`, which is no flag of {name} v1.{first} to v1.{last}: nothing is known here of other versions");
+            let (first, last) = (component.version(*covered.start()), component.version(*covered.end()));
+            let message = format!("{path} is `{flag}`, which is no flag of {name} {first} to {last}: other versions are not known here");
             (&FLAG_UNCERTAIN, message)
         }
     };
-    let finding = Diagnostic::of(rule, message).at(argument.place(subject.config)).help(instead(component, &flag, minor, versions));
-    Some(if rule == &FLAG_UNKNOWN { finding.upstream(refusal(&flag)) } else { finding })
+    let near = is_compared.then(|| near(component, &flag, minor)).flatten();
+    let finding = Diagnostic::of(rule, message).at(argument.place(subject.config)).help(instead(component, &flag, versions, near));
+    Some(if rule == &FLAG_UNKNOWN { finding.upstream(refusal(component, &flag)) } else { finding })
+}
+
+/// The flag of a component that was meant, of a minor version or of any. Two edits make any word of a shorter one.
+fn near(component: Component, flag: &str, minor: Option<u64>) -> Option<&'static str> {
+    misspelt(flag, known_flags::flags(component, minor)).filter(|near| near.len() > 3)
 }
 
 /// What to do about a flag that is none of a component's.
-fn instead(component: Component, flag: &str, minor: Option<u64>, versions: Option<Versions>) -> String {
-    if let Some(versions) = versions {
-        return format!("remove it, or use Kubernetes v1.{} or newer", versions.start());
-    }
-    // Two edits make any word of a shorter one.
-    let near = misspelt(flag, known_flags::flags(component, minor)).filter(|near| near.len() > 3);
-    match (near, known_flags::owners(flag).next()) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, Some(owner)) => format!("remove it: it is a flag of {}", owner.as_str()),
-        (None, None) => format!("remove it: {} has none of a name like that", component.as_str()),
+fn instead(component: Component, flag: &str, versions: Option<Versions>, near: Option<&str>) -> String {
+    match (versions, near, known_flags::owners(flag).next()) {
+        (Some(versions), ..) => format!("remove it, or use {} or newer", component.release(*versions.start())),
+        (None, Some(near), _) => format!("did you mean `{near}`?"),
+        (None, None, Some(owner)) => format!("remove it: it is a flag of {}", owner.as_str()),
+        (None, None, None) => format!("remove it: {} has none of a name like that", component.as_str()),
     }
 }
 
@@ -247,7 +279,7 @@ mod tests {
     fn what_is_lost_is_in_the_table_up_to_then() {
         for component in Component::ALL {
             let covered = known_flags::covered(component);
-            for (flag, since, _) in OF_ALL.iter().chain(removed(component)) {
+            for (flag, since, _) in removed(component) {
                 let last = known_flags::versions(component, flag).map(|versions| *versions.end());
                 let expected = (since > covered.start()).then(|| since - 1);
                 assert_eq!(last, expected, "{} {flag}", component.as_str());

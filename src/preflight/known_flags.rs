@@ -1,4 +1,4 @@
-//! The flags that a component has, by its version: a table out of the sources of Kubernetes (`flags.txt` says which, and how).
+//! The flags that a component has, by its version: a table out of the sources of Kubernetes and etcd (`flags.txt` says which, and how).
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,12 +9,15 @@ use super::arguments::Component;
 /// The minor versions of Kubernetes 1 whose flags are all known.
 const KUBERNETES: RangeInclusive<u64> = 26..=37;
 
+/// Those of etcd 3.
+const ETCD: RangeInclusive<u64> = 5..=7;
+
 /// The minor versions with a flag.
 pub(super) type Versions = RangeInclusive<u64>;
 
 /// The minor versions of a component whose flags are all known.
-pub(super) fn covered(_: Component) -> Versions {
-    KUBERNETES
+pub(super) fn covered(component: Component) -> Versions {
+    if component == Component::Etcd { ETCD } else { KUBERNETES }
 }
 
 /// Who has a flag, and in which versions.
@@ -77,10 +80,12 @@ mod tests {
         }
     }
 
-    /// `kube-apiserver --help` of v1.34.4 lists 170 flags; five that are deprecated (`MarkDeprecated`) it hides.
+    /// `kube-apiserver --help` of v1.34.4 lists 170 flags; five that are deprecated (`MarkDeprecated`) it hides. `etcd --help` of v3.6.5 lists 136, and
+    /// the table has the 13 that it only ignores, `--config-file`, `--help`, `-h` and `--version`.
     #[test]
     fn flags_are_those_of_the_version() {
         assert_eq!(flags(Component::ApiServer, Some(34)).count(), 175);
+        assert_eq!(flags(Component::Etcd, Some(6)).count(), 153);
         assert_eq!(versions(Component::Kubelet, "config-dir"), Some(28..=37));
         assert_eq!(versions(Component::Kubelet, "etcd-servers"), None);
         assert_eq!(owners("config-dir").collect::<Vec<_>>(), [Component::Kubelet]);

@@ -8,6 +8,7 @@ mod arguments;
 pub(crate) mod cloud_config;
 pub(crate) mod commands;
 pub(crate) mod component_flags;
+mod etcd;
 pub(crate) mod gates;
 mod known_flags;
 pub(crate) mod kubeadm_values;
@@ -19,6 +20,8 @@ pub(crate) use networks::of_cluster;
 
 use semver::Version;
 use serde_json::Value;
+
+use arguments::Component;
 
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
@@ -55,6 +58,11 @@ impl Subject<'_> {
     fn minor(&self) -> Option<u64> {
         self.kubernetes.as_ref().filter(|version| version.major == 1).map(|version| version.minor)
     }
+
+    /// The minor version of a component, as its flags are counted by.
+    fn minor_of(&self, component: Component) -> Option<u64> {
+        if component == Component::Etcd { etcd::minor(self) } else { self.minor() }
+    }
 }
 
 /// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those
@@ -75,7 +83,14 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
     };
     let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
-    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 6] =
-        [component_flags::check, node_labels::check, gates::check, kubeadm_values::check, commands::check, matrix::check];
+    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 6] = [
+        component_flags::check,
+        node_labels::check,
+       
+        gates::check,
+        kubeadm_values::check,
+        commands::check,
+        matrix::check,
+    ];
     judges.into_iter().flat_map(|judge| judge(&subject)).chain(of_document).collect()
 }

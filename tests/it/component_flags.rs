@@ -32,7 +32,10 @@ fn of_kubelet(name: &str, kubernetes: Option<&str>) -> (Option<i32>, String) {
 fn of_control_plane(component: &str, names: &[&str], kubernetes: &str) -> (Option<i32>, String) {
     let arguments: Vec<String> = names.iter().map(|name| format!("{{name: {name}, value: a}}")).collect();
     found(
-        &format!("clusterConfiguration: {{{component}: {{extraArgs: [{}]}}}}\n  initConfiguration: {{nodeRegistration: {{name: a}}}}", arguments.join(", ")),
+        &format!(
+            "clusterConfiguration: {{{component}: {{extraArgs: [{}]}}}}\n  initConfiguration: {{nodeRegistration: {{name: a}}}}",
+            arguments.join(", ")
+        ),
         Some(kubernetes),
     )
 }
@@ -124,7 +127,16 @@ fn what_kubeadm_writes_is_known_in_each_version() {
             let (_, report) = of_control_plane(component, names, &version);
             assert!(!report.contains("component-flag-"), "{version} {component}: {report}");
         }
-        for name in ["container-runtime-endpoint", "hostname-override", "node-ip", "cloud-provider", "v", "node_labels", "max-pods"] {
+        for name in [
+            "windows-priorityclass",
+            "container-runtime-endpoint",
+            "hostname-override",
+            "node-ip",
+            "cloud-provider",
+            "v",
+            "node_labels",
+            "max-pods",
+        ] {
             let (_, report) = of_kubelet(name, Some(&version));
             assert!(!report.contains("component-flag-"), "{version} {name}: {report}");
         }
@@ -210,4 +222,62 @@ fn hostile_flags_end() {
     let (code, report) = found_in("v1beta1", &spec, Some("v1.34.1"));
     assert_eq!(code, Some(1));
     assert!(!report.contains('\u{1b}') && !report.contains('\0') && report.contains("component-flag-unknown"));
+}
+
+fn of_etcd(local: &str, kubernetes: Option<&str>) -> (Option<i32>, String) {
+    found(
+        &format!("clusterConfiguration: {{etcd: {{local: {{{local}}}}}}}\n  initConfiguration: {{nodeRegistration: {{name: a}}}}"),
+        kubernetes,
+    )
+}
+
+/// kubeadm runs etcd 3.5 up to Kubernetes v1.33, 3.6 from v1.34 and 3.7 from v1.37 on; etcd 3.6 has lost `--enable-v2` and keeps what was
+/// experimental until 3.7 (its CHANGELOG).
+#[test]
+fn flags_of_etcd_are_those_of_the_version_that_kubeadm_runs() {
+    for (flag, kubernetes, fails) in [
+        ("enable-v2", "v1.33.1", false),
+        ("enable-v2", "v1.34.1", true),
+        ("experimental-watch-progress-notify-interval", "v1.36.1", false),
+        ("experimental-watch-progress-notify-interval", "v1.37.1", true),
+        ("listen-metrics-urls", "v1.31.1", false),
+        ("listen-metrics-urls", "v1.37.1", false),
+    ] {
+        let (_, report) = of_etcd(&format!("extraArgs: [{{name: {flag}, value: a}}]"), Some(kubernetes));
+        assert_eq!(report.contains("error[component-flag-removed]"), fails, "{flag} {kubernetes}: {report}");
+    }
+    let (_, renamed) = of_etcd("extraArgs: [{name: experimental-compaction-batch-limit, value: a}]", Some("v1.37.1"));
+    assert!(renamed.contains("lost in v3.7") && renamed.contains("write `compaction-batch-limit`"), "{renamed}");
+    let (_, gate) = of_etcd("extraArgs: [{name: experimental-initial-corrupt-check, value: a}]", Some("v1.37.1"));
+    assert!(gate.contains("`InitialCorruptCheck=true`"), "{gate}");
+    let (_, newer) = of_etcd("extraArgs: [{name: feature-gates, value: a}]", Some("v1.33.1"));
+    assert!(newer.contains("error[component-flag-unknown]") && newer.contains("use v3.6 or newer"), "{newer}");
+}
+
+#[test]
+fn a_mistyped_flag_of_etcd_is_an_error() {
+    let (code, report) = of_etcd("extraArgs: [{name: quota-backend-byte, value: a}]", Some("v1.34.1"));
+    assert!(code == Some(1) && report.contains("error[component-flag-unknown]"), "{report}");
+    assert!(report.contains("did you mean `quota-backend-bytes`?") && report.contains("etcd v3.6"), "{report}");
+    // Go's own package of flags knows nothing of `_`, and klog is none of etcd's.
+    for other in ["quota_backend_bytes", "vmodule"] {
+        assert!(
+            of_etcd(&format!("extraArgs: [{{name: {other}, value: a}}]"), Some("v1.34.1")).1.contains("component-flag-unknown"),
+            "{other}"
+        );
+    }
+}
+
+/// The image that somebody names counts, with its own version or without one that can be read.
+#[test]
+fn the_tag_of_etcd_wins_over_the_version_of_kubernetes() {
+    let of = |tag: &str, kubernetes: Option<&str>| {
+        of_etcd(&format!("imageTag: {tag}, extraArgs: [{{name: enable-v2, value: a}}]"), kubernetes).1
+    };
+    for tag in ["3.5.21-0", "v3.5.21"] {
+        assert!(!of(tag, Some("v1.34.1")).contains("component-flag-"), "{tag}");
+    }
+    assert!(of("3.6.5-0", Some("v1.31.1")).contains("error[component-flag-removed]"));
+    assert!(of("3.6.5-0", None).contains("error[component-flag-removed]"), "the tag says the version");
+    assert!(!of("mine", Some("v1.34.1")).contains("component-flag-"), "nobody knows what etcd that is");
 }
