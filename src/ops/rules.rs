@@ -94,6 +94,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::preflight::matrix::RULES,
     crate::preflight::networks::RULES,
     crate::preflight::node_labels::RULES,
+    crate::preflight::node_taints::RULES,
     crate::provider::parse::RULES,
     crate::render::input::cluster_class::RULES,
     crate::render::input::secret::RULES,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::diag::{FieldPath, Place};
+use crate::diag::{Diagnostic, FieldPath, Place};
 use crate::objects::{Object, fields};
 
 /// A program that gets arguments.
@@ -94,6 +94,23 @@ impl Argument<'_> {
     pub(super) fn place(&self, config: &Object) -> Place {
         if self.path == self.value_path { config.key_place(&self.path) } else { config.place(&self.path) }
     }
+}
+
+/// Whether a text gets its last form on the machine: a template of cloud-init's, or a variable that a script replaces.
+pub(super) fn is_filled_in_later(text: &str) -> bool {
+    ["{{", "{%", "${", "$("].iter().any(|start| text.contains(start))
+}
+
+/// How many faults of one text are told.
+const MOST_TOLD: usize = 20;
+
+/// The first findings of one text, and how many there are more: each of them shows the line, which may hold very many.
+pub(super) fn first_told(mut found: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    let mut told: Vec<Diagnostic> = found.by_ref().take(MOST_TOLD).collect();
+    let more = found.count();
+    let last = told.pop().map(|last| if more > 0 { last.note(format!("{more} more parts of this text have such faults")) } else { last });
+    told.extend(last);
+    told
 }
 
 /// All arguments of a spec, in their order.

@@ -1,5 +1,5 @@
-//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels that the kubelet
-//! refuses, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
+//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels and
+//! taints that no node can have, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
 //! The judge of the API is `render::prove`; nothing of it is repeated here. What depends on the version of Kubernetes is judged when somebody
 //! says that version: a stand-in for one condemns nothing.
@@ -15,6 +15,7 @@ pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
 pub(crate) mod networks;
 pub(crate) mod node_labels;
+pub(crate) mod node_taints;
 
 pub(crate) use networks::of_cluster;
 
@@ -83,10 +84,10 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
     };
     let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
-    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 6] = [
+    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 7] = [
         component_flags::check,
         node_labels::check,
-       
+        node_taints::check,
         gates::check,
         kubeadm_values::check,
         commands::check,

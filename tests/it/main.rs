@@ -35,6 +35,7 @@ mod go_template;
 mod init;
 mod inspect;
 mod kustomizations;
+mod labels_and_taints;
 mod migrate;
 mod network;
 mod no_cluster;
