@@ -1,18 +1,20 @@
 //! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels and
 //! taints that no node can have, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
-//! The judge of the API is `render::prove`; nothing of it is repeated here. What depends on the version of Kubernetes is judged when somebody
+//! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when somebody
 //! says that version: a stand-in for one condemns nothing.
 
 mod arguments;
 pub(crate) mod cloud_config;
 pub(crate) mod commands;
 pub(crate) mod component_flags;
+pub(crate) mod core_kinds;
 mod etcd;
 pub(crate) mod gates;
 mod known_flags;
 pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
+pub(crate) mod metadata;
 pub(crate) mod networks;
 pub(crate) mod node_labels;
 pub(crate) mod node_taints;

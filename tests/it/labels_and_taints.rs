@@ -106,6 +106,34 @@ fn very_many_faults_of_one_text_are_counted() {
     }
 }
 
+const DEPLOYMENT: &str = "apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: m, labels: {OWN}}
+spec:
+  clusterName: c
+  selector: {}
+  template:
+    metadata: {labels: {MACHINES}}
+    spec:
+      clusterName: c
+      bootstrap: {dataSecretName: s}
+      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: t}
+";
+
+/// The API server refuses the first; no webhook looks at the second, and no machine comes.
+#[test]
+fn labels_of_objects_and_of_their_machines_are_judged() {
+    let of = |own: &str, machines: &str| validate(&DEPLOYMENT.replace("OWN", own).replace("MACHINES", machines));
+    assert_eq!(of("a: b", "c: d").0, Some(0), "{}", of("a: b", "c: d").1);
+    for (own, machines, line) in [("a: b c", "c: d", 3), ("a: b", "c d: d", 8)] {
+        let (code, report) = of(own, machines);
+        assert!(code == Some(1) && report.contains("error[object-metadata-refused]"), "{report}");
+        assert!(report.contains(&format!("a.yaml:{line}:")), "{report}");
+    }
+    let annotated = DEPLOYMENT.replace("labels: {OWN}", "annotations: {a b: c}").replace("MACHINES", "c: d");
+    assert!(validate(&annotated).1.contains("error[object-metadata-refused]"));
+}
+
 const CLASS: &str = include_str!("../../examples/topology/harbour.yaml");
 
 /// `ObjectMeta.Validate` in the webhooks of Cluster and ClusterClass.

@@ -21,6 +21,7 @@ mod clusterctl_engine;
 mod component_flags;
 mod contract;
 mod conversion;
+mod core_kinds;
 mod diff;
 mod docs;
 mod doctor;
