@@ -34,7 +34,7 @@ pub(super) const VERB: Verb = Verb {
 
 #[derive(Args)]
 struct Arguments {
-    /// Configs, control planes, their templates, Clusters and ClusterClasses, with what they refer to: files, folders, - for standard input
+    /// Configs, control planes, their templates, Cluster API's own objects, with what they refer to: files, folders, - for standard input
     ///
     /// Judged are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and the control plane of the Kubernetes version take,
     /// commands as a shell reads them, and what is rendered. What is missing is filled in, as render does.
@@ -56,7 +56,7 @@ struct Arguments {
 pub(super) struct ValidateReport {
     /// The machines that were judged, in the order of the input.
     machines: Vec<JudgedMachine>,
-    /// How many Clusters and ClusterClasses were judged.
+    /// How many objects of Cluster API's core were judged: Clusters, ClusterClasses, machines and the sets of them, health checks.
     topologies: usize,
     /// Objects of which nothing is known here, as `Kind/name`.
     others: Vec<String>,

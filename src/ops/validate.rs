@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::render::{self, Machine, Rendering, Selection, Topologies};
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, Severity, rules};
 use crate::objects::{Object, Pool};
 use crate::preflight;
 use crate::render::Request;
@@ -50,7 +50,7 @@ impl JudgedMachine {
 pub struct Validation {
     /// The machines, in the order of the input.
     pub machines: Vec<JudgedMachine>,
-    /// The Clusters and ClusterClasses that were judged.
+    /// How many objects of Cluster API's core were judged.
     pub topologies: usize,
     /// Objects of kinds that nothing is known of here, as `Kind/name`.
     pub others: Vec<String>,
@@ -62,13 +62,13 @@ pub struct Validation {
 pub struct Judged {
     pool: Pool,
     topologies: Topologies,
-    /// How many Clusters and ClusterClasses there are.
+    /// How many objects of Cluster API's core there are.
     clusters: usize,
     report: Report,
 }
 
 impl Judged {
-    /// Judges the Clusters and ClusterClasses of a pool.
+    /// Judges the topologies and the ClusterClasses of a pool.
     pub fn new(pool: Pool, request: &Request) -> Self {
         let (clusters, report) = judged_topologies(&pool, request);
         let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
@@ -89,7 +89,7 @@ pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is
     let (own, mut report) = (topologies.own(pool), report.clone());
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
     let rendered = std::mem::take(&mut rendering.report).into_findings().into_iter();
-    // A Cluster or a class is enough to judge.
+    // An object of the core is enough to judge.
     let is_enough = |finding: &Diagnostic| *clusters > 0 && finding.rule == &render::NO_CONFIG;
     let rendered: Vec<_> = rendered.filter(|finding| !is_enough(finding) && !told.contains(&identity(finding))).collect();
     report.extend(rendered);
@@ -105,6 +105,10 @@ pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is
     }
     report.extend(of_machines);
     report.extend(own.iter().flat_map(preflight::of_cluster));
+    let of_objects =
+        own.iter().flat_map(|object| preflight::core_kinds::check(object, request).into_iter().chain(preflight::metadata::check(object)));
+    let of_objects = not_told(&report, of_objects.collect());
+    report.extend(of_objects);
     report.extend(own.iter().filter_map(|object| control_plane_absent(pool, object)));
     report.extend(version_short(rendering.machines.iter().filter(|machine| is_said(machine))));
     report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
@@ -122,10 +126,17 @@ fn identity(finding: &Diagnostic) -> (&'static str, Option<usize>, Option<std::s
     (finding.rule.id, start, finding.place.file.clone(), finding.message.clone())
 }
 
-/// What Cluster API's API and webhooks refuse of Clusters with a topology and of ClusterClasses.
+/// What is found where no error is told yet: the schema of a topology, of a config and of the object that holds it may see the same fault.
+fn not_told(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let place = |finding: &Diagnostic| Some((finding.place.file.clone(), finding.place.span?.start.offset));
+    let errors = report.findings().iter().filter(|finding| finding.rule.severity == Severity::Error);
+    let told: BTreeSet<_> = errors.filter_map(place).collect();
+    found.into_iter().filter(|finding| place(finding).is_none_or(|place| !told.contains(&place))).collect()
+}
+
+/// How many objects of the core there are, and what Cluster API's API and webhooks refuse of Clusters with a topology and of ClusterClasses.
 fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let of_core = |kind: &'static str| pool.objects().iter().filter(move |object| object.is(CORE_GROUP, kind));
-    let clusters = of_core("Cluster").count();
     let has_topology = of_core("Cluster").any(|object| object.field(&["spec", "topology"]).is_some());
     let mut report = Report::new();
     if has_topology {
@@ -136,7 +147,7 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let of_classes = of_core("ClusterClass").flat_map(|class| topology::refused_of_class(class, &request.budget));
     let of_classes: Vec<_> = of_classes.filter(|finding| !told.contains(&identity(finding))).collect();
     report.extend(of_classes);
-    (clusters + of_core("ClusterClass").count(), report)
+    (pool.objects().iter().filter(|object| preflight::core_kinds::is_judged(object)).count(), report)
 }
 
 fn has_stand_in_version(machine: &Machine<'_>) -> bool {
@@ -194,10 +205,9 @@ fn control_plane_absent(pool: &Pool, cluster: &Object) -> Option<Diagnostic> {
 
 /// Whether the object is read: as a config, as what stands around one, or as what a config refers to.
 fn is_known(object: &Object) -> bool {
-    let core = ["Cluster", "ClusterClass", "Machine", "MachineDeployment", "MachinePool", "MachineSet"];
     match object.group() {
         "" => ["Secret", "ConfigMap"].contains(&object.kind()),
-        CORE_GROUP => core.contains(&object.kind()),
+        CORE_GROUP => preflight::core_kinds::is_judged(object),
         _ => !crate::render::targets(&Pool::of(vec![object.clone()])).is_empty(),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::diag::{FieldPath, Place};
+use crate::diag::{Diagnostic, FieldPath, Place};
 use crate::objects::{Object, fields};
 
 /// A program that gets arguments.
@@ -16,9 +16,25 @@ pub(super) enum Component {
     ControllerManager,
     /// kube-scheduler.
     Scheduler,
+    /// etcd.
+    Etcd,
 }
 
 impl Component {
+    /// All of them.
+    pub(super) const ALL: [Self; 5] = [Self::Kubelet, Self::ApiServer, Self::ControllerManager, Self::Scheduler, Self::Etcd];
+
+    /// Its letter in the table of flags.
+    pub(super) fn letter(self) -> &'static str {
+        match self {
+            Component::Kubelet => "k",
+            Component::ApiServer => "a",
+            Component::ControllerManager => "c",
+            Component::Scheduler => "s",
+            Component::Etcd => "e",
+        }
+    }
+
     /// Its name.
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -26,15 +42,27 @@ impl Component {
             Component::ApiServer => "kube-apiserver",
             Component::ControllerManager => "kube-controller-manager",
             Component::Scheduler => "kube-scheduler",
+            Component::Etcd => "etcd",
         }
+    }
+
+    /// A minor version of it.
+    pub(super) fn version(self, minor: u64) -> String {
+        if self == Component::Etcd { format!("v3.{minor}") } else { format!("v1.{minor}") }
+    }
+
+    /// What of that minor version it came with: itself, or Kubernetes.
+    pub(super) fn release(self, minor: u64) -> String {
+        if self == Component::Etcd { self.version(minor) } else { format!("Kubernetes {}", self.version(minor)) }
     }
 }
 
 /// Where a spec has arguments (Cluster API: `KubeadmConfigSpec`).
-const LISTS: [(Component, &[&str]); 5] = [
+const LISTS: [(Component, &[&str]); 6] = [
     (Component::ApiServer, &["clusterConfiguration", "apiServer", "extraArgs"]),
     (Component::ControllerManager, &["clusterConfiguration", "controllerManager", "extraArgs"]),
     (Component::Scheduler, &["clusterConfiguration", "scheduler", "extraArgs"]),
+    (Component::Etcd, &["clusterConfiguration", "etcd", "local", "extraArgs"]),
     (Component::Kubelet, &["initConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
     (Component::Kubelet, &["joinConfiguration", "nodeRegistration", "kubeletExtraArgs"]),
 ];
@@ -57,15 +85,32 @@ pub(super) struct Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// The name as the component has it: `_` is `-` (component-base, `WordSepNormalizeFunc`).
+    /// The name as the component has it: `_` is `-` (component-base, `WordSepNormalizeFunc`), but not to etcd.
     pub(super) fn flag(&self) -> String {
-        self.name.replace('_', "-")
+        if self.component == Component::Etcd { self.name.to_owned() } else { self.name.replace('_', "-") }
     }
 
     /// Where the name stands: in a map of v1beta1 it is the key.
     pub(super) fn place(&self, config: &Object) -> Place {
         if self.path == self.value_path { config.key_place(&self.path) } else { config.place(&self.path) }
     }
+}
+
+/// Whether a text gets its last form on the machine: a template of cloud-init's, or a variable that a script replaces.
+pub(super) fn is_filled_in_later(text: &str) -> bool {
+    ["{{", "{%", "${", "$("].iter().any(|start| text.contains(start))
+}
+
+/// How many faults of one text are told.
+const MOST_TOLD: usize = 20;
+
+/// The first findings of one text, and how many there are more: each of them shows the line, which may hold very many.
+pub(super) fn first_told(mut found: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    let mut told: Vec<Diagnostic> = found.by_ref().take(MOST_TOLD).collect();
+    let more = found.count();
+    let last = told.pop().map(|last| if more > 0 { last.note(format!("{more} more parts of this text have such faults")) } else { last });
+    told.extend(last);
+    told
 }
 
 /// All arguments of a spec, in their order.

@@ -1,14 +1,21 @@
-//! Arguments that a component does not take: lost with a version of Kubernetes, written as no argument, or given twice in two spellings.
+//! Arguments that a component does not take: lost with a version of Kubernetes, not there yet, of no version, written as no argument, or given
+//! twice in two spellings.
 
 use std::collections::BTreeMap;
 
 use super::Subject;
 use super::arguments::{Argument, Component, arguments};
-use crate::diag::{Diagnostic, rules};
+use super::known_flags::{self, Versions};
+use crate::diag::{Diagnostic, Rule, rules};
+use crate::text::nearest::misspelt;
 
 rules! {
     /// a component of this Kubernetes version no longer has the flag
     pub(crate) FLAG_REMOVED = error("component-flag-removed");
+    /// a component of this Kubernetes version does not have the flag
+    pub(crate) FLAG_UNKNOWN = error("component-flag-unknown");
+    /// no known version of a component has the flag, and this version is not known
+    pub(crate) FLAG_UNCERTAIN = info("component-flag-uncertain");
     /// the name of an argument is no name of a flag
     pub(crate) FLAG_MALFORMED = error("component-flag-malformed");
     /// two arguments of a component are the same flag
@@ -113,20 +120,51 @@ const OF_SCHEDULER: &[Removed] = &[
     ("lock-object-namespace", 28, "write `leader-elect-resource-namespace`"),
 ];
 
+/// `server/etcdmain` of v3.6.0, beside v3.5.
+const OF_ETCD: &[Removed] = &[
+    ("enable-v2", 6, "remove it: the API of etcd 2 is gone"),
+    ("experimental-enable-v2v3", 6, "remove it: the API of etcd 2 is gone"),
+    ("experimental-compact-hash-check-enabled", 7, "write `feature-gates` with `CompactHashCheck=true`"),
+    ("experimental-enable-lease-checkpoint", 7, "write `feature-gates` with `LeaseCheckpoint=true`"),
+    ("experimental-enable-lease-checkpoint-persist", 7, "write `feature-gates` with `LeaseCheckpointPersist=true`"),
+    ("experimental-initial-corrupt-check", 7, "write `feature-gates` with `InitialCorruptCheck=true`"),
+    ("experimental-stop-grpc-service-on-defrag", 7, "write `feature-gates` with `StopGRPCServiceOnDefrag=true`"),
+    (
+        "experimental-txn-mode-write-with-shared-buffer",
+        7,
+        "write `feature-gates` with `TxnModeWriteWithSharedBuffer=true`",
+    ),
+];
+
 /// What a component has lost.
-fn removed(component: Component) -> &'static [Removed] {
-    match component {
+fn removed(component: Component) -> impl Iterator<Item = &'static Removed> {
+    let own = match component {
         Component::Kubelet => OF_KUBELET,
         Component::ApiServer => OF_API_SERVER,
         Component::ControllerManager => OF_CONTROLLER_MANAGER,
         Component::Scheduler => OF_SCHEDULER,
-    }
+        Component::Etcd => OF_ETCD,
+    };
+    let common = if component == Component::Etcd { &[] } else { OF_ALL };
+    common.iter().chain(own)
 }
+
+/// For how many faulty flags of a config the name is looked for that was meant.
+const MOST_COMPARED: usize = 100;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
-    let each = arguments.iter().filter_map(|argument| malformed(subject, argument).or_else(|| lost(subject, argument)));
-    each.chain(repeated(subject, &arguments)).collect()
+    let (mut found, mut sound) = (Vec::new(), Vec::new());
+    for argument in &arguments {
+        let is_compared = found.len() < MOST_COMPARED;
+        let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument, is_compared));
+        match fault {
+            Some(fault) => found.push(fault),
+            None => sound.push(argument),
+        }
+    }
+    found.extend(repeated(subject, &sound));
+    found
 }
 
 fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
@@ -141,20 +179,84 @@ fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnosti
 }
 
 fn lost(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
-    let minor = subject.minor()?;
     let (flag, component) = (argument.flag(), argument.component);
-    let (_, since, help) = OF_ALL.iter().chain(removed(component)).find(|(name, since, _)| *name == flag && minor >= *since)?;
-    let name = component.as_str();
+    let minor = subject.minor_of(component)?;
+    let (since, help) = loss(component, &flag).filter(|(since, _)| minor >= *since)?;
     let message = format!(
-        "{} is `{flag}`, which {name} lost in Kubernetes v1.{since}: this v1.{minor} does not start with it",
-        argument.path
+        "{} is `{flag}`, which {} lost in {}: this {} does not start with it",
+        argument.path,
+        component.as_str(),
+        component.release(since),
+        component.version(minor)
     );
     let finding = Diagnostic::of(&FLAG_REMOVED, message).at(argument.place(subject.config));
-    Some(finding.help(*help).upstream(format!("unknown flag: --{flag}")))
+    Some(finding.help(help).upstream(refusal(component, &flag)))
+}
+
+/// The first version without a flag that there was, and what to do.
+fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
+    let told = removed(component).find(|(name, ..)| *name == flag).map(|(_, since, help)| (*since, (*help).to_owned()));
+    told.or_else(|| {
+        let last = *known_flags::versions(component, flag)?.end();
+        let newer = flag.strip_prefix("experimental-").filter(|newer| known_flags::versions(component, newer).is_some());
+        let help = newer.map_or_else(|| NO_EFFECT.to_owned(), |newer| format!("write `{newer}`"));
+        (last < *known_flags::covered(component).end()).then(|| (last + 1, help))
+    })
+}
+
+/// What a component says of a flag that it does not have: by pflag, and by Go's own package.
+fn refusal(component: Component, flag: &str) -> String {
+    if component == Component::Etcd { format!("flag provided but not defined: -{flag}") } else { format!("unknown flag: --{flag}") }
+}
+
+/// What the component does not have yet, or in no version; `is_compared`: whether the name is looked for that was meant.
+fn unknown(subject: &Subject<'_>, argument: &Argument<'_>, is_compared: bool) -> Option<Diagnostic> {
+    let (flag, component, path) = (argument.flag(), argument.component, &argument.path);
+    let (name, covered) = (component.as_str(), known_flags::covered(component));
+    let minor = subject.minor_of(component).filter(|minor| covered.contains(minor));
+    let versions = known_flags::versions(component, &flag);
+    let (rule, message): (&'static Rule, _) = match (minor, &versions) {
+        (Some(minor), Some(versions)) if minor < *versions.start() => {
+            let (first, version) = (component.release(*versions.start()), component.version(minor));
+            (
+                &FLAG_UNKNOWN,
+                format!("{path} is `{flag}`, which {name} has since {first}: this {version} does not start with it"),
+            )
+        }
+        (_, Some(_)) => return None,
+        (Some(minor), None) => {
+            let version = component.version(minor);
+            (&FLAG_UNKNOWN, format!("{path} is `{flag}`, which is no flag of {name} {version}: it does not start with it"))
+        }
+        (None, None) if loss(component, &flag).is_some() => return None,
+        (None, None) => {
+            let (first, last) = (component.version(*covered.start()), component.version(*covered.end()));
+            let message = format!("{path} is `{flag}`, which is no flag of {name} {first} to {last}: other versions are not known here");
+            (&FLAG_UNCERTAIN, message)
+        }
+    };
+    let near = is_compared.then(|| near(component, &flag, minor)).flatten();
+    let finding = Diagnostic::of(rule, message).at(argument.place(subject.config)).help(instead(component, &flag, versions, near));
+    Some(if rule == &FLAG_UNKNOWN { finding.upstream(refusal(component, &flag)) } else { finding })
+}
+
+/// The flag of a component that was meant, of a minor version or of any. Two edits make any word of a shorter one.
+fn near(component: Component, flag: &str, minor: Option<u64>) -> Option<&'static str> {
+    misspelt(flag, known_flags::flags(component, minor)).filter(|near| near.len() > 3)
+}
+
+/// What to do about a flag that is none of a component's.
+fn instead(component: Component, flag: &str, versions: Option<Versions>, near: Option<&str>) -> String {
+    match (versions, near, known_flags::owners(flag).next()) {
+        (Some(versions), ..) => format!("remove it, or use {} or newer", component.release(*versions.start())),
+        (None, Some(near), _) => format!("did you mean `{near}`?"),
+        (None, None, Some(owner)) => format!("remove it: it is a flag of {}", owner.as_str()),
+        (None, None, None) => format!("remove it: {} has none of a name like that", component.as_str()),
+    }
 }
 
 /// What is the same flag to the component and not to the API.
-fn repeated(subject: &Subject<'_>, arguments: &[Argument<'_>]) -> Vec<Diagnostic> {
+fn repeated(subject: &Subject<'_>, arguments: &[&Argument<'_>]) -> Vec<Diagnostic> {
     let mut known: BTreeMap<(String, String), &Argument<'_>> = BTreeMap::new();
     let mut found = Vec::new();
     for argument in arguments {
@@ -166,4 +268,22 @@ fn repeated(subject: &Subject<'_>, arguments: &[Argument<'_>]) -> Vec<Diagnostic
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lists speak of flags that were lost: they were made apart, and say the same.
+    #[test]
+    fn what_is_lost_is_in_the_table_up_to_then() {
+        for component in Component::ALL {
+            let covered = known_flags::covered(component);
+            for (flag, since, _) in removed(component) {
+                let last = known_flags::versions(component, flag).map(|versions| *versions.end());
+                let expected = (since > covered.start()).then(|| since - 1);
+                assert_eq!(last, expected, "{} {flag}", component.as_str());
+            }
+        }
+    }
 }

@@ -1,23 +1,30 @@
-//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes has lost, labels that the kubelet
-//! refuses, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
+//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels and
+//! taints that no node can have, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
-//! The judge of the API is `render::prove`; nothing of it is repeated here. What depends on the version of Kubernetes is judged when somebody
+//! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when somebody
 //! says that version: a stand-in for one condemns nothing.
 
 mod arguments;
 pub(crate) mod cloud_config;
 pub(crate) mod commands;
 pub(crate) mod component_flags;
+pub(crate) mod core_kinds;
+mod etcd;
 pub(crate) mod gates;
+mod known_flags;
 pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
+pub(crate) mod metadata;
 pub(crate) mod networks;
 pub(crate) mod node_labels;
+pub(crate) mod node_taints;
 
 pub(crate) use networks::of_cluster;
 
 use semver::Version;
 use serde_json::Value;
+
+use arguments::Component;
 
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
@@ -54,6 +61,11 @@ impl Subject<'_> {
     fn minor(&self) -> Option<u64> {
         self.kubernetes.as_ref().filter(|version| version.major == 1).map(|version| version.minor)
     }
+
+    /// The minor version of a component, as its flags are counted by.
+    fn minor_of(&self, component: Component) -> Option<u64> {
+        if component == Component::Etcd { etcd::minor(self) } else { self.minor() }
+    }
 }
 
 /// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those
@@ -74,7 +86,14 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
     };
     let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
-    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 6] =
-        [component_flags::check, node_labels::check, gates::check, kubeadm_values::check, commands::check, matrix::check];
+    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 7] = [
+        component_flags::check,
+        node_labels::check,
+        node_taints::check,
+        gates::check,
+        kubeadm_values::check,
+        commands::check,
+        matrix::check,
+    ];
     judges.into_iter().flat_map(|judge| judge(&subject)).chain(of_document).collect()
 }

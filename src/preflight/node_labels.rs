@@ -1,14 +1,18 @@
-//! Labels that a kubelet may not give to its own node: it does not start with them (kubelet: `ValidateKubeletFlags`; `k8s.io/kubelet/pkg/apis`,
-//! well known labels; the admission plugin NodeRestriction has the same list).
+//! Labels that a kubelet may not give to its own node, and those that no node can have: it does not start with them, or the API server does not
+//! take the node (kubelet: `ValidateKubeletFlags`; `k8s.io/kubelet/pkg/apis`, well known labels; the admission plugin NodeRestriction has the
+//! same list).
 
 use super::Subject;
-use super::arguments::{Component, arguments};
+use super::arguments::{Argument, Component, arguments, first_told, is_filled_in_later};
 use crate::contract::labels::is_synced_to_nodes;
-use crate::diag::{Diagnostic, rules};
+use crate::diag::{Diagnostic, Place, rules};
+use crate::schema::name::{label_key_errors, label_value_errors};
 
 rules! {
     /// the kubelet may not give its node a label of Kubernetes' own
     pub(crate) LABEL_RESTRICTED = error("node-label-restricted");
+    /// the name or the value of a label is one that no node can have
+    pub(crate) LABEL_MALFORMED = error("node-label-malformed");
 }
 
 /// The labels of Kubernetes that a kubelet may set.
@@ -32,17 +36,45 @@ const NAMESPACES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
     let lists = arguments.iter().filter(|argument| argument.component == Component::Kubelet && argument.flag() == "node-labels");
-    let restricted = lists.flat_map(|argument| {
-        let keys = argument.value.split(',').map(|label| label.split('=').next().unwrap_or_default().trim());
-        keys.filter(|key| is_restricted(key)).map(move |key| (argument, key))
-    });
-    restricted
-        .map(|(argument, key)| {
-            let message = format!("{} gives the node the label `{key}`, with which the kubelet does not start", argument.value_path);
-            let finding = Diagnostic::of(&LABEL_RESTRICTED, message).at(subject.place(&argument.value_path));
-            finding.help(help(key)).note("a node could otherwise attract what is meant for others (admission plugin NodeRestriction)")
-        })
-        .collect()
+    let of_list = |argument: &Argument<'_>| {
+        let (place, is_final) = (subject.place(&argument.value_path), !is_filled_in_later(argument.value));
+        let faults = labels(argument.value)
+            .filter_map(|label| restricted(argument, &label, &place).or_else(|| malformed(argument, &label, &place).filter(|_| is_final)));
+        first_told(faults)
+    };
+    lists.flat_map(of_list).collect()
+}
+
+/// A label: its name and its value.
+type Label<'a> = (&'a str, &'a str);
+
+/// The labels of a list, as the kubelet reads it (`component-base/cli/flag`, `ConfigurationMap`).
+fn labels(list: &str) -> impl Iterator<Item = Label<'_>> {
+    let pairs = list.split(',').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| pair.split_once('=').map_or((pair.trim(), ""), |(key, value)| (key.trim(), value.trim())))
+}
+
+/// That a label is Kubernetes' own.
+fn restricted(argument: &Argument<'_>, (key, _): &Label<'_>, place: &Place) -> Option<Diagnostic> {
+    let message = format!("{} gives the node the label `{key}`, with which the kubelet does not start", argument.value_path);
+    let finding = || Diagnostic::of(&LABEL_RESTRICTED, message).at(place.clone()).help(help(key));
+    let why = "a node could otherwise attract what is meant for others (admission plugin NodeRestriction)";
+    is_restricted(key).then(finding).map(|finding| finding.note(why))
+}
+
+/// That a label is written as none can be.
+fn malformed(argument: &Argument<'_>, (key, value): &Label<'_>, place: &Place) -> Option<Diagnostic> {
+    let (of_key, of_value) = (label_key_errors(key), label_value_errors(value));
+    let message = match (of_key.is_empty(), of_value.is_empty()) {
+        (true, true) => return None,
+        (false, _) => format!("{} has a label with the name `{key}`, which no node can have: {}", argument.value_path, of_key.join("; ")),
+        _ => format!(
+            "{} gives the label `{key}` the value `{value}`, which no node can have: {}",
+            argument.value_path,
+            of_value.join("; ")
+        ),
+    };
+    Some(Diagnostic::of(&LABEL_MALFORMED, message).at(place.clone()).help("write `name=value`, with `,` between labels"))
 }
 
 fn help(key: &str) -> String {
@@ -66,6 +98,13 @@ fn is_restricted(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// kubelet takes blanks around names and values, empty items and labels without a value.
+    #[test]
+    fn lists_are_read_as_the_kubelet_does() {
+        assert_eq!(labels("a=b, c = d,,e,f=g=h").collect::<Vec<_>>(), [("a", "b"), ("c", "d"), ("e", ""), ("f", "g=h")]);
+        assert_eq!(labels("").count(), 0);
+    }
 
     /// kubelet's own table and its tests (`cmd/kubelet/app/options/options_test.go`).
     #[test]

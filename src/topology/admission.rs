@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
 use super::refused::{Refused, invalid};
-use super::{CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, names};
+use super::{CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, metadata_admission, names};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule};
 use crate::objects::Object;
@@ -70,6 +70,7 @@ pub(super) fn of_class(class: &Class<'_>, budget: &Budget) -> Vec<Diagnostic> {
         return by_schema;
     }
     let mut refused = machine_admission::of_class(class);
+    refused.extend(metadata_admission::of_class(class));
     refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
@@ -168,6 +169,7 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
         refused.extend(worker_classes(cluster, class));
     }
     refused.extend(machine_admission::autoscaled(cluster, class));
+    refused.extend(metadata_admission::of_cluster(cluster));
     if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
 }
 

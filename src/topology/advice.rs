@@ -32,6 +32,11 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     ("cannot be found", "define the variable below `spec.variables`, or write a path below `builtin`"),
     ("template can not be parsed", "write a template of Go with the functions of sprig that Cluster API allows"),
+    (
+        "name part ",
+        "write a name as labels have them: letters, digits, `-`, `_` and `.`, at most 63, and in front of it a domain and `/` if you like",
+    ),
+    ("a valid label must", "write a value of letters, digits, `-`, `_` and `.`, at most 63"),
     ("name template", "write a template whose result is a name: lower case letters, digits and `-`"),
     ("a lowercase RFC 1123", "use lower case letters, digits and `-` alone"),
     ("path must start with", "write a path below `/spec`"),

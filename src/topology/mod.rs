@@ -21,6 +21,7 @@ mod lookup;
 mod machine_admission;
 mod machines;
 mod made;
+mod metadata_admission;
 mod names;
 mod origins;
 mod part;
