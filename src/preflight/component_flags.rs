@@ -155,7 +155,8 @@ const MOST_COMPARED: usize = 100;
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
     let (mut found, mut sound) = (Vec::new(), Vec::new());
-    for argument in &arguments {
+    // That the item of a list has no name says the schema.
+    for argument in arguments.iter().filter(|argument| !argument.name.is_empty() || argument.path == argument.value_path) {
         let is_compared = found.len() < MOST_COMPARED;
         let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument, is_compared));
         match fault {

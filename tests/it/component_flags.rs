@@ -198,6 +198,8 @@ fn a_flag_has_one_finding() {
         let (_, report) = found(&format!("joinConfiguration: {{nodeRegistration: {{kubeletExtraArgs: {spec}}}}}"), Some("v1.34.1"));
         assert_eq!((report.matches("component-flag-").count(), report.contains(rule)), (1, true), "{spec}: {report}");
     }
+    let (code, nameless) = found("joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: \"\", value: a}]}}", Some("v1.34.1"));
+    assert_eq!((code, nameless.matches("error[").count()), (Some(1), 1), "{nameless}");
     let twice = "joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: no_such, value: a}, {name: no-such, value: a}]}}";
     let (_, report) = found(twice, Some("v1.34.1"));
     assert_eq!(report.matches("error[component-flag-").count(), 2, "{report}");
