@@ -20,6 +20,7 @@ use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::nearest::nearest;
+use crate::text::shell;
 
 pub(super) const VERB: Verb = Verb {
     words: &["release", "image"],
@@ -186,10 +187,11 @@ impl Image {
         }
         if self.target.mode() != Mode::Check {
             context.talk(&format!(
-                "next: `skopeo copy --all --preserve-digests oci:{to}:{} docker://REGISTRY/NAME:{}`",
-                self.release, self.release
+                "next: `skopeo copy --all --preserve-digests {} docker://REGISTRY/NAME:{}`",
+                shell::quoted(&format!("oci:{to}:{}", self.release)),
+                self.release
             ));
-            let build = context.command(&format!("release build {} --image-layout {to} --to DIR", self.release));
+            let build = context.command(&format!("release build {} --image-layout {} --to DIR", self.release, shell::quoted(to)));
             context.talk(&format!("then: `{build}`"));
         }
     }

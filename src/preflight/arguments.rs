@@ -104,11 +104,11 @@ pub(super) fn is_filled_in_later(text: &str) -> bool {
 /// How many faults of one text are told.
 const MOST_TOLD: usize = 20;
 
-/// The first findings of one text, and how many there are more: each of them shows the line, which may hold very many.
+/// The first findings of one text or list, and how many there are more: each of them shows the line, which may hold very many.
 pub(super) fn first_told(mut found: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     let mut told: Vec<Diagnostic> = found.by_ref().take(MOST_TOLD).collect();
     let more = found.count();
-    let last = told.pop().map(|last| if more > 0 { last.note(format!("{more} more parts of this text have such faults")) } else { last });
+    let last = told.pop().map(|last| if more > 0 { last.note(format!("{more} more parts of it have such faults")) } else { last });
     told.extend(last);
     told
 }

@@ -4,9 +4,10 @@
 use serde_json::Value;
 
 use super::Subject;
+use super::arguments::first_told;
 use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::fields;
-use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Part, Script, Strictness};
+use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Strictness};
 
 rules! {
     /// a shell cannot read a command or a script to its end
@@ -89,27 +90,30 @@ fn unclosed(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>, con
 
 /// Commands of which nobody learns that they failed. What ignores one failure, as `a || true`, is meant so.
 fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
     let judged = script.judged(Strictness::default());
-    for first in script.firsts() {
-        let list: Vec<&Command<'_>> = script.list(first).map(|(_, command)| command).collect();
-        if list[0].part != Part::Body || list[0].is_negated {
-            continue;
-        }
-        let (path, line) = of_line(list[0].line);
-        let place = subject.config.line_place(&path, line);
-        let is_excused = judged[first].fate == Fate::Excused;
-        if let Some(ignored) = ignored(&list).filter(|_| is_excused) {
-            let message = format!("{path} ends with `|| {ignored}`, which also hides that an earlier command of the line fails");
-            let help = format!("put it beside the command that may fail: `a && {{ b || {ignored}; }}`");
-            found.push(Diagnostic::of(&FAILURE_HIDDEN, message).at(place.clone()).help(help));
-        } else if let Some(program) = script.list(first).find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away)) {
-            let message = format!("{path} pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe");
-            let help = "write `set -o pipefail` in a script of bash, or save the output to a file first".to_owned();
-            found.push(Diagnostic::of(&FAILURE_HIDDEN, message).at(place).help(help));
-        }
+    let lists = script.firsts().into_iter().filter(|first| {
+        let command = &script.commands[*first];
+        command.part == Part::Body && !command.is_negated
+    });
+    let found = lists.filter_map(|first| {
+        let (what, help) = how_hidden(script, &judged, first)?;
+        let (path, line) = of_line(script.commands[first].line);
+        let finding = Diagnostic::of(&FAILURE_HIDDEN, format!("{path} {what}"));
+        Some(finding.at(subject.config.line_place(&path, line)).help(help))
+    });
+    first_told(found)
+}
+
+/// How the list of commands that begins there hides a failure, and what to do about it.
+fn how_hidden(script: &Script<'_>, judged: &[Judged], first: usize) -> Option<(String, String)> {
+    let list: Vec<&Command<'_>> = script.list(first).map(|(_, command)| command).collect();
+    if let Some(ignored) = ignored(&list).filter(|_| judged[first].fate == Fate::Excused) {
+        let what = format!("ends with `|| {ignored}`, which also hides that an earlier command of the line fails");
+        return Some((what, format!("put it beside the command that may fail: `a && {{ b || {ignored}; }}`")));
     }
-    found
+    let program = script.list(first).find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away))?;
+    let what = format!("pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe");
+    Some((what, "write `set -o pipefail` in a script of bash, or save the output to a file first".to_owned()))
 }
 
 /// Of `a && b || true` what comes last.

@@ -184,6 +184,21 @@ fn one_architecture_is_an_image_without_an_index() {
     assert_eq!(named["platform"]["architecture"], "amd64");
 }
 
+/// What is printed to go on with can be pasted, whatever the folder is called.
+#[test]
+fn the_next_commands_are_quoted_for_a_shell() {
+    let site = site();
+    let words = ["release", "image", "v0.1.0", "--binary", "linux/amd64=manager", "--to", "a'b;id"];
+    let output = windlass(site.path()).args(words).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains(r"'oci:a'\''b;id:v0.1.0' docker://") && said.contains(r"--image-layout 'a'\''b;id' --to DIR"),
+        "{said}"
+    );
+    let said = String::from_utf8(run(site.path(), ONE).stderr).unwrap();
+    assert!(said.contains(" oci:image:v0.1.0 docker://") && said.contains("--image-layout image --to"), "{said}");
+}
+
 #[test]
 fn the_same_binaries_are_the_same_bytes_and_dates_are_those_of_the_sources() {
     let (one, two) = (site(), site());

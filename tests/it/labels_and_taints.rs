@@ -102,7 +102,7 @@ fn very_many_faults_of_one_text_are_counted() {
         let parts: Vec<String> = (0..45).map(|n| format!("a {n}")).collect();
         let (code, report) = argument(name, &parts.join(","));
         assert_eq!((code, report.matches("error[").count()), (Some(1), 20), "{name}: {report}");
-        assert!(report.contains("25 more parts of this text"), "{name}: {report}");
+        assert!(report.contains("25 more parts of it"), "{name}: {report}");
     }
 }
 

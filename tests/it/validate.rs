@@ -427,6 +427,16 @@ fn metal3_dev_env_955_a_failure_that_nobody_sees() {
     assert!(!meant.contains("command-failure-hidden"), "{meant}");
 }
 
+/// Each finding shows its line: of very many the first are told, and the rest counted. Blocks within blocks cost no more than their text.
+#[test]
+fn of_many_commands_the_first_are_told() {
+    let report = found(&format!("  preKubeadmCommands:\n{}", "  - a && b || true\n".repeat(300)), &[]);
+    assert_eq!(report.matches("[command-failure-hidden]").count(), 20, "{report}");
+    assert!(report.contains("280 more parts of it have such faults"), "{report}");
+    let report = found(&format!("  preKubeadmCommands: [\"{}\"]\n", "{ ".repeat(40_000)), &[]);
+    assert!(report.contains("error[command-unclosed]"), "{report}");
+}
+
 /// A list of v1beta2 in an object of v1beta1, and the other way round: one finding, which names the version and writes the value.
 #[test]
 fn arguments_in_the_form_of_another_version_are_told_so() {

@@ -527,7 +527,8 @@ mod tests {
         assert_eq!(clean("hunter2", "`hunter2` and hunter22"), "`<>` and hunter22");
         assert_eq!(clean("\"a\\tb\"", "it is a\tb"), "it is <>");
         assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
-        assert_eq!(clean("hunter2-x", "HUNTER2-X Hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="), "<> <> <> aHVudGVyMi14Cg==");
+        assert_eq!(clean("hunter2-x", "HUNTER2-X hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="), "<> <> <> aHVudGVyMi14Cg==");
+        assert_eq!(clean("RollingUpdate", "spec.rollingUpdate ROLLINGUPDATE"), "spec.rollingUpdate <>");
         let long_one = "hunter2-hunter2-hunter2";
         let encoded = "aHVudGVyMi1odW50ZXIyLWh1bnRlcjIK";
         assert!(!clean(long_one, encoded).contains("aHVudGVy"), "with a line end behind it");

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Document, Field, brackets, compiled, push};
+use super::{Document, Field, SECRET, brackets, compiled, push};
 
 /// Parts of the names of variables that hold secrets, in upper case and without underscores and dashes.
 const VARIABLES: [&str; 9] = ["TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "CREDENTIAL", "PRIVATEKEY", "APIKEY", "ACCESSKEY"];
@@ -14,8 +14,9 @@ const VALUES: [&str; 3] = ["default", "example", "enum"];
 
 /// A variable with a default.
 static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
-/// The name of a variable in a list of variables.
-static NAME: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)(name)["']?:[ \t]*["']?((?-u:[\w-])+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
+/// The name of a variable in a list of variables, or the path of a JSON patch.
+static NAME: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r#"(?-u:\b)(name|path)["']?:[ \t]*["']?(/[^\s"',}]*|(?-u:[\w-])+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
 
 /// Whether a variable of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
@@ -32,13 +33,21 @@ pub(super) fn is_secret_key(name: &str) -> bool {
 /// Whether an argument of this name, of several words, holds a secret: `oidc-client-secret`. One that says something of a secret goes on behind
 /// it: `token-auth-file`, `authentication-token-webhook`.
 fn is_secret_argument(name: &str) -> bool {
-    let letters = || name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_uppercase()).collect::<String>();
-    name.contains('-') && !name.contains(['_', '.']) && VARIABLES.iter().any(|part| letters().ends_with(part))
+    name.contains('-') && !name.contains(['_', '.']) && ends_as_secret(name)
 }
 
-/// Whether what a list has by this name is a secret: a variable, or an argument.
+fn ends_as_secret(name: &str) -> bool {
+    let letters: String = name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_uppercase()).collect();
+    VARIABLES.iter().any(|part| letters.ends_with(part))
+}
+
+/// Whether what a list has by this name is a secret: a variable, an argument, or what a JSON patch (RFC 6902) writes at this path.
 fn is_secret_name(name: &str) -> bool {
-    if name.contains('-') { is_secret_argument(name) } else { is_secret(name) }
+    match name.rsplit_once('/') {
+        Some((_, field)) => SECRET.contains(&field) || ends_as_secret(field),
+        None if name.contains('-') => is_secret_argument(name),
+        None => is_secret(name),
+    }
 }
 
 impl Document<'_> {
@@ -189,6 +198,26 @@ mod tests {
             "metadata:\n  name: registry-credential\n",
             "kubeadm.k8s.io/x-token: y\n",
         ] {
+            check(harmless, harmless);
+        }
+    }
+
+    #[test]
+    fn json_patches_write_secrets_where_their_paths_say_so() {
+        check(
+            "jsonPatches:\n- op: add\n  path: /spec/users/0/passwd\n  value: x\n- op: add\n  path: \"/spec/format\"\n  value: y\n",
+            "jsonPatches:\n- op: add\n  path: /spec/users/0/passwd\n  value: <>\n- op: add\n  path: \"/spec/format\"\n  value: y\n",
+        );
+        check(
+            "- {op: add, path: /a/bootstrapToken/token, value: x}\n",
+            "- {op: add, path: /a/bootstrapToken/token, value: <>}\n",
+        );
+        check(
+            "- {path: /a/extraArgs/oidc-client-secret, value: x}\n",
+            "- {path: /a/extraArgs/oidc-client-secret, value: <>}\n",
+        );
+        for harmless in ["- {path: /a/tokenTTL, value: 5m}\n", "- path: /etc/token\n  owner: root\n", "- {path: /a/secretName, value: x}\n"]
+        {
             check(harmless, harmless);
         }
     }

@@ -22,7 +22,7 @@ const UNMISTAKABLE: usize = 16;
 /// Bytes of all words.
 const MOST: usize = 4 << 20;
 
-/// Words that no message may hold, in upper and lower case, which templates make of them.
+/// Words that no message may hold.
 #[derive(Debug, Default)]
 pub struct Words(Option<AhoCorasick>);
 
@@ -41,13 +41,10 @@ impl Words {
             });
         }
         let kind = MatchKind::LeftmostLongest;
-        Words((!words.is_empty()).then(|| {
-            AhoCorasick::builder()
-                .match_kind(kind)
-                .ascii_case_insensitive(true)
-                .build(words)
-                .expect("internal error: the words are bounded")
-        }))
+        Words(
+            (!words.is_empty())
+                .then(|| AhoCorasick::builder().match_kind(kind).build(words).expect("internal error: the words are bounded")),
+        )
     }
 
     /// The text without them.
@@ -88,7 +85,7 @@ fn words_of(secret: &str) -> BTreeSet<String> {
             if word.starts_with('"') && word.contains('\\') {
                 words.extend(serde_json::from_str::<String>(word));
             }
-            words.extend(decoded(bare).into_iter().chain(encoded(bare)));
+            words.extend(decoded(bare).into_iter().chain(encoded(bare)).chain(in_one_case(bare)));
         }
     }
     // A sign alone stands in every text.
@@ -102,6 +99,13 @@ fn decoded(word: &str) -> Option<String> {
     String::from_utf8(base64::engine::general_purpose::STANDARD.decode(word).ok()?)
         .ok()
         .filter(|text| text.chars().count() >= SHORTEST_DECODED)
+}
+
+/// The text in upper and in lower case, which templates make of it. Of a short one that is a word of every language.
+fn in_one_case(word: &str) -> impl Iterator<Item = String> {
+    let long = word.chars().count() >= SHORTEST_DECODED;
+    let ways = long.then(|| [word.to_uppercase(), word.to_lowercase()]);
+    ways.into_iter().flatten()
 }
 
 /// The text as base64, which templates make of it: alone, and with something behind it, on which its last signs hang.

@@ -13,6 +13,8 @@ mod words;
 pub(crate) use fate::{Fate, Judged, Strictness};
 pub(crate) use interpreter::Interpreter;
 pub(crate) use reader::read;
+#[cfg(feature = "cli")]
+pub(crate) use words::quoted;
 
 /// What joins a command to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

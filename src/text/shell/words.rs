@@ -1,5 +1,8 @@
 //! The words of a command: its program, and what that is known for.
 
+#[cfg(feature = "cli")]
+use std::borrow::Cow;
+
 use super::Command;
 
 /// Programs that ask others, which may not answer.
@@ -66,6 +69,17 @@ fn runs(word: &str) -> bool {
     false
 }
 
+/// A word as a shell reads it back: in quotes where it needs them (2.2.2, "Single-Quotes").
+#[cfg(feature = "cli")]
+#[cfg(feature = "cli")]
+pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
@@ -101,6 +115,14 @@ mod tests {
             [("sudo -E curl x", Some("curl")), ("A=b /usr/bin/wget x", Some("wget")), ("exec ssh x", Some("ssh")), ("modprobe a", None)]
         {
             assert_eq!(read(text).commands[0].asking(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+        for (word, expected) in [("out/v0.1.0", "out/v0.1.0"), ("a b", "'a b'"), ("a'b;id", r"'a'\''b;id'"), ("", "''"), ("$(x)", "'$(x)'")]
+        {
+            assert_eq!(super::quoted(word), expected);
         }
     }
 
