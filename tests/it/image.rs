@@ -242,6 +242,10 @@ fn a_program_that_was_not_linked_statically_is_refused_with_its_interpreter() {
 fn mistakes_are_answered_with_what_to_type() {
     let site = site();
     std::fs::write(site.path().join("empty"), "").unwrap();
+    // Entries of a table of segments are 56 bytes (gABI, figure 5-1); of fewer nobody knows what they say.
+    let mut narrow = program(AMD64);
+    narrow[54..56].copy_from_slice(&32_u16.to_le_bytes());
+    std::fs::write(site.path().join("narrow"), narrow).unwrap();
     let with = |binary: &str| format!("release image v0.1.0 --binary {binary} --to image");
     for (command, code, words) in [
         ("release image v0.1.0 --to image".to_owned(), 2, "needs `--binary PLATFORM=FILE`"),
@@ -253,6 +257,7 @@ fn mistakes_are_answered_with_what_to_type() {
         (with("linux/amd64=."), 2, "is a directory"),
         (with("linux/amd64=manager --binary linux/amd64=manager"), 2, "two files for linux/amd64"),
         (with("linux/amd64=empty"), 1, "it is empty"),
+        (with("linux/amd64=narrow"), 1, "cut off"),
         (with("linux/amd64=provider.yaml"), 1, "it is no ELF file"),
         (with("linux/arm64=manager"), 1, "built for amd64, not for arm64"),
         (with("linux/amd64=manager --provider manager"), 1, "error["),
