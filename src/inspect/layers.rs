@@ -110,11 +110,14 @@ pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
     peeled
 }
 
-/// The documents in data that is packed as a whole, in gzip or base64, and what is wrong with it; `None` when it is not. Each byte that comes out
-/// is a step of the run.
+/// The documents in data that is packed as a whole, in gzip or base64, and what is wrong with it; `None` when it is not, or when a message or an
+/// archive is packed, whose parts belong together. Each byte that comes out is a step of the run.
 pub(crate) fn documents_in(name: &str, bytes: &[u8], budget: &Budget) -> Option<(Vec<Source>, Report)> {
     let is_encoded = || std::str::from_utf8(bytes).is_ok_and(|text| from_base64(text).is_some());
     let peeled = (bytes.starts_with(&GZIP) || is_encoded()).then(|| peel(name, bytes, budget))?;
+    if peeled.documents.iter().any(Unpacked::is_part) {
+        return None;
+    }
     let documents: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
     match budget.charge(documents.iter().map(|document| document.text().len()).sum()) {
         Ok(()) => Some((documents, peeled.report)),

@@ -493,6 +493,25 @@ fn data_is_taken_out_of_gzip_and_base64() {
     }
 }
 
+/// A message of several parts is not taken apart: what its parts change is told all the same, and as a file it is an error.
+#[test]
+fn no_part_of_a_packed_message_is_passed_over() {
+    let message = |word: &str| {
+        let part = |kind: &str, text: &str| format!("--b\nContent-Type: text/{kind}\n\n{text}\n");
+        let parts = part("cloud-config", "#cloud-config\nruncmd: [a]") + &part("x-shellscript", &format!("#!/bin/sh\necho {word}"));
+        gzip(format!("Content-Type: multipart/mixed; boundary=b\nMIME-Version: 1.0\n\n{parts}--b--\n").as_bytes())
+    };
+    let secret = |data: &[u8]| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n", STANDARD.encode(data));
+    let (code, report, talk) = run(&secret(&message("a")), &secret(&message("b")), &["--exit-code"]);
+    assert!(code == Some(1) && report.contains("Secret/w: other data"), "{report}{talk}");
+    let (code, report, talk) = run(&secret(&message("a")), &secret(&message("a")), &["--exit-code"]);
+    assert!(code == Some(0) && report.contains("same data"), "{report}{talk}");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.gz"), message("a")).unwrap();
+    let output = windlass(folder.path()).args(["diff", "a.gz", "a.gz"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 fn secret(file: &str, token: &str, password: &str) -> String {
     let data = format!(
         "## template: jinja\n#cloud-config\nwrite_files:\n- {{path: /etc/key, permissions: '0600', content: {file}}}\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    discovery: {{bootstrapToken: {{token: {token}}}}}\nruncmd: [\"join --token {token}\"]\nusers: [{{name: u, passwd: {password}}}]\n"
