@@ -14,7 +14,7 @@ use crate::contract::{METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates::{self, Known};
+use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Audience, Extent, Wishes};
 use crate::objects::{Object, pods};
 use crate::provider::{Declared, Inputs};
@@ -93,7 +93,7 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     for declared in plan.providers {
         let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
         if let Some(text) = add_components(&mut release, declared, &objects) {
-            known.add(&objects, &templates);
+            known.add(&objects, &Wanted::of(&templates));
             let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
             let built = Built { declared, objects, text: &text, version: plan.version };
             let found = built.check(metadata.as_ref(), plan.inputs).into_findings().into_iter();

@@ -61,8 +61,7 @@ impl<'a> Release<'a> {
             let world = World { files: &files, environment: &|_| None, network: None, budget };
             installed.refusals(&Config::empty(world))
         };
-        // clusterctl's way through the file and ours have nothing in common but what was read. Ours stays on this thread: the rules of foreign
-        // CRDs need its stack.
+        // clusterctl's way through the file and ours have nothing in common but what was read.
         let mut refused = None;
         let report = rayon::in_place_scope(|scope| {
             scope.spawn(|_| refused = Some(refusals()));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Subject;
-use super::arguments::{Argument, Component, arguments};
+use super::arguments::{Argument, Component, arguments, is_filled_in_later};
 use super::known_flags::{self, Versions};
 use crate::diag::{Diagnostic, Rule, rules};
 use crate::text::nearest::misspelt;
@@ -156,7 +156,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let arguments = arguments(subject.spec, &subject.spec_path);
     let (mut found, mut sound) = (Vec::new(), Vec::new());
     // That the item of a list has no name says the schema.
-    for argument in arguments.iter().filter(|argument| !argument.name.is_empty() || argument.path == argument.value_path) {
+    let has_name = |argument: &&Argument<'_>| !argument.name.is_empty() || argument.path == argument.value_path;
+    for argument in arguments.iter().filter(has_name).filter(|argument| !is_filled_in_later(argument.name)) {
         let is_compared = found.len() < MOST_COMPARED;
         let fault = malformed(subject, argument).or_else(|| lost(subject, argument)).or_else(|| unknown(subject, argument, is_compared));
         match fault {

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::objects::{Object, fields};
-use crate::schema::{validate_annotations, validate_labels};
+use crate::schema::{Violation, annotation_violations, annotations_too_large, label_violations};
 
 rules! {
     /// the API server refuses a label or an annotation of an object, or of the machines that come of it
@@ -26,16 +26,30 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
 
 fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
     let metadata = steps.iter().fold(FieldPath::root(), |path, step| path.field(*step));
+    let entries = |kind: &str| fields::field(object.value(), steps).and_then(|metadata| metadata.get(kind)).and_then(Value::as_object);
     let mut found = Vec::new();
-    for (kind, judge) in [("labels", validate_labels as fn(&_, &_) -> _), ("annotations", validate_annotations)] {
-        let path = metadata.field(kind);
-        let entries = fields::field(object.value(), steps).and_then(|metadata| metadata.get(kind)).and_then(Value::as_object);
-        let violations: Vec<crate::schema::Violation> = entries.map(|entries| judge(entries, &path)).unwrap_or_default();
-        found.extend(violations.into_iter().map(|violation| {
-            let message = format!("{path}: {}", violation.body());
-            let finding = Diagnostic::of(&METADATA_REFUSED, message).at(object.place(&path));
-            finding.help("change the name or the value: letters, digits, `-`, `_` and `.`, at most 63 of them")
-        }));
+    let labels = metadata.field("labels");
+    for (key, value) in entries("labels").into_iter().flatten() {
+        let violations = label_violations(key, value.as_str().unwrap_or_default(), &labels);
+        let place = object.key_place(&labels.field(key));
+        found.extend(violations.iter().map(|violation| finding(&labels, violation, place.clone(), LABEL_FORM)));
     }
+    let annotations = metadata.field("annotations");
+    for key in entries("annotations").into_iter().flat_map(serde_json::Map::keys) {
+        let violations = annotation_violations(key, &annotations);
+        let place = object.key_place(&annotations.field(key));
+        found.extend(violations.iter().map(|violation| finding(&annotations, violation, place.clone(), KEY_FORM)));
+    }
+    let too_large = entries("annotations").and_then(|entries| annotations_too_large(entries, &annotations));
+    found.extend(too_large.map(|violation| finding(&annotations, &violation, object.key_place(&annotations), SIZE)));
     found
+}
+
+const LABEL_FORM: &str = "change the name or the value: letters, digits, `-`, `_` and `.`, at most 63 of them; a name may have a `prefix/`";
+const KEY_FORM: &str =
+    "change the name: letters, digits, `-`, `_` and `.`, at most 63 of them, behind a `prefix/` if you like; the value is free";
+const SIZE: &str = "take some away: all annotations of an object together have at most 256 KiB";
+
+fn finding(path: &FieldPath, violation: &Violation, place: Place, help: &str) -> Diagnostic {
+    Diagnostic::of(&METADATA_REFUSED, format!("{path}: {}", violation.body())).at(place).help(help)
 }

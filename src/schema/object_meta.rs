@@ -16,27 +16,29 @@ const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
 
 /// What is wrong with labels: keys and values, all reported at the map.
 pub(crate) fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    for (key, value) in labels {
-        let value = value.as_str().unwrap_or_default();
-        violations.extend(all_invalid(path, key, name::label_key_errors(key)));
-        violations.extend(all_invalid(path, value, name::label_value_errors(value)));
-    }
-    violations
+    labels.iter().flat_map(|(key, value)| label_violations(key, value.as_str().unwrap_or_default(), path)).collect()
+}
+
+/// What is wrong with one label of the map at `path`.
+pub(crate) fn label_violations(key: &str, value: &str, path: &FieldPath) -> Vec<Violation> {
+    all_invalid(path, key, name::label_key_errors(key)).chain(all_invalid(path, value, name::label_value_errors(value))).collect()
 }
 
 /// What is wrong with annotations: keys, and their size together.
 pub(crate) fn validate_annotations(annotations: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    let mut size = 0;
-    for (key, value) in annotations {
-        violations.extend(all_invalid(path, key, name::label_key_errors(&key.to_lowercase())));
-        size += key.len() + value.as_str().unwrap_or_default().len();
-    }
-    if i64::try_from(size).unwrap_or(i64::MAX) > ANNOTATIONS_LIMIT {
-        violations.push(Violation::too_long(path.clone(), ANNOTATIONS_LIMIT));
-    }
-    violations
+    let of_keys = annotations.keys().flat_map(|key| annotation_violations(key, path));
+    of_keys.chain(annotations_too_large(annotations, path)).collect()
+}
+
+/// What is wrong with the key of one annotation of the map at `path`; its value is free.
+pub(crate) fn annotation_violations(key: &str, path: &FieldPath) -> Vec<Violation> {
+    all_invalid(path, key, name::label_key_errors(&key.to_lowercase())).collect()
+}
+
+/// That annotations are too large together.
+pub(crate) fn annotations_too_large(annotations: &Map<String, Value>, path: &FieldPath) -> Option<Violation> {
+    let size: usize = annotations.iter().map(|(key, value)| key.len() + value.as_str().unwrap_or_default().len()).sum();
+    (i64::try_from(size).unwrap_or(i64::MAX) > ANNOTATIONS_LIMIT).then(|| Violation::too_long(path.clone(), ANNOTATIONS_LIMIT))
 }
 
 fn all_invalid<'a>(path: &'a FieldPath, value: &'a str, errors: Vec<String>) -> impl Iterator<Item = Violation> + 'a {

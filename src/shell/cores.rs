@@ -6,6 +6,9 @@ use std::thread::{self, ThreadId};
 /// From so many bytes of input on, sharing the work out is worth a thread.
 const WORTHWHILE: usize = 64 << 10;
 
+/// The room of a thread that works, as that of `main` has it: parsing a rule of a CRD, which is nested as its author likes, recurses.
+const STACK: usize = 8 << 20;
+
 static FIRST: OnceLock<ThreadId> = OnceLock::new();
 
 /// Says that the calling thread lasts as long as the process: `main` does.
@@ -19,7 +22,7 @@ pub fn this_thread_lasts() {
 pub(super) fn share_out(bytes: usize) {
     if bytes >= WORTHWHILE && FIRST.get() == Some(&thread::current().id()) {
         // Refused when the threads are there already; they do the work then.
-        let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+        let _ = rayon::ThreadPoolBuilder::new().stack_size(STACK).use_current_thread().build_global();
     }
 }
 

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
+
 use crate::diag::{Diagnostic, Report};
 
 /// What is counted.
@@ -143,6 +145,19 @@ impl Budget {
             .try_for_each(|resource| self.take(resource, usize::try_from(other.used_of(resource)).unwrap_or(usize::MAX)))
     }
 
+    /// Does the work for each item, on all cores, and hands back the results in their order. Which item takes the last of the run would depend on
+    /// the cores: when there is not enough for all of them, they are worked through again, one after the other.
+    pub(crate) fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T, &Budget) -> R + Sync) -> Vec<R> {
+        if items.len() > 1 {
+            let own = self.rest();
+            let results = items.par_iter().map(|item| work(item, &own)).collect();
+            if own.blame.get().is_none() && own.exceeded().is_none() && self.take_all(&own).is_ok() {
+                return results;
+            }
+        }
+        items.iter().map(|item| work(item, self)).collect()
+    }
+
     /// What somebody got, or will get at the next question.
     pub(crate) fn exceeded(&self) -> Option<Exceeded> {
         let resource = Resource::ALL.into_iter().find(|resource| self.is_spent(*resource))?;
@@ -191,6 +206,21 @@ impl Budget {
 mod tests {
     use super::*;
     use crate::diag::Rule;
+
+    #[test]
+    fn who_takes_the_last_of_it_is_the_same_on_any_number_of_cores() {
+        let items: Vec<usize> = (0..64).collect();
+        let done = |budget: &Budget| budget.each(&items, |item, budget| budget.charge(1).map(|()| *item).ok());
+        let enough = Budget::of(64);
+        assert!(done(&enough).into_iter().eq(items.iter().copied().map(Some)), "the results keep the order of the items");
+        assert_eq!((enough.used(), enough.exceeded()), (64, None));
+        for _ in 0..16 {
+            let scarce = Budget::of(40);
+            let results = done(&scarce);
+            assert!(results.iter().take(40).flatten().eq(items.iter().take(40)) && results.iter().skip(40).all(Option::is_none));
+            assert!(scarce.is_spent(Resource::Steps));
+        }
+    }
 
     #[test]
     fn nothing_is_left_once_it_is_used_up() {

@@ -79,6 +79,35 @@ fn rules_of_foreign_crds_are_bounded() {
     assert_eq!(check(&many, &[total]), 5);
 }
 
+/// The parser of CEL recurses; the threads that judge several folders have less room than the first one.
+#[test]
+fn deeply_nested_rules_of_foreign_crds_are_findings() {
+    let rules = [
+        format!("{}1", "1<".repeat(4000)),
+        format!("{}1{} == 1", "-(".repeat(120), ")".repeat(120)),
+        format!("{}true{}", "(".repeat(4000), ")".repeat(4000)),
+        format!("{}true{}", "[1].all(x,".repeat(400), ")".repeat(400)),
+        format!("{}{} == []", "[".repeat(128), "]".repeat(128)),
+        format!("{}true", "true ? true : ".repeat(570)),
+        format!("self{} == 1", ".a".repeat(3900)),
+    ];
+    for rule in rules {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            provider_with_rules(&path, std::slice::from_ref(&rule));
+            std::fs::rename(path.join("crd.yaml"), path.join("infrastructure-components.yaml")).unwrap();
+        }
+        let output = bounded(folder.path(), &["lint", ".", "-q", "-o", "json"]);
+        let told = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        for name in ["a", "b", "c"] {
+            assert!(told.contains(&format!("{name}/infrastructure-components.yaml")), "{rule:.40}: {told}");
+        }
+    }
+}
+
 #[test]
 fn aliases_of_all_documents_count_together() {
     let folder = tempfile::tempdir().unwrap();

@@ -40,6 +40,16 @@ fn of_control_plane(component: &str, names: &[&str], kubernetes: &str) -> (Optio
     )
 }
 
+/// cloud-init fills it in on the machine: nobody knows the name before.
+#[test]
+fn a_name_that_is_filled_in_later_is_not_judged() {
+    for name in ["'{{ ds.meta_data.flag }}'", "'node-{{ ds.x }} y'", "'{% if a %}v{% endif %}'"] {
+        let (code, report) = of_kubelet(name, Some("v1.34.1"));
+        assert!(code == Some(0) && !report.contains("component-flag"), "{name}: {report}");
+    }
+    assert!(of_kubelet("'node labels'", Some("v1.34.1")).1.contains("component-flag-malformed"));
+}
+
 /// The components end with an error of pflag, `unknown flag: --feature-gate`.
 #[test]
 fn a_mistyped_flag_is_an_error_and_the_right_name_is_told() {

@@ -130,8 +130,26 @@ fn labels_of_objects_and_of_their_machines_are_judged() {
         assert!(code == Some(1) && report.contains("error[object-metadata-refused]"), "{report}");
         assert!(report.contains(&format!("a.yaml:{line}:")), "{report}");
     }
-    let annotated = DEPLOYMENT.replace("labels: {OWN}", "annotations: {a b: c}").replace("MACHINES", "c: d");
-    assert!(validate(&annotated).1.contains("error[object-metadata-refused]"));
+}
+
+/// Each finding stands at its entry, and tells what the API server asks of that: values of annotations are free.
+#[test]
+fn refused_metadata_stands_at_its_entry() {
+    let block = DEPLOYMENT.replace(
+        "metadata: {name: m, labels: {OWN}}",
+        "metadata:\n  name: m\n  labels:\n    fine: x\n    key: not a value\n    a key: x",
+    );
+    let (code, report) = validate(&block.replace("MACHINES", "c: d"));
+    assert!(code == Some(1) && report.contains("a.yaml:7:5") && report.contains("a.yaml:8:5"), "{report}");
+    assert!(!report.contains("a.yaml:6:") && report.contains("change the name or the value"), "{report}");
+    let value = "long and free: ".repeat(20);
+    let annotated = format!("metadata:\n  name: m\n  annotations:\n    fine: \"{value}\"\n    a key: x");
+    let (code, report) = validate(&DEPLOYMENT.replace("metadata: {name: m, labels: {OWN}}", &annotated).replace("MACHINES", "c: d"));
+    assert!(code == Some(1) && report.contains("a.yaml:7:5") && !report.contains("a.yaml:6:"), "{report}");
+    assert!(report.contains("the value is free") && !report.contains("or the value"), "{report}");
+    let large = annotated.replace("a key: x", &format!("b: \"{}\"", "x".repeat(256 << 10)));
+    let (code, report) = validate(&DEPLOYMENT.replace("metadata: {name: m, labels: {OWN}}", &large).replace("MACHINES", "c: d"));
+    assert!(code == Some(1) && report.contains("a.yaml:5:3") && report.contains("at most 256 KiB"), "{report}");
 }
 
 const CLASS: &str = include_str!("../../examples/topology/harbour.yaml");

@@ -117,6 +117,18 @@ fn other_content_is_kept_unless_forced() {
     assert_eq!(read(folder.path(), "windlass.1"), stdout(&["man"]));
 }
 
+/// man(7): a heading begins its first paragraph, `PP` separates those behind it.
+#[test]
+fn examples_are_separated_and_no_paragraph_is_empty() {
+    let folder = pages();
+    for verb in VERBS {
+        let page = read(folder.path(), &format!("windlass-{}.1", verb.words.join("-")));
+        let examples = page.split_once("\n.SH EXAMPLES\n").unwrap().1.split("\n.SH ").next().unwrap();
+        assert!(!examples.starts_with(".PP"), "{examples}");
+        assert_eq!(examples.matches(".PP\n").count(), verb.examples.len() - 1, "{examples}");
+    }
+}
+
 /// groff with all its warnings, and mandoc but for its notes on style and its warnings, have nothing to say.
 #[test]
 fn the_formatters_take_every_page() {

@@ -168,6 +168,7 @@ fn in_object(sampled: &Sampled, object: &Object, mut finding: Diagnostic) -> Dia
 mod tests {
     use serde_json::json;
 
+    use super::super::known::Wanted;
     use super::*;
     use crate::text::budget::Budget;
 
@@ -191,8 +192,8 @@ mod tests {
         let versions = json!([{"name": "v1", "served": true, "schema": {"openAPIV3Schema": schema}}]);
         let mut known = Known::default();
         let crd = json!({"kind": "CustomResourceDefinition", "spec": {"group": "foo.io", "names": {"kind": "Foo", "plural": "foos"}, "versions": versions}});
-        known.add(&[Object::made(crd)], std::slice::from_ref(&source));
-        known.add(objects, &[]);
+        known.add(&[Object::made(crd)], &Wanted::of(std::slice::from_ref(&source)));
+        known.add(objects, &Wanted::of(&[]));
         let sampled = Sampled::new(&source, &Budget::default()).unwrap();
         let report = check(&sampled, &[&known], Extent::Whole);
         report.findings().iter().map(|finding| format!("{} {}", finding.rule.id, finding.place.path)).collect()

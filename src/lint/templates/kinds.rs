@@ -114,6 +114,7 @@ fn no_match(object: &Object) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::known::Wanted;
     use super::*;
     use crate::text::budget::Budget;
     use crate::text::source::Source;
@@ -125,7 +126,7 @@ mod tests {
         let spec = json!({"group": "foo.io", "names": {"kind": "Foo"}, "versions": versions});
         let mut known = Known::default();
         let crd = Object::made(json!({"kind": "CustomResourceDefinition", "spec": spec}));
-        known.add(&[crd], std::slice::from_ref(&source));
+        known.add(&[crd], &Wanted::of(std::slice::from_ref(&source)));
         let sampled = Sampled::new(&source, &Budget::default()).unwrap();
         let report = check(&sampled, &[&known]);
         report.findings().iter().map(|finding| format!("{}: {}", finding.place.path, finding.help.as_ref().unwrap())).collect()

@@ -33,14 +33,26 @@ pub(super) struct KnownVersion {
     pub(super) schema: Value,
 }
 
+/// The kinds that some templates have objects of, in any group.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a>(BTreeSet<&'a str>);
+
+impl<'a> Wanted<'a> {
+    /// What templates have objects of.
+    pub(crate) fn of(templates: &'a [Source]) -> Self {
+        Wanted(templates.iter().flat_map(|source| kinds(source.text())).collect())
+    }
+}
+
 impl Known {
-    /// Adds the kinds of the CRDs among some objects, those of which the templates have none apart.
-    pub(crate) fn add(&mut self, objects: &[Object], templates: &[Source]) {
-        let wanted: BTreeSet<&str> = templates.iter().flat_map(|source| kinds(source.text())).collect();
+    /// Adds the kinds of the CRDs among some objects that are wanted.
+    pub(crate) fn add(&mut self, objects: &[Object], wanted: &Wanted<'_>) {
         for crd in definitions::of(objects) {
             let (group, kind) = (crd.text(&["spec", "group"]), crd.text(&["spec", "names", "kind"]));
-            if wanted.contains(kind) {
-                self.add_kind((group.to_owned(), kind.to_owned()), crd);
+            if wanted.0.contains(kind) {
+                let versions = crd.items(&["spec", "versions"]).iter().map(version).collect();
+                let plural = crd.text(&["spec", "names", "plural"]).to_owned();
+                self.add_kind((group.to_owned(), kind.to_owned()), Kind { plural, versions });
             }
         }
         let configurations = objects.iter().filter(|object| object.kind() == "MutatingWebhookConfiguration");
@@ -51,16 +63,22 @@ impl Known {
         }
     }
 
+    /// Adds what others know.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (key, kind) in other.kinds {
+            self.add_kind(key, kind);
+        }
+        self.mutated.extend(other.mutated);
+    }
+
     /// Adds a kind. Of two CRDs of one kind, such as those of two releases, nobody knows which one counts: what they do not have in common
     /// is open.
-    fn add_kind(&mut self, key: (String, String), crd: &Object) {
-        let versions: Vec<KnownVersion> = crd.items(&["spec", "versions"]).iter().map(version).collect();
-        let plural = crd.text(&["spec", "names", "plural"]).to_owned();
+    fn add_kind(&mut self, key: (String, String), kind: Kind) {
         let Some(known) = self.kinds.get_mut(&key) else {
-            self.kinds.insert(key, Kind { plural, versions });
+            self.kinds.insert(key, kind);
             return;
         };
-        for version in versions {
+        for version in kind.versions {
             match known.versions.iter_mut().find(|known| known.name == version.name) {
                 Some(known) if *known == version => {}
                 Some(known) => {
@@ -116,7 +134,7 @@ mod tests {
 
     fn known(objects: &[Object]) -> Known {
         let mut known = Known::default();
-        known.add(objects, &[Source::new("t.yaml", "a: {kind: \"Foo\"}\n")]);
+        known.add(objects, &Wanted::of(&[Source::new("t.yaml", "a: {kind: \"Foo\"}\n")]));
         known
     }
 
@@ -132,7 +150,7 @@ mod tests {
     #[test]
     fn kinds_that_no_template_has_are_left_out() {
         let mut known = Known::default();
-        known.add(&[crd("v1", true, json!(1))], &[Source::new("t.yaml", "kind: Bar\nFoo: 1\n")]);
+        known.add(&[crd("v1", true, json!(1))], &Wanted::of(&[Source::new("t.yaml", "kind: Bar\nFoo: 1\n")]));
         assert!(known.versions("foo.io", "Foo").is_none());
     }
 

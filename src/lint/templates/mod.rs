@@ -24,7 +24,7 @@ use crate::text::source::Source;
 use crate::text::yaml;
 use crate::topology::refused_of_class;
 
-pub(crate) use known::Known;
+pub(crate) use known::{Known, Wanted};
 use rules::{
     CLASS_MISSING, CLASS_NAME_WRONG, CLASS_NAMESPACE, CLASS_VARIABLE, NAME_CONTROL, NAME_UNKNOWN, NAMESPACE_FOREIGN, NAMESPACE_PRESENT,
     SUBSTITUTION,

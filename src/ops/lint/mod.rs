@@ -17,7 +17,7 @@ use crate::contract::{ContractVersion, METADATA_FILE, ProviderType, parse_semant
 use crate::diag::{Diagnostic, Report, rules};
 use crate::lint::components::claims::{self, Claims};
 use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates::{self, Known};
+use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
 use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::settings::ProjectRoles;
@@ -93,15 +93,22 @@ pub fn run(request: &Request<'_>) -> Linted {
         }
     }
     let all: Vec<Source> = folders.values().flat_map(|folder| &folder.templates).chain(&fragments).cloned().collect();
+    let wanted = Wanted::of(&all);
+    let folders: Vec<(&str, Folder<'_>)> = folders.into_iter().collect();
+    let judged = budget.each(&folders, |(name, folder), budget| folder.judge(name, &wanted, wishes, budget));
     let (mut known, mut templates) = (Known::default(), Vec::new());
-    for (name, folder) in folders {
-        templates.push(folder.judge(name, &all, &mut known, wishes, budget, &mut linted));
+    for ((_, folder), judged) in folders.iter().zip(judged) {
+        linted.objects += judged.objects;
+        linted.report.extend(judged.report);
+        known.merge(judged.known);
+        templates.push((judged.own, &folder.templates));
     }
-    part::judge(&parts, &all, &mut known, wishes, budget, &mut linted);
+    part::judge(&parts, &wanted, &mut known, wishes, budget, &mut linted);
     // Templates come last: the kinds of their objects may be in any of the files, but those of the folder come first.
-    for (own, sources) in &templates {
-        linted.report.extend(templates::check(sources, &asked(wishes, Extent::Whole, &[own, &known]), budget));
-    }
+    let of_folders = budget.each(&templates, |(own, sources), budget| {
+        templates::check(sources, &asked(wishes, Extent::Whole, &[own, &known]), budget)
+    });
+    of_folders.into_iter().for_each(|report| linted.report.extend(report));
     linted.report.extend(templates::check(&fragments, &asked(wishes, Extent::Part, &[&known]), budget));
     if forms.iter().all(|form| *form == Form::Other) {
         linted.report.push(nothing(sources));
@@ -113,7 +120,7 @@ pub fn run(request: &Request<'_>) -> Linted {
 /// What the files are, and what the kustomizations among them say of the others.
 fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
     let Request { sources, form: asked, budget, .. } = *request;
-    let mut forms: Vec<Form> = sources.iter().map(|source| asked.unwrap_or_else(|| Form::of(source, budget))).collect();
+    let mut forms: Vec<Form> = budget.each(sources, |source, budget| asked.unwrap_or_else(|| Form::of(source, budget)));
     let of_kustomize = sources.iter().zip(&forms).filter(|(_, form)| **form == Form::Kustomization).map(|(source, _)| source);
     let kustomized = Kustomized::of(of_kustomize, budget);
     let is_named = |source: &Source| form::provider_type_of(source.file_name()).is_some();
@@ -176,43 +183,45 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Judges all but the templates, and hands them back with the kinds of the folder. `known` gets those too, as far as `all` templates
-    /// have them.
-    fn judge(
-        self,
-        name: &str,
-        all: &[Source],
-        known: &mut Known,
-        wishes: Wishes<'_>,
-        budget: &Budget,
-        linted: &mut Linted,
-    ) -> (Known, Vec<Source>) {
+    /// Judges all but the templates. `all` is what the templates of the whole input have objects of.
+    fn judge(&self, name: &str, all: &Wanted<'_>, wishes: Wishes<'_>, budget: &Budget) -> JudgedFolder {
         let version = version_of_folder(name);
+        let mut judged = JudgedFolder::default();
         let mut metadata = None;
         for source in &self.metadata {
             let (file, found) = metadata::read(name, source, budget);
-            linted.report.extend(found);
+            judged.report.extend(found);
             if source.file_name() == METADATA_FILE {
                 metadata = file;
             }
         }
-        linted
-            .report
-            .extend(version.as_ref().and_then(|version| metadata::series_of(metadata.as_ref()?, version).err()).map(|missing| *missing));
-        let (mut claims, mut own) = (Vec::new(), Known::default());
+        let missing = version.as_ref().and_then(|version| metadata::series_of(metadata.as_ref()?, version).err());
+        judged.report.extend(missing.map(|missing| *missing));
+        let (mut claims, wanted) = (Vec::new(), Wanted::of(&self.templates));
         for source in &self.components {
             let meant = meant_components(source.file_name(), |meant| self.components.iter().any(|other| other.file_name() == meant));
-            linted.report.extend(meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)));
+            judged.report.extend(meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)));
             let components = Components::read((*source).clone(), budget);
-            linted.objects += components.objects().len();
+            judged.objects += components.objects().len();
             claims.push(Claims::of(&components));
-            own.add(components.objects(), &self.templates);
-            known.add(components.objects(), all);
-            linted.report.extend(judge(components, source, version.as_ref(), metadata.as_ref(), wishes, budget));
+            judged.own.add(components.objects(), &wanted);
+            judged.known.add(components.objects(), all);
+            judged.report.extend(self::judge(components, source, version.as_ref(), metadata.as_ref(), wishes, budget));
         }
-        linted.report.extend(claims::check(&claims));
-        (own, self.templates)
+        judged.report.extend(claims::check(&claims));
+        judged
     }
+}
+
+/// What the judge says of a folder.
+#[derive(Default)]
+struct JudgedFolder {
+    objects: usize,
+    report: Report,
+    /// The kinds that the templates of the folder have objects of.
+    own: Known,
+    /// The kinds that any templates have objects of.
+    known: Known,
 }
 
 /// The version that the folder of a local repository is called by: `bootstrap-windlass/v0.2.0`.

@@ -5,28 +5,21 @@ use std::collections::BTreeMap;
 use super::Linted;
 use crate::diag::{Diagnostic, Report};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::lint::templates::Known;
+use crate::lint::templates::{Known, Wanted};
 use crate::lint::{self, Extent, Scope, Wishes};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-/// Judges the objects of some files together. `known` gets the kinds of which `templates` have objects.
-pub(super) fn judge(
-    sources: &[&Source],
-    templates: &[Source],
-    known: &mut Known,
-    wishes: Wishes<'_>,
-    budget: &Budget,
-    linted: &mut Linted,
-) {
+/// Judges the objects of some files together. `known` gets the kinds that are `wanted`.
+pub(super) fn judge(sources: &[&Source], wanted: &Wanted<'_>, known: &mut Known, wishes: Wishes<'_>, budget: &Budget, linted: &mut Linted) {
     let mut read = Read::default();
-    for source in sources {
-        read.add(source, budget);
+    for part in budget.each(sources, |source, budget| Read::of(source, budget)) {
+        read.add(part);
     }
     linted.objects += read.objects.len();
     let pool = Pool::of(std::mem::take(&mut read.objects));
-    known.add(pool.objects(), templates);
+    known.add(pool.objects(), wanted);
     let scope = Scope { extent: Extent::Part, ..Scope::of(&pool, None, budget).with(wishes) };
     let judged = lint::gate::check_part(&scope);
     linted.report.extend(judged.into_findings().into_iter().map(|finding| read.restored(finding)));
@@ -49,17 +42,23 @@ struct Read {
 
 impl Read {
     /// Reads a file. `${…}` that clusterctl cannot replace is text: not every file goes through it.
-    fn add(&mut self, source: &Source, budget: &Budget) {
+    fn of(source: &Source, budget: &Budget) -> Self {
         let sampled = if source.text().contains("${") { Substituted::sampled(source, budget).ok() } else { None };
         let (found, report) = objects::documents(sampled.as_ref().map_or(source, Substituted::text), budget);
-        self.objects.extend(found.into_iter().flat_map(Object::into_items).filter(is_whole));
+        let objects = found.into_iter().flat_map(Object::into_items).filter(is_whole).collect();
         match sampled {
             Some(sampled) => {
-                self.report.extend(sampled.restore(report));
-                self.substituted.insert(source.name().to_string(), sampled);
+                let report = sampled.restore(report);
+                Read { objects, report, substituted: BTreeMap::from([(source.name().to_string(), sampled)]) }
             }
-            None => self.report.extend(report),
+            None => Read { objects, report, ..Read::default() },
         }
+    }
+
+    fn add(&mut self, part: Self) {
+        self.objects.extend(part.objects);
+        self.report.extend(part.report);
+        self.substituted.extend(part.substituted);
     }
 
     /// A finding with its places in the files as they are written.

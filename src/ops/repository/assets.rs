@@ -11,7 +11,7 @@ use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
 use crate::lint::components::claims::{self, Claims};
 use crate::lint::metadata::{self, MetadataFile};
-use crate::lint::templates::{self, Known};
+use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
 use crate::text::budget::Budget;
@@ -183,7 +183,7 @@ pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>,
     for found in found {
         judged.providers.extend(found.assets());
         let Found { label, provider_type, file, version, components, .. } = found;
-        known.add(components.objects(), &templates);
+        known.add(components.objects(), &Wanted::of(&templates));
         let release = Release {
             provider: &provider_of(&label, provider_type, &file),
             version: &version,

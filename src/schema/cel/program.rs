@@ -6,7 +6,7 @@ use kube_cel::cel::{Context, ExecutionError, Value};
 
 use super::cost;
 use super::functions::GO_WORDS;
-use super::guard::guarded;
+use super::guard::{guarded, with_room};
 use super::meter::{self, Meter};
 use super::value::escaped;
 use crate::schema::node::{ListType, Node, Type};
@@ -16,6 +16,10 @@ const MAX_LENGTH: usize = 8 * 1024;
 
 /// Expressions nested more deeply are not evaluated: evaluation recurses.
 const MAX_DEPTH: usize = 128;
+
+/// Expressions that are longer or have more brackets open at once are parsed where there is room for it.
+const PLAIN_LENGTH: usize = 256;
+const PLAIN_DEPTH: usize = 8;
 
 /// A parsed expression.
 #[derive(Debug, Clone)]
@@ -72,17 +76,49 @@ impl Uncompiled {
     }
 }
 
+/// Parses an expression that is short enough, and looks what it consists of.
+fn parse(source: &str) -> Result<(IdedExpr, Survey), Uncompiled> {
+    let parsed = guarded(|| Parser::new().enable_optional_syntax(true).parse(source));
+    let parsed = parsed.ok_or_else(|| Uncompiled::TooMuch("our CEL library fails on it".to_owned()))?;
+    let expression = parsed.map_err(|errors| Uncompiled::Syntax(go_syntax_error(&errors.to_string())))?;
+    let survey = Survey::of(&expression).map_err(Uncompiled::TooMuch)?;
+    Ok((expression, survey))
+}
+
+fn too_deep() -> String {
+    format!("nested more than {MAX_DEPTH} levels")
+}
+
+/// How many brackets are open at once. Those in texts count too: a pattern opens few.
+fn bracket_depth(source: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for byte in source.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        most = most.max(depth);
+    }
+    most
+}
+
 impl Program {
     /// Parses an expression; the error says why our parser refuses it.
     pub(in crate::schema) fn compile(source: &str) -> Result<Self, Uncompiled> {
         if source.len() > MAX_LENGTH {
             return Err(Uncompiled::TooMuch(format!("longer than {MAX_LENGTH} bytes")));
         }
-        let parsed = guarded(|| Parser::new().enable_optional_syntax(true).parse(source));
-        let parsed = parsed.ok_or_else(|| Uncompiled::TooMuch("our CEL library fails on it".to_owned()))?;
-        let expression = parsed.map_err(|errors| go_syntax_error(&errors.to_string()));
-        let expression = expression.map_err(Uncompiled::Syntax)?;
-        let survey = Survey::of(&expression).map_err(Uncompiled::TooMuch)?;
+        // The parser recurses too, with many frames for each bracket.
+        let depth = bracket_depth(source);
+        if depth > MAX_DEPTH {
+            return Err(Uncompiled::TooMuch(too_deep()));
+        }
+        let (expression, survey) = if source.len() > PLAIN_LENGTH || depth > PLAIN_DEPTH {
+            with_room(|| parse(source)).unwrap_or_else(|| Err(Uncompiled::TooMuch("our CEL library fails on it".to_owned())))?
+        } else {
+            parse(source)?
+        };
         let Survey { uses_old_self, uses_optional_steps } = survey;
         let metered = meter::woven(expression.clone());
         Ok(Program { expression, metered, uses_old_self, uses_optional_steps })
@@ -227,7 +263,7 @@ impl Survey {
         let mut open = vec![(root, 0_usize)];
         while let Some((node, depth)) = open.pop() {
             if depth > MAX_DEPTH {
-                return Err(format!("nested more than {MAX_DEPTH} levels"));
+                return Err(too_deep());
             }
             match &node.expr {
                 Expr::Ident(name) => survey.uses_old_self |= name == "oldSelf",
