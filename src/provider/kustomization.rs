@@ -173,6 +173,15 @@ impl Kustomization {
         items.filter_map(|(at, item)| Some((item.as_str()?, self.place(&at)))).collect()
     }
 
+    /// The labels that it puts on objects, each with its place.
+    pub(crate) fn labels(&self) -> Vec<(String, Place)> {
+        let lists = self.metadata().into_iter().filter_map(|change| match change.action {
+            Action::Metadata("labels", texts) => Some((change.place.path, texts)),
+            _ => None,
+        });
+        lists.flat_map(|(at, texts)| texts.into_keys().map(move |key| (at.key(key.clone()), key))).map(|(at, key)| (key, self.place(&at))).collect()
+    }
+
     /// What it changes: labels and annotations, patches, and what is not followed.
     pub(crate) fn changes(&self, budget: &Budget) -> Vec<Change> {
         if let Some(fault) = self.report.findings().first().filter(|_| !self.is_readable()) {

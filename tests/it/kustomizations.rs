@@ -451,3 +451,30 @@ fn components_come_from_standard_input() {
     assert!(output.status.code() == Some(1) && text.contains("error[crd-contract-label-wrong]"), "{text}");
     assert!(text.contains("correct `contracts`, or leave it out: then the labels of the file stay as they are"), "{text}");
 }
+
+/// In sources the contract labels stand in kustomizations, and not in the CRDs.
+#[test]
+fn labels_of_an_older_contract_are_told_at_the_kustomization() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "config/crd/bases/foos.yaml", &crd("FooMachine", &["v1"]));
+    let lint = |labels: &str, contract: &str| {
+        write(folder.path(), "config/crd/kustomization.yaml", &format!("resources:\n- bases/foos.yaml\n{labels}"));
+        let output = support::windlass(folder.path()).args(["lint", "config", "-q", "--contract", contract]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let old = "labels:\n- pairs:\n    example.dev/team: a\n    cluster.x-k8s.io/v1alpha4: v0\n    cluster.x-k8s.io/v1beta1: v1\n";
+    let said = lint(old, "v1beta2");
+    assert_eq!(said.matches("crd-contract-outdated").count(), 1, "{said}");
+    assert!(said.contains("config/crd/kustomization.yaml:7:"), "{said}");
+    assert!(said.contains("for contract v1beta1, not v1beta2") && said.contains("add `cluster.x-k8s.io/v1beta2: VERSION`"), "{said}");
+    for (labels, contract) in [
+        (old.to_owned(), "v1beta1"),
+        (format!("{old}    cluster.x-k8s.io/v1beta2: v1\n"), "v1beta2"),
+        ("commonLabels: {a: b, other/v1beta1: v1}\n".to_owned(), "v1beta2"),
+        ("commonAnnotations: {cluster.x-k8s.io/v1beta1: v1}\n".to_owned(), "v1beta2"),
+    ] {
+        let said = lint(&labels, contract);
+        assert!(!said.contains("crd-contract-outdated"), "{labels}{contract}: {said}");
+    }
+    assert!(lint("commonLabels: {cluster.x-k8s.io/v1beta1: v1}\n", "v1beta2").contains("crd-contract-outdated"));
+}

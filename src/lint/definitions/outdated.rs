@@ -3,8 +3,9 @@
 
 use super::kind::{Definition, Promise, Version, definitions};
 use super::unmet::{mends, path_to};
+use crate::contract::labels::CONTRACT_PREFIX;
 use crate::contract::{CORE_GROUP, ContractVersion, Role, book};
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::lint::Scope;
 use crate::objects::Object;
 
@@ -52,6 +53,18 @@ fn contract_outdated(
     let mends = version.schema().map(|schema| mends(schema, role, wanted)).unwrap_or_default();
     let help = if mends.is_empty() { label } else { format!("in {} {mends}; then {label}", version.name) };
     Diagnostic::of(&CONTRACT_OUTDATED, message).at(place).help(help).note(end(contract))
+}
+
+/// That the labels which a kustomization puts on CRDs are of an older contract: in sources they stand there and not in the CRDs.
+pub(crate) fn labels_outdated<'l>(labels: impl IntoIterator<Item = (&'l str, Place)>, wanted: ContractVersion) -> Option<Diagnostic> {
+    let promised = |(key, place): (&str, Place)| Some((ContractVersion::parse(key.strip_prefix(CONTRACT_PREFIX)?)?, place));
+    let (contract, place) = labels.into_iter().filter_map(promised).max_by_key(|(contract, _)| *contract)?;
+    if contract >= wanted {
+        return None;
+    }
+    let message = format!("the kustomization labels its CRDs for contract {}, not {}", contract.as_str(), wanted.as_str());
+    let help = format!("once the CRDs fulfil it, add `{}: VERSION` beside this label", wanted.label());
+    Some(Diagnostic::of(&CONTRACT_OUTDATED, message).at(place).help(help).note(end(contract)))
 }
 
 /// Fields by which a kind reports as contract v1beta1 has it, and what takes their place. The core reads them as long as it reads v1beta1.

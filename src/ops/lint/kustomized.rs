@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::folder_of;
+use crate::contract::ContractVersion;
 use crate::diag::Report;
+use crate::lint::definitions::outdated::labels_outdated;
 use crate::lint::kustomization;
 use crate::provider::Kustomization;
 use crate::text::budget::Budget;
@@ -21,14 +23,17 @@ pub(super) struct Kustomized {
 }
 
 impl Kustomized {
-    /// Reads the kustomizations.
-    pub(super) fn of<'a>(kustomizations: impl Iterator<Item = &'a Source>, budget: &Budget) -> Self {
+    /// Reads the kustomizations, and judges them by the contract that is wanted.
+    pub(super) fn of<'a>(kustomizations: impl Iterator<Item = &'a Source>, wanted: Option<ContractVersion>, budget: &Budget) -> Self {
         let mut all = Kustomized { folders: BTreeSet::new(), patches: BTreeSet::new(), report: Report::new() };
         for source in kustomizations {
             let folder = folder_of(source.name());
             let read = Kustomization::read(source, budget);
             all.patches.extend(read.patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
             all.report.extend(kustomization::check(read.resources()));
+            let labels = read.labels();
+            let labels = labels.iter().map(|(key, place)| (key.as_str(), place.clone()));
+            all.report.extend(wanted.and_then(|wanted| labels_outdated(labels, wanted)));
             all.folders.insert(plain(folder));
         }
         all
@@ -53,7 +58,7 @@ mod tests {
     fn parts_and_patches_are_told_by_their_paths() {
         let text = "patches:\n- path: p.yaml\npatchesStrategicMerge:\n- q.yaml\nresources:\n- r.yaml\n";
         let source = Source::new("config/kustomization.yaml", text);
-        let all = Kustomized::of(std::iter::once(&source), &Budget::default());
+        let all = Kustomized::of(std::iter::once(&source), None, &Budget::default());
         assert!(all.is_patch("config/p.yaml") && all.is_patch("config/q.yaml") && !all.is_patch("config/r.yaml"));
         assert!(all.is_patch("./config/x/../p.yaml"));
         assert!(all.takes("config/r.yaml") && all.takes("./config/r.yaml") && !all.takes("config/crd/r.yaml"));

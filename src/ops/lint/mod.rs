@@ -78,7 +78,7 @@ struct Folder<'a> {
 /// Judges files.
 pub fn run(request: &Request<'_>) -> Linted {
     let Request { sources, budget, .. } = *request;
-    let wishes = Wishes { roles: &request.roles.0, contract: request.contract.and_then(ContractVersion::parse) };
+    let wishes = Wishes { roles: &request.roles.0, contract: wanted(request) };
     let (forms, mut kustomized) = forms(request);
     let mut linted = Linted { report: std::mem::take(&mut kustomized.report), ..Linted::default() };
     let mut folders: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
@@ -117,12 +117,16 @@ pub fn run(request: &Request<'_>) -> Linted {
     linted
 }
 
+fn wanted(request: &Request<'_>) -> Option<ContractVersion> {
+    request.contract.and_then(ContractVersion::parse)
+}
+
 /// What the files are, and what the kustomizations among them say of the others.
 fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
     let Request { sources, form: asked, budget, .. } = *request;
     let mut forms: Vec<Form> = budget.each(sources, |source, budget| asked.unwrap_or_else(|| Form::of(source, budget)));
     let of_kustomize = sources.iter().zip(&forms).filter(|(_, form)| **form == Form::Kustomization).map(|(source, _)| source);
-    let kustomized = Kustomized::of(of_kustomize, budget);
+    let kustomized = Kustomized::of(of_kustomize, wanted(request), budget);
     let is_named = |source: &Source| form::provider_type_of(source.file_name()).is_some();
     let releases: BTreeSet<&str> = sources.iter().filter(|source| is_named(source)).map(|source| folder_of(source.name())).collect();
     for (source, form) in sources.iter().zip(&mut forms) {
