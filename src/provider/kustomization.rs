@@ -179,7 +179,10 @@ impl Kustomization {
             Action::Metadata("labels", texts) => Some((change.place.path, texts)),
             _ => None,
         });
-        lists.flat_map(|(at, texts)| texts.into_keys().map(move |key| (at.key(key.clone()), key))).map(|(at, key)| (key, self.place(&at))).collect()
+        lists
+            .flat_map(|(at, texts)| texts.into_keys().map(move |key| (at.key(key.clone()), key)))
+            .map(|(at, key)| (key, self.place(&at)))
+            .collect()
     }
 
     /// What it changes: labels and annotations, patches, and what is not followed.

@@ -11,14 +11,17 @@ use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
 use super::refused::{Refused, invalid};
-use super::{CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, metadata_admission, names};
+use super::{
+    CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, metadata_admission, names, taint_admission, version_admission,
+};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule};
 use crate::objects::Object;
 use crate::schema::Schema;
-use crate::schema::name::subdomain_errors;
+use crate::schema::name::{label_value_errors, subdomain_errors};
 use crate::schema::structural;
 use crate::text::budget::Budget;
+use crate::text::go::number::atoi;
 use crate::text::go::quote;
 
 /// The findings of what a webhook refuses: one each, with the whole message.
@@ -71,6 +74,8 @@ pub(super) fn of_class(class: &Class<'_>, budget: &Budget) -> Vec<Diagnostic> {
     }
     let mut refused = machine_admission::of_class(class);
     refused.extend(metadata_admission::of_class(class));
+    refused.extend(taint_admission::of_class(class));
+    refused.extend(version_admission::of_class(class));
     refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
@@ -156,22 +161,47 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
         return by_schema;
     }
     let mut refused = Vec::new();
-    let (version, part) = (&cluster.version, cluster.topology.field("version"));
-    if semver::Version::parse(&version[1..]).is_err() {
-        refused.push(invalid(&part, "spec.topology.version", &quote(version), "version must be a valid semantic version"));
-    }
+    refused.extend(version_admission::of_cluster(cluster, class));
     if let Some(class) = class {
-        let versions = class.spec().field("kubernetesVersions");
-        if versions.items().next().is_some() && !versions.items().any(|known| known.text() == version) {
-            let detail = "version must match one of the versions defined in the ClusterClass";
-            refused.push(invalid(&part, "spec.topology.version", &quote(version), detail));
-        }
         refused.extend(worker_classes(cluster, class));
+        refused.extend(machine_admission::health_checks(cluster, class));
     }
     refused.extend(machine_admission::autoscaled(cluster, class));
+    refused.extend(machine_admission::rollouts(cluster));
     refused.extend(metadata_admission::of_cluster(cluster));
+    refused.extend(taint_admission::of_cluster(cluster));
+    refused.extend(own_fields(cluster));
     if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
 }
+
+/// What is refused of a Cluster beside its topology: its name, which becomes the value of a label, and how many
+/// upgrades it makes at once. Networks are `preflight::networks`'.
+fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
+    let whole = Part::whole(cluster.object);
+    let name = whole.at("metadata.name");
+    let of_name = label_value_errors(name.text());
+    let mut refused: Vec<Refused<'o>> = of_name
+        .iter()
+        .map(|detail| invalid(&name, "metadata.name", &quote(name.text()), &format!("must be a valid label value {detail}")))
+        .collect();
+    let concurrency = whole.at("metadata.annotations").field(UPGRADE_CONCURRENCY);
+    if concurrency.is_there() {
+        let detail = match atoi(concurrency.text()) {
+            Ok(1..) => None,
+            Ok(_) => Some("value cannot be less than 1".to_owned()),
+            Err(fault) => Some(format!(
+                "could not parse the value of the annotation: strconv.Atoi: parsing {}: {fault}",
+                quote(concurrency.text())
+            )),
+        };
+        let field = format!("metadata.annotations.{UPGRADE_CONCURRENCY}");
+        refused.extend(detail.map(|detail| invalid(&concurrency, &field, &quote(concurrency.text()), &detail)));
+    }
+    refused
+}
+
+/// How many MachineDeployments and MachinePools of a topology are upgraded at once.
+const UPGRADE_CONCURRENCY: &str = "topology.cluster.x-k8s.io/upgrade-concurrency";
 
 /// Each MachineDeployment and MachinePool must have a class.
 fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {

@@ -61,6 +61,17 @@ const ADVICE: &[(&str, &str)] = &[
     ("cannot both be 0", "allow one machine more or one less"),
     ("can be only set if", "write `machineInfrastructure`, or remove the field"),
     ("autoscaler annotations", "remove `replicas`, which the autoscaler decides, or the annotations"),
+    ("taint key ", "give the taint a key of your own, or remove it: the system sets those"),
+    ("taint is deprecated", "write `node-role.kubernetes.io/control-plane`"),
+    ("version must be greater than", "list the versions in their order, each once"),
+    ("expecting a version with minor", "list a version of each minor between them: upgrades skip none"),
+    (
+        "healthCheck definition is not available",
+        "write `checks` or `remediation` beside it or in the class, or remove `enabled`",
+    ),
+    ("value of the annotation", "write a number, in quotes"),
+    ("value cannot be less than 1", "write 1 or more"),
+    ("must be no more than", "shorten it"),
     ("Required value", "add the field"),
 ];
 

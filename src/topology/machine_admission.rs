@@ -34,6 +34,56 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     refused
 }
 
+/// What is refused of the rollouts of a topology.
+pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    for worker in &cluster.deployments {
+        let field = format!("spec.topology.workers.machineDeployments[{}].rollout.strategy", worker.name);
+        rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
+    }
+    refused
+}
+
+/// What is refused of the health checks of a topology, with its class.
+pub(super) fn health_checks<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    let (own, field) = (cluster.control_plane.field("healthCheck"), "spec.topology.controlPlane.healthCheck");
+    if is_defined(&own) {
+        if class.machine.is_none() {
+            let text = format!("{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set in ClusterClass");
+            refused.push(Refused::new(own.clone(), text));
+        }
+        health_check(&own, field, &mut refused);
+    }
+    refused.extend(undefined(&own, &class.control_plane.part.field("healthCheck"), field));
+    for worker in &cluster.deployments {
+        let (own, field) = (
+            worker.part.field("healthCheck"),
+            format!("spec.topology.workers.machineDeployments[{}].healthCheck", worker.name),
+        );
+        health_check(&own, &field, &mut refused);
+        share(&own.at("remediation.maxInFlight"), &format!("{field}.remediation.maxInFlight"), &mut refused);
+        let source = class.deployments.iter().find(|known| known.class == worker.class);
+        refused.extend(source.and_then(|source| undefined(&own, &source.part.field("healthCheck"), &field)));
+    }
+    refused
+}
+
+/// Whether there is a check, beside that it is turned on or off.
+fn is_defined(check: &Part<'_>) -> bool {
+    ["checks", "remediation"].iter().any(|field| check.field(field).value.as_object().is_some_and(|fields| !fields.is_empty()))
+}
+
+/// That a check is turned on which neither the topology nor its class describes.
+fn undefined<'o>(own: &Part<'o>, of_class: &Part<'_>, field: &str) -> Option<Refused<'o>> {
+    let enabled = own.field("enabled");
+    if enabled.value != true || is_defined(own) || is_defined(of_class) {
+        return None;
+    }
+    let detail = "cannot be set to true as healthCheck definition is not available in the Cluster topology or the ClusterClass";
+    Some(Refused::new(enabled, format!("{field}.enable: Forbidden: {detail}")))
+}
+
 /// The kinds of templates end with `Template`.
 fn templates<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();

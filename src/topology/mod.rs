@@ -30,10 +30,12 @@ mod plan;
 mod refused;
 mod scope;
 mod state;
+mod taint_admission;
 mod untaken;
 mod usage;
 mod values;
 mod variables;
+mod version_admission;
 
 #[cfg(test)]
 mod tests;

@@ -466,7 +466,10 @@ fn labels_of_an_older_contract_are_told_at_the_kustomization() {
     let said = lint(old, "v1beta2");
     assert_eq!(said.matches("crd-contract-outdated").count(), 1, "{said}");
     assert!(said.contains("config/crd/kustomization.yaml:7:"), "{said}");
-    assert!(said.contains("for contract v1beta1, not v1beta2") && said.contains("add `cluster.x-k8s.io/v1beta2: VERSION`"), "{said}");
+    assert!(
+        said.contains("for contract v1beta1, not v1beta2") && said.contains("add `cluster.x-k8s.io/v1beta2: VERSION`"),
+        "{said}"
+    );
     for (labels, contract) in [
         (old.to_owned(), "v1beta1"),
         (format!("{old}    cluster.x-k8s.io/v1beta2: v1\n"), "v1beta2"),

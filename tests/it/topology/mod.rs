@@ -1,5 +1,6 @@
 //! What a ClusterClass makes of a Cluster is what Cluster API's own engine makes of it, or its refusal.
 
+mod admission;
 mod properties;
 
 use std::path::Path;

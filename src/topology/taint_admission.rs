@@ -1,0 +1,67 @@
+//! Taints of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses: `internal/api/core/v1beta2/taints` and
+//! `core/webhooks/admission` of v1.14. That the feature gate MachineTaintPropagation is open is taken for granted.
+
+use super::class::Class;
+use super::cluster::Cluster;
+use super::part::Part;
+use super::refused::{Refused, invalid};
+use crate::schema::name::label_key_errors;
+use crate::text::go::quote;
+
+/// Taints that Cluster API itself sets.
+const OWN: [&str; 2] = ["node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision"];
+
+/// Taints of the node and of the node lifecycle controller, and the one of them that users set.
+const OF_NODES: &str = "node.kubernetes.io/";
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
+/// Taints of the cloud controller manager.
+const OF_CLOUDS: &str = "node.cloudprovider.kubernetes.io/";
+
+/// What kubeadm set before Kubernetes v1.24.
+const MASTER: &str = "node-role.kubernetes.io/master";
+
+/// What is refused of the taints in a class.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
+    let mut refused = taints(&class.control_plane.part, "spec.controlPlane");
+    for (list, workers) in [("machineDeployments", &class.deployments), ("machinePools", &class.pools)] {
+        let fields = workers.iter().map(|worker| (&worker.part, format!("spec.workers.{list}[{}]", worker.class)));
+        refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
+    }
+    refused
+}
+
+/// What is refused of the taints in a topology.
+pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
+    let mut refused = taints(&cluster.control_plane, "spec.topology.controlPlane");
+    for (list, workers) in [("machineDeployments", &cluster.deployments), ("machinePools", &cluster.pools)] {
+        let fields = workers.iter().map(|worker| (&worker.part, format!("spec.topology.workers.{list}[{}]", worker.name)));
+        refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
+    }
+    refused
+}
+
+/// `field` is the name that the webhook has for the part.
+fn taints<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    for (index, taint) in part.field("taints").items().enumerate() {
+        let (key, field) = (taint.field("key"), format!("{field}.taints[{index}].key"));
+        let details = reserved(key.text()).map(str::to_owned).into_iter().chain(label_key_errors(key.text()));
+        refused.extend(details.map(|detail| invalid(&key, &field, &quote(key.text()), &detail)));
+    }
+    refused
+}
+
+/// Why a key is nobody's but that of the system.
+fn reserved(key: &str) -> Option<&'static str> {
+    match key {
+        _ if OWN.contains(&key) => Some("taint key is not allowed"),
+        OUT_OF_SERVICE => None,
+        _ if key.starts_with(OF_NODES) => {
+            Some("taint key must not have the prefix node.kubernetes.io/, except for node.kubernetes.io/out-of-service")
+        }
+        _ if key.starts_with(OF_CLOUDS) => Some("taint key must not have the prefix node.cloudprovider.kubernetes.io/"),
+        MASTER => Some("taint is deprecated since 1.24 and should not be used anymore"),
+        _ => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! Versions of Kubernetes that Cluster API's webhooks refuse of Clusters and ClusterClasses: `core/webhooks/admission` of v1.14.
+
+use std::cmp::Ordering;
+
+use semver::Version;
+
+use super::class::Class;
+use super::cluster::Cluster;
+use super::refused::{Refused, invalid};
+use crate::contract::parse_tolerant;
+use crate::text::go::quote;
+
+/// What is refused of the version of a topology.
+pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -> Vec<Refused<'o>> {
+    let (version, part) = (&cluster.version, cluster.topology.field("version"));
+    let mut refused = Vec::new();
+    let mut refuse = |detail: &str| refused.push(invalid(&part, "spec.topology.version", &quote(version), detail));
+    if Version::parse(&version[1..]).is_err() {
+        refuse("version must be a valid semantic version");
+    }
+    let versions = class.map(|class| class.spec().field("kubernetesVersions"));
+    if versions.is_some_and(|versions| versions.items().next().is_some() && !versions.items().any(|known| known.text() == version)) {
+        refuse("version must match one of the versions defined in the ClusterClass");
+    }
+    refused
+}
+
+/// What is refused of the versions that a class is for: they ascend, without a gap.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
+    let mut refused = Vec::new();
+    let mut before: Option<Version> = None;
+    for (index, part) in class.spec().field("kubernetesVersions").items().enumerate() {
+        // The webhook calls the field so.
+        let field = format!("spec.kubernetesVersion[{index}]");
+        let mut refuse = |detail: &str| refused.push(invalid(&part, &field, &quote(part.text()), detail));
+        let Ok(version) = parse_tolerant(part.text()) else {
+            refuse("version must be a valid semantic version");
+            continue;
+        };
+        if let Some(before) = &before {
+            if !may_follow(&version, before) {
+                refuse(&format!("version must be greater than v{before}"));
+            }
+            let next = before.minor.saturating_add(1);
+            if version.minor != before.minor && version.minor != next {
+                refuse(&format!("expecting a version with minor {} or {next}, found version {version}", before.minor));
+            }
+        }
+        before = Some(version);
+    }
+    refused
+}
+
+/// Whether a version is greater than another, or differs from it in builds that have no order (`util/version.Compare`, `WithBuildTags`).
+fn may_follow(version: &Version, before: &Version) -> bool {
+    version.cmp_precedence(before).then_with(|| compare_builds(version.build.as_str(), before.build.as_str())).is_gt()
+}
+
+/// Compares builds; of two that have no order, either is the greater one.
+fn compare_builds(one: &str, other: &str) -> Ordering {
+    let parts = |build: &str| build.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (parts(one), parts(other));
+    let unlike = one.iter().zip(&other).map(|(one, other)| compare_identifiers(one, other)).find(|order| order.is_ne());
+    unlike.unwrap_or_else(|| one.len().cmp(&other.len()))
+}
+
+/// Numbers come before words, and words have no order.
+fn compare_identifiers(one: &str, other: &str) -> Ordering {
+    match (one.parse::<u64>(), other.parse::<u64>()) {
+        (Ok(one), Ok(other)) => one.cmp(&other),
+        (Ok(_), Err(_)) => Ordering::Less,
+        (Err(_), Ok(_)) => Ordering::Greater,
+        (Err(_), Err(_)) if one == other => Ordering::Equal,
+        (Err(_), Err(_)) => Ordering::Greater,
+    }
+}
