@@ -97,6 +97,8 @@ spec:
 ");
     /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
     NOT_STRUCTURAL = error("crd-not-structural");
+    /// a rule of a CRD (CEL) is longer or nested more deeply than anything that is judged here
+    RULE_UNJUDGED = warning("crd-rule-unjudged");
     /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
     CA_BUNDLE = error("crd-ca-bundle-present");
 }
@@ -185,16 +187,20 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
 
 /// What the API server would refuse about schemas, defaults and rules, or store as the condition NonStructuralSchema.
 fn structure(crd: &Object, budget: &Budget) -> Report {
-    structural::check(crd.value(), budget)
-        .into_iter()
-        .map(|violation| {
-            Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
-                .at(crd.place(&violation.path))
-                .help("correct the type that the CRD is generated from")
-                .note(format!("the API server says: {violation}"))
-                .upstream(violation.to_string())
-        })
-        .collect()
+    let (violations, gaps) = structural::judge(crd.value(), budget);
+    let refused = violations.into_iter().map(|violation| {
+        Diagnostic::of(&NOT_STRUCTURAL, format!("{} of {} is not what the API server takes", violation.path, crd.title()))
+            .at(crd.place(&violation.path))
+            .help("correct the type that the CRD is generated from")
+            .note(format!("the API server says: {violation}"))
+            .upstream(violation.to_string())
+    });
+    let unjudged = gaps.into_iter().map(|gap| {
+        Diagnostic::of(&RULE_UNJUDGED, format!("{} of {} is not judged here: {}", gap.path, crd.title(), gap.reason))
+            .at(crd.place(&gap.path))
+            .help("write several shorter rules, or have an API server take the CRD")
+    });
+    refused.chain(unjudged).collect()
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl Uncompiled {
     }
 
     /// The reason in words.
-    pub(super) fn reason(&self) -> &str {
+    pub(in crate::schema) fn reason(&self) -> &str {
         let (Uncompiled::Syntax(reason) | Uncompiled::TooMuch(reason)) = self;
         reason
     }

@@ -21,29 +21,44 @@ use crate::diag::FieldPath;
 use crate::text::budget::Budget;
 use keywords::Keywords;
 
-/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`).
+/// A rule of a schema that cannot be judged here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Where it stands.
+    pub path: FieldPath,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`): see [`judge`].
+pub fn check(crd: &Value, budget: &Budget) -> Vec<Violation> {
+    judge(crd, budget).0
+}
+
+/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`), and the rules of which we cannot tell.
 ///
 /// Paths lead to the versions as they are written. The API server first moves a schema that all versions share (or that of the only
 /// version) to the top, so its messages say `spec.validation` then.
-pub fn check(crd: &Value, budget: &Budget) -> Vec<Violation> {
+pub fn judge(crd: &Value, budget: &Budget) -> (Vec<Violation>, Vec<Gap>) {
     let versions = crd.pointer("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let schemas: Vec<_> =
         versions.iter().map(|version| version.pointer("/schema/openAPIV3Schema").filter(|schema| !schema.is_null())).collect();
     let at = |index: usize| FieldPath::root().field("spec").field("versions").index(index).field("schema").field("openAPIV3Schema");
     let missing = |index: usize| Violation::required(at(index), "");
     let has_status = |version: &Value| version.pointer("/subresources/status").is_some_and(|status| !status.is_null());
-    let Some(first) = schemas.first() else { return Vec::new() };
-    let mut patterns = PatternCache::default();
+    let Some(first) = schemas.first() else { return Default::default() };
+    let (mut patterns, mut gaps) = (PatternCache::default(), Vec::new());
     if schemas.iter().all(|schema| schema == first) {
-        let Some(schema) = first else { return (0..schemas.len()).map(missing).collect() };
-        let found = check_schema(schema, versions.iter().any(has_status), &at(0), &mut patterns, budget);
-        return found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect();
+        let Some(schema) = first else { return ((0..schemas.len()).map(missing).collect(), gaps) };
+        let found = check_schema(schema, versions.iter().any(has_status), &at(0), &mut patterns, &mut gaps, budget);
+        return (found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect(), gaps);
     }
     let one = |(index, schema): (usize, &Option<&Value>)| match schema {
         None => vec![missing(index)],
-        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), &mut patterns, budget),
+        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), &mut patterns, &mut gaps, budget),
     };
-    schemas.iter().enumerate().flat_map(one).collect()
+    let violations = schemas.iter().enumerate().flat_map(one).collect();
+    (violations, gaps)
 }
 
 /// The same violation under the name that a shared schema has.
@@ -58,7 +73,14 @@ fn respelt(violation: Violation, prefix: &str) -> Violation {
 }
 
 /// Versions have most of their `patterns` in common.
-fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, patterns: &mut PatternCache, budget: &Budget) -> Vec<Violation> {
+fn check_schema(
+    schema: &Value,
+    has_status: bool,
+    path: &FieldPath,
+    patterns: &mut PatternCache,
+    gaps: &mut Vec<Gap>,
+    budget: &Budget,
+) -> Vec<Violation> {
     let malformed = keywords::malformed(schema, path);
     if !malformed.is_empty() {
         return malformed;
@@ -82,6 +104,7 @@ fn check_schema(schema: &Value, has_status: bool, path: &FieldPath, patterns: &m
     let found = openapi::check(root, compiled.as_ref(), is_shaped, path);
     let defaults =
         compiled.as_ref().filter(|_| is_shaped).map(|node| defaults::check(node, !found.costs_too_much, path, budget)).unwrap_or_default();
+    gaps.extend(found.gaps);
     let rules = if is_shaped && compiled.is_some() && defaults.is_empty() { found.rules } else { Vec::new() };
     violations.extend(defaults.into_iter().chain(found.schema).chain(rules));
     if violations.is_empty()

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::Violation;
 use super::costs::Costs;
 use super::keywords::Keywords;
 use super::rules::Context;
+use super::{Gap, Violation};
 use super::{lists, rules};
 use crate::diag::{Descent, FieldPath};
 use crate::schema::node::Node;
@@ -73,7 +73,9 @@ pub(super) struct Found {
     pub(super) rules: Vec<Violation>,
     /// Whether the estimated cost of a rule, or of all, is one of the errors.
     pub(super) costs_too_much: bool,
-    costs: Costs,
+    /// The rules that cannot be judged here.
+    pub(super) gaps: Vec<Gap>,
+    pub(super) costs: Costs,
 }
 
 impl Found {
@@ -81,6 +83,7 @@ impl Found {
         self.schema.extend(other.schema);
         self.rules.extend(other.rules);
         self.costs_too_much |= other.costs_too_much;
+        self.gaps.extend(other.gaps);
         self.costs.add(other.costs);
     }
 }
@@ -118,7 +121,7 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     {
         let resource = place.root || schema.flag("x-kubernetes-embedded-resource");
         let context = Context { resource, uncorrelatable: place.uncorrelatable, cardinality: place.cardinality };
-        found.costs_too_much |= rules::check_expressions(node, &context, &place.path, &mut found.rules, &mut found.costs);
+        rules::check_expressions(node, &context, &place.path, &mut found);
     }
     found
 }

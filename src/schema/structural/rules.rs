@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::costs::Costs;
+use super::Gap;
 use super::keywords::Keywords;
+use super::openapi::Found;
 use super::{Violation, ViolationKind};
 use crate::diag::Descent;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
@@ -71,30 +72,27 @@ pub(super) struct Context<'a> {
     pub(super) cardinality: Option<u64>,
 }
 
-/// What is wrong with the expressions, as far as our CEL library can tell; whether one costs too much.
-pub(super) fn check_expressions(
-    node: &Node,
-    context: &Context<'_>,
-    path: &Descent<'_>,
-    out: &mut Vec<Violation>,
-    costs: &mut Costs,
-) -> bool {
-    let mut costs_too_much = false;
+/// What is wrong with the expressions, as far as our CEL library can tell.
+pub(super) fn check_expressions(node: &Node, context: &Context<'_>, path: &Descent<'_>, found: &mut Found) {
+    let Found { rules: out, costs, gaps, costs_too_much, .. } = found;
     let often = context.cardinality.unwrap_or_else(|| most_often(node));
     let listed = path.field("x-kubernetes-validations");
     for (index, rule) in node.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
         let path = listed.index(index);
         let program = match rule.program() {
             Ok(program) => program,
-            Err(gap) => {
-                out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}"))));
+            Err(fault) => {
+                match fault.syntax() {
+                    Some(error) => out.push(uncompiled(rule, path.field("rule"), &format!("compilation failed: {error}"))),
+                    None => gaps.push(Gap { path: path.field("rule").into(), reason: fault.reason().to_owned() }),
+                }
                 continue;
             }
         };
         let mut charge = |program: &Program, often: u64, path: Descent<'_>, name: &str, out: &mut Vec<Violation>| {
             let cost = program.estimate(node, context.resource).unwrap_or(0).saturating_mul(often);
             if cost > PER_EXPRESSION {
-                costs_too_much = true;
+                *costs_too_much = true;
                 out.push(Violation::forbidden(path, &exceeded(name, cost, PER_EXPRESSION)));
             }
             costs.observe(path.into(), cost);
@@ -109,9 +107,12 @@ pub(super) fn check_expressions(
         if !rule.message_expression.is_empty() {
             match rule.message_program() {
                 Ok(message) => charge(message, 1, path.field("messageExpression"), "estimated messageExpression cost", out),
-                Err(gap) => {
-                    let detail = |error: &str| format!("messageExpression compilation failed: {error}");
-                    out.extend(gap.syntax().map(|error| uncompiled(rule, path.field("messageExpression"), &detail(error))));
+                Err(fault) => {
+                    let at = path.field("messageExpression");
+                    match fault.syntax() {
+                        Some(error) => out.push(uncompiled(rule, at, &format!("messageExpression compilation failed: {error}"))),
+                        None => gaps.push(Gap { path: at.into(), reason: fault.reason().to_owned() }),
+                    }
                 }
             }
         }
@@ -125,7 +126,6 @@ pub(super) fn check_expressions(
             out.push(Violation::invalid(path.field("rule"), &Value::from(rule.rule.as_str()), &detail));
         }
     }
-    costs_too_much
 }
 
 /// An expression that does not compile. Upstream prints the rule as a struct of Go, in the order of its parts.
