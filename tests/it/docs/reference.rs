@@ -158,8 +158,12 @@ fn fields_of_provider_yaml_are_listed() {
     let mut text = properties(&schema, &[], linked);
     for (name, of) in schema["$defs"].as_object().unwrap() {
         let meaning = of["description"].as_str().unwrap_or_default();
-        let fields = if of["properties"].is_object() { format!("\n{}", properties(of, &[], linked)) } else { words(of) };
-        text.push_str(&format!("\n## {name}\n\n{meaning}\n{fields}"));
+        let holds = match words(of) {
+            _ if of["properties"].is_object() => properties(of, &[], linked),
+            words if words.is_empty() => format!("Type: {}\n", type_of(of, linked)),
+            words => words,
+        };
+        text.push_str(&format!("\n## {name}\n\n{meaning}\n\n{holds}"));
     }
     golden_between(&format!("{SRC}/reference/provider-yaml.md"), "fields", &text);
 }
@@ -167,8 +171,7 @@ fn fields_of_provider_yaml_are_listed() {
 /// The words that a schema allows.
 fn words(schema: &Value) -> String {
     let word = |of: &Value| Some(format!("- `{}`: {}\n", of["const"].as_str()?, of["description"].as_str().unwrap_or_default()));
-    let rows: String = schema["oneOf"].as_array().into_iter().flatten().filter_map(word).collect();
-    if rows.is_empty() { rows } else { format!("\n{rows}") }
+    schema["oneOf"].as_array().into_iter().flatten().filter_map(word).collect()
 }
 
 /// What every report has; the page says it once.
