@@ -9,6 +9,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::support::{documents, files_below, root, runs, windlass};
+use crate::tidy::{code, rust_files, shown};
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 const TARGETS: [(&str, &str); 2] = [("amd64", "x86_64-unknown-linux-musl"), ("arm64", "aarch64-unknown-linux-musl")];
@@ -180,6 +181,29 @@ fn the_workflow_calls_scripts_of_the_repository() {
             "{name} is executable"
         );
     }
+}
+
+/// What the program embeds is in its package; a build of the package would tell too, and takes minutes.
+#[test]
+fn the_package_holds_what_the_program_embeds() {
+    let manifest: toml::Table = std::fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let included: Vec<&str> = manifest["package"]["include"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+    let is_included = |path: &str| {
+        included.iter().any(|pattern| path == pattern.trim_start_matches('/') || path.starts_with(pattern.trim_matches(['/', '*'])))
+    };
+    let embeds = Regex::new(r#"include_(?:str|bytes)!\(\s*"([^"]+)""#).unwrap();
+    let mut count = 0;
+    for file in rust_files(&root().join("src")).into_iter().filter(|file| !file.ends_with("tests.rs")) {
+        let code = code(&file);
+        let code = code.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for found in embeds.captures_iter(code) {
+            count += 1;
+            let path = std::fs::canonicalize(file.parent().unwrap().join(&found[1])).unwrap();
+            assert!(is_included(&shown(&path)), "{} embeds {}, which `include` of Cargo.toml lacks", shown(&file), shown(&path));
+        }
+    }
+    assert!(count > 10, "only {count} were found");
+    assert!(is_included("templates/a.yaml") && !is_included("tests/it/main.rs"));
 }
 
 /// Who copies an example gets the version that it was written for.

@@ -1,6 +1,6 @@
 //! The commands of README and book do what their text says. A `sh` block is run as it stands, in a copy of the project's root folder that the blocks
-//! of one page share; no network, no cluster. A `console` block in which `windlass` alone is called and prints
-//! something is a transcript: that is what it has to print.
+//! of one page share; no network, no cluster. A `console` block in which `windlass` alone is called and prints something is a transcript, of which
+//! every line has to be what is printed.
 
 use crate::support::root;
 
@@ -25,6 +25,9 @@ pub(super) fn blocks(text: &str, language: &str) -> Vec<String> {
 
 /// Runs the `sh` blocks of a text, one after the other.
 fn run(page: &str, blocks: &[String]) {
+    if blocks.is_empty() {
+        return;
+    }
     let playground = Playground::new();
     for block in blocks {
         let output = playground.output(block);
