@@ -69,20 +69,23 @@ fn sections(command: &Command, is_long: bool, width: usize) -> String {
 fn entry(arg: &Arg, left_width: usize, is_long: bool, width: usize) -> String {
     let indent = 2 + left_width + 3;
     let mut meaning = meaning(arg);
-    if is_long && let Some(long) = arg.get_long_help().map(ToString::to_string) {
-        // The first line is the short meaning, which is there already.
-        let further = long.split_once("\n\n").map_or("", |(_, rest)| rest);
-        if !further.is_empty() {
-            meaning = format!("{meaning}\n{further}");
-        }
+    if is_long && let Some(further) = further(arg) {
+        meaning = format!("{meaning}\n{further}");
     }
     let left = left(arg);
     let body = wrapped(&meaning, indent, width);
     if left.chars().count() > left_width { format!("  {left}\n{body}") } else { format!("  {left:left_width$}   {}", body.trim_start()) }
 }
 
+/// What the full help says beside the short meaning, if anything.
+pub(super) fn further(arg: &Arg) -> Option<String> {
+    let long = arg.get_long_help()?.to_string();
+    // The first paragraph is the short meaning.
+    long.split_once("\n\n").map(|(_, rest)| rest.to_owned()).filter(|rest| !rest.is_empty())
+}
+
 /// `-o, --output FORMAT`, or the name of an operand.
-fn left(arg: &Arg) -> String {
+pub(super) fn left(arg: &Arg) -> String {
     let value = value_name(arg);
     if arg.is_positional() {
         return value;
@@ -94,7 +97,7 @@ fn left(arg: &Arg) -> String {
 }
 
 /// The short help, the values it may have, and the default.
-fn meaning(arg: &Arg) -> String {
+pub(super) fn meaning(arg: &Arg) -> String {
     let mut text = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let values: Vec<String> = arg.get_possible_values().iter().filter(|v| !v.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
     if takes_value(arg) && !values.is_empty() {

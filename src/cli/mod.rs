@@ -27,6 +27,7 @@ mod man;
 mod migrate;
 mod overview;
 mod provider_file;
+pub mod reference;
 mod release;
 mod release_check;
 mod release_diff;

@@ -91,7 +91,7 @@ impl Rule {
 
     /// Where its page can be read by people who have no `windlass` at hand.
     pub(crate) fn page_url(&self) -> Option<String> {
-        (!self.page.is_empty()).then(|| format!("{PROJECT}/blob/main/docs/rules/{}.md", self.id))
+        (!self.page.is_empty()).then(|| format!("{PROJECT}/blob/main/docs/book/src/reference/rules/{}.md", self.id))
     }
 
     /// Says that a controller waits for what is missing.

@@ -56,6 +56,11 @@ impl ProjectRoles {
 /// The word for a kind that has no role in the contract.
 const NO_ROLE: &str = "none";
 
+/// The words for what a kind can be.
+pub fn role_words() -> Vec<&'static str> {
+    Role::ALL.into_iter().map(Role::as_str).chain([NO_ROLE]).collect()
+}
+
 /// Reads the settings. Where an error is found, they are not whole.
 pub fn read(source: &Source, known: &BTreeSet<&'static str>, budget: &Budget) -> (Settings, Report) {
     let mut reader = Reader { source, known, budget, report: Report::new() };
@@ -73,9 +78,22 @@ pub fn read(source: &Source, known: &BTreeSet<&'static str>, budget: &Budget) ->
     (settings, report)
 }
 
-/// The keys of the file, and of a waiver.
-const KEYS: [&str; 4] = ["allow", "deny", "roles", "waive"];
-const WAIVER_KEYS: [&str; 3] = ["path", "reason", "rule"];
+/// The keys of the file, with what they mean.
+pub static KEYS: &[(&str, &str)] = &[
+    ("allow", "a list of rules whose findings are left out"),
+    ("deny", "a list of rules whose findings fail a run; `warnings` stands for all warnings"),
+    (
+        "roles",
+        "a table: what a kind is in the contract, where its name does not tell it; `none` for a kind that is nothing in it",
+    ),
+    ("waive", "a list of tables: findings that do not count"),
+];
+/// The keys of a waiver, all of which are required.
+pub static WAIVER_KEYS: &[(&str, &str)] = &[
+    ("path", "a file, a folder, or a pattern, beside the settings"),
+    ("reason", "why; it stands in the reports"),
+    ("rule", "the rule whose findings are waived"),
+];
 
 struct Reader<'a> {
     source: &'a Source,
@@ -86,7 +104,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn settings(&mut self, table: &DeTable<'_>) -> Settings {
-        self.refuse_unknown(table, &KEYS);
+        self.refuse_unknown(table, KEYS);
         Settings {
             deny: self.rules(table, "deny"),
             allow: self.rules(table, "allow"),
@@ -95,7 +113,8 @@ impl Reader<'_> {
         }
     }
 
-    fn refuse_unknown(&mut self, table: &DeTable<'_>, keys: &[&str]) {
+    fn refuse_unknown(&mut self, table: &DeTable<'_>, keys: &[(&str, &str)]) {
+        let keys: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
         for key in table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().as_ref();
             let help = match nearest(name, keys.iter().copied()) {
@@ -157,7 +176,7 @@ impl Reader<'_> {
     }
 
     fn waiver(&mut self, entry: &DeTable<'_>, at: Range<usize>) -> Option<ProjectWaiver> {
-        self.refuse_unknown(entry, &WAIVER_KEYS);
+        self.refuse_unknown(entry, WAIVER_KEYS);
         let rule = self.text(entry, "rule", "RULE");
         let path = self.text(entry, "path", "PATH");
         let reason = if entry.contains_key("reason") { self.text(entry, "reason", "REASON") } else { None };
@@ -225,8 +244,11 @@ impl Reader<'_> {
             if let Some(role) = self.text(kinds, kind, "ROLE") {
                 let known = Role::parse(role.get_ref());
                 if known.is_none() && role.get_ref() != NO_ROLE {
-                    let words: Vec<&str> = Role::ALL.into_iter().map(Role::as_str).chain([NO_ROLE]).collect();
-                    self.wrong(&format!("{} is no role", role.get_ref()), role.span(), &format!("write one of {}", words.join(", ")));
+                    self.wrong(
+                        &format!("{} is no role", role.get_ref()),
+                        role.span(),
+                        &format!("write one of {}", role_words().join(", ")),
+                    );
                 }
                 roles = roles.with(kind, known);
             }

@@ -314,7 +314,7 @@ mod tests {
         let run = &log["runs"][0];
         let expected = json!({
             "id": "metadata-series-late", "shortDescription": {"text": "a series is late"}, "fullDescription": {"text": "Late."},
-            "help": {"text": "Late.\n\n## Bad", "markdown": "Late.\n\n## Bad"}, "helpUri": "https://github.com/windlass-dev/windlass/blob/main/docs/rules/metadata-series-late.md",
+            "help": {"text": "Late.\n\n## Bad", "markdown": "Late.\n\n## Bad"}, "helpUri": "https://github.com/windlass-dev/windlass/blob/main/docs/book/src/reference/rules/metadata-series-late.md",
             "defaultConfiguration": {"level": "warning"}, "properties": {"tags": ["metadata", "M09"], "problem.severity": "warning"},
         });
         assert_eq!(run["tool"]["driver"]["rules"][1], expected);

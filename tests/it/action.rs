@@ -132,7 +132,8 @@ fn no_input_is_a_part_of_a_script_and_nothing_is_taken_that_is_not_pinned() {
             assert!(given.clone().all(|input| declared.contains(input.as_str())), "{step}");
         }
     }
-    let pinned = Regex::new("^(windlass-dev/windlass@v0.2.0|[a-z/-]+@[0-9a-f]{40})$").unwrap();
+    let ours = regex::escape(concat!("windlass-dev/windlass@v", env!("CARGO_PKG_VERSION")));
+    let pinned = Regex::new(&format!("^({ours}|[a-z/-]+@[0-9a-f]{{40}})$")).unwrap();
     assert!(taken.len() == 4 && taken.iter().all(|uses| pinned.is_match(uses)), "{taken:?}");
     assert!(text.contains("cargo install --quiet --locked --path \"$SOURCE\""));
 }

@@ -23,6 +23,7 @@ mod contract;
 mod conversion;
 mod core_kinds;
 mod diff;
+mod dist;
 mod docs;
 mod doctor;
 mod envsubst;

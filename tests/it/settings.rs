@@ -217,11 +217,11 @@ fn a_release_that_is_not_whole_is_not_completed_by_a_waiver() {
     );
 }
 
-/// The example of the README holds.
+/// The example of the book holds.
 #[test]
-fn the_settings_of_the_readme_are_taken() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let settings = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the README shows windlass.toml");
+fn the_settings_of_the_book_are_taken() {
+    let page = std::fs::read_to_string(root().join("docs/book/src/settings.md")).unwrap();
+    let settings = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the book shows windlass.toml");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("windlass.toml"), settings).unwrap();
     std::fs::copy(root().join("metadata.yaml"), folder.path().join("metadata.yaml")).unwrap();

@@ -173,14 +173,14 @@ fn lost_versions_and_fields_are_seen() {
     assert_eq!(lost(&old, &without_field, true), ["windlassconfigs.bootstrap.windlass.dev v1beta2.status.dataSecretName"]);
 }
 
-/// OP-31: versions, contracts and how to upgrade stand in the README, for each series of metadata.yaml.
+/// OP-31: versions, contracts and how to upgrade stand in the book, for each series of metadata.yaml.
 #[test]
-fn readme_says_what_each_series_is_compatible_with() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+fn the_book_says_what_each_series_is_compatible_with() {
+    let page = std::fs::read_to_string(root().join("docs/book/src/bootstrap-provider.md")).unwrap();
     for series in items(&metadata()["releaseSeries"]) {
         let (major, minor, contract) = (&series["major"], &series["minor"], series["contract"].as_str().unwrap());
         let row = format!("| v{major}.{minor} | {contract} |");
-        assert!(readme.contains(&row), "README.md has no row {row}");
+        assert!(page.contains(&row), "the book has no row {row}");
     }
-    assert!(readme.contains("Upgrades may skip series"));
+    assert!(page.contains("Upgrades may skip series"));
 }

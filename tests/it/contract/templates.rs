@@ -217,9 +217,9 @@ fn kubeadm_control_planes_get_no_windlass_configs() {
 
 /// CC-33: the classes.
 #[test]
-fn readme_names_the_classes() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+fn the_book_names_the_classes() {
+    let page = std::fs::read_to_string(root().join("docs/book/src/bootstrap-provider.md")).unwrap();
     for path in files("clusterclass-").into_keys() {
-        assert!(readme.contains(&format!("`{path}`")), "README.md does not name {path}");
+        assert!(page.contains(&format!("`{path}`")), "the book does not name {path}");
     }
 }

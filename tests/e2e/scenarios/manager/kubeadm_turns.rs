@@ -68,7 +68,7 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
     audit::assert_all_was_allowed(&plane);
 }
 
-/// What README says that is needed besides the release.
+/// What the book says that is needed besides the release.
 pub(super) fn grant_rights(plane: &ControlPlane) {
     let file = shared::checkout().join("examples/kubeadm-configs/rbac.yaml");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
