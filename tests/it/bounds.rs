@@ -87,7 +87,7 @@ fn deeply_nested_rules_of_foreign_crds_are_findings() {
         (format!("{}true{}", "(".repeat(4000), ")".repeat(4000)), true),
         (format!("{}true{}", "[1].all(x,".repeat(400), ")".repeat(400)), true),
         (format!("self{} == 1", ".a".repeat(4100)), true),
-        (format!("{}1{} == 1", "-(".repeat(120), ")".repeat(120)), true),
+        (format!("{}1{} == 1", "-(".repeat(120), ")".repeat(120)), false),
         (format!("{}{} == []", "[".repeat(100), "]".repeat(100)), false),
         (format!("{}1{} == 1", "(".repeat(100), ")".repeat(100)), false),
     ];
