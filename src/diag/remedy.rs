@@ -79,6 +79,8 @@ settings! {
     GitlabHost = "gitlab-host",
     /// Leave to take the configuration of a bundle as it is.
     TrustConfiguration = "trust-configuration",
+    /// A registry that has copies of all images.
+    Mirror = "mirror",
     /// Where a cluster template comes from.
     From = "from",
     /// The management cluster.

@@ -81,6 +81,10 @@ static DECLARED: &[&[&Rule]] = &[
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
     #[cfg(feature = "cli")]
+    crate::ops::repository::mirror::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::overrides::RULES,
+    #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::configuration::RULES,
