@@ -74,6 +74,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::release_diff::RULES,
     #[cfg(feature = "cli")]
     crate::ops::release_image::RULES,
+    crate::ops::release_provenance::RULES,
     crate::ops::render::RULES,
     crate::ops::render::secret::RULES,
     crate::ops::render::topology::RULES,
