@@ -26,6 +26,7 @@ mod lint;
 mod man;
 mod migrate;
 mod overview;
+mod provenance_flags;
 mod provider_file;
 pub mod reference;
 mod release;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::context::To;
 use super::flags::{Format, LevelFlags, Output, Target};
+use super::provenance_flags::ProvenanceFlags;
 use super::provider_file::{Loaded, ProviderFlag};
 use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
@@ -18,6 +19,7 @@ use crate::emit::release::{ImageOverride, Release};
 use crate::ops::release_build::{self, FIXED_EPOCH};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
+use crate::ops::release_provenance;
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::files::{self, Privacy};
@@ -67,6 +69,8 @@ struct Build {
     #[arg(long, value_name = "DIR")]
     image_layout: Vec<String>,
     #[command(flatten)]
+    provenance: ProvenanceFlags,
+    #[command(flatten)]
     output: Output,
     #[command(flatten)]
     levels: LevelFlags,
@@ -106,13 +110,16 @@ impl Run for Build {
         if let Some(version) = &version {
             images.extend(image_layout::digests(&self.image_layout, &loaded.providers, version, &mut report)?);
         }
+        let origin = self.provenance.origin(&self.target.to, &mut report)?;
         let epoch = source_date(context)?.unwrap_or(FIXED_EPOCH);
         let release = match &version {
             Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
             None => Release { report, is_incomplete: true, ..Release::default() },
         };
         image_layout::are_used(&images, &release)?;
-        Building { arguments: &self, judge, loaded, release }.finish(context)
+        let provenance =
+            origin.map(|origin| release_provenance::provenance(&origin, &release, &loaded.shown, &self.release, &images, epoch));
+        Building { arguments: &self, judge, loaded, release, provenance }.finish(context)
     }
 }
 
@@ -139,6 +146,8 @@ struct Building<'a> {
     judge: Judge,
     loaded: Loaded,
     release: Release,
+    /// The statement about it, where one is asked for.
+    provenance: Option<String>,
 }
 
 impl Building<'_> {
@@ -174,10 +183,17 @@ impl Building<'_> {
 
     fn write(&self, context: &mut Context<'_>, mode: Mode) -> Result<Exit, Failure> {
         let to = &self.arguments.target.to;
+        if let Some(statement) = &self.provenance {
+            self.arguments.provenance.is_free(statement, mode)?;
+        }
         let outcome = trees::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
+        let provenance = self.provenance.as_ref().and(self.arguments.provenance.provenance.as_ref());
+        if let Some((file, statement)) = provenance.zip(self.provenance.as_ref()) {
+            files::write_file(file, statement.as_bytes(), Privacy::Public)?;
+        }
         self.show(context, true, To::Stderr);
         if self.arguments.output.format == Format::Text {
-            context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))));
+            context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))).chain(provenance.cloned()));
         }
         let counts =
             [plural(self.release.files.len(), "file"), plural(self.release.objects, "object"), plural(self.release.images.len(), "image")];

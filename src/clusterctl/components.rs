@@ -123,6 +123,8 @@ pub(crate) struct RunImage {
     pub(crate) written: String,
     /// As clusterctl installs it: after the overrides of the configuration, which are for Deployments and DaemonSets alone.
     pub(crate) run: String,
+    /// Whether overrides apply where it is named.
+    pub(crate) is_overridden: bool,
 }
 
 /// The images that objects run, in their order, doubles included.
@@ -136,7 +138,7 @@ pub(crate) fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -
         let is_overridden = ["Deployment", "DaemonSet"].contains(&object.kind());
         for written in pods::images(object.value()) {
             let run = if is_overridden { overrides.apply(label, written)? } else { written.to_owned() };
-            images.push(RunImage { written: written.to_owned(), run });
+            images.push(RunImage { written: written.to_owned(), run, is_overridden });
         }
     }
     Ok(images)

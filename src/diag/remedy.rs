@@ -79,6 +79,14 @@ settings! {
     GitlabHost = "gitlab-host",
     /// Leave to take the configuration of a bundle as it is.
     TrustConfiguration = "trust-configuration",
+    /// Who builds a release.
+    BuilderId = "builder-id",
+    /// The sources of a release.
+    Source = "source",
+    /// The commit of the sources of a release.
+    SourceCommit = "source-commit",
+    /// A registry that has copies of all images.
+    Mirror = "mirror",
     /// Where a cluster template comes from.
     From = "from",
     /// The management cluster.

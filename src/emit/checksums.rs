@@ -34,14 +34,21 @@ pub(crate) fn compare(listed: &str, files: &Tree) -> Vec<(String, ChecksumFault)
     wrong.chain(gone).collect()
 }
 
-/// The sums by path. `*` before a path says that the file was read as bytes.
-fn sums_of(text: &str) -> BTreeMap<&str, &str> {
-    let entry = |line| {
-        let (sum, path) = str::split_once(line, ' ')?;
-        let path = path.strip_prefix([' ', '*'])?;
-        Some((path.strip_prefix("./").unwrap_or(path), sum))
-    };
+/// The entries of a list in their order: path and sum.
+pub(crate) fn listed(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(entry).collect()
+}
+
+/// The sums by path.
+fn sums_of(text: &str) -> BTreeMap<&str, &str> {
+    listed(text).into_iter().collect()
+}
+
+/// Path and sum of a line. `*` before a path says that the file was read as bytes.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let (sum, path) = line.split_once(' ')?;
+    let path = path.strip_prefix([' ', '*'])?;
+    Some((path.strip_prefix("./").unwrap_or(path), sum))
 }
 
 /// One line for each file: hash, two blanks, name. `sha256sum --check SHA256SUMS` takes it.

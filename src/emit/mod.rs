@@ -17,4 +17,5 @@ pub(crate) mod rbac;
 pub mod release;
 pub(crate) mod sbom;
 pub(crate) mod stamp;
+pub mod statement;
 pub(crate) mod webhooks;

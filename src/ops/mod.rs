@@ -18,6 +18,7 @@ pub mod release_compare;
 pub mod release_diff;
 #[cfg(feature = "cli")]
 pub(crate) mod release_image;
+pub mod release_provenance;
 pub mod render;
 pub mod repository;
 pub mod rules;

@@ -74,12 +74,17 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::release_diff::RULES,
     #[cfg(feature = "cli")]
     crate::ops::release_image::RULES,
+    crate::ops::release_provenance::RULES,
     crate::ops::render::RULES,
     crate::ops::render::secret::RULES,
     crate::ops::render::topology::RULES,
     crate::ops::repository::assets::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::mirror::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::overrides::RULES,
     #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,

@@ -46,6 +46,7 @@ mod no_cluster;
 mod one_judge;
 mod own_objects;
 mod page;
+mod provenance;
 mod public_api;
 mod reconcile;
 mod release;

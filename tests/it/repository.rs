@@ -465,25 +465,24 @@ fn images_are_those_that_clusterctl_runs() {
     let overrides = "images:\n  all: {repository: mirror.local}\n  cert-manager: {tag: v9}\n  cluster-api/core: {name: renamed}\n";
     let written = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("{written}{overrides}CORE_TAG: v0.1.7\n")).unwrap();
-    let listed = run(path, &["repository", "images", "repository"]);
+    let names = run(path, &["repository", "images", "repository"]);
     assert_eq!(
-        text(&listed.stdout),
+        text(&names.stdout),
         "mirror.local/bootstrap:v0.1.0\nmirror.local/cert-manager-controller:v9\nmirror.local/control-plane:v0.1.0\n\
          mirror.local/renamed:v0.1.7\nquay.io/jetstack/cert-manager-acmesolver:v1.21.1\n",
         "clusterctl's overrides do not reach arguments: {}",
-        text(&listed.stderr)
+        text(&names.stderr)
     );
     let listed: serde_json::Value = serde_json::from_str(&succeed(path, &["repository", "images", "repository", "-o", "json"])).unwrap();
     let image = serde_json::json!({
         "image": "mirror.local/renamed:v0.1.7", "source": "registry.k8s.io/capi/core:v0.1.7", "provider": "cluster-api", "version": "v0.1.0",
     });
     assert!(listed["images"].as_array().unwrap().contains(&image), "{listed}");
-    // What is to be copied has the names of the releases.
-    succeed(path, &["repository", "bundle", "repository", "--write-to", "b.tar"]);
-    let bundle = text(&std::fs::read(path.join("b.tar")).unwrap());
-    let images = "ghcr.io/foo/bootstrap:v0.1.0\nghcr.io/foo/control-plane:v0.1.0\nquay.io/jetstack/cert-manager-acmesolver:v1.21.1\n\
-                  quay.io/jetstack/cert-manager-controller:v1.21.1\nregistry.k8s.io/capi/core:v0.1.0\n";
-    assert!(bundle.contains(images));
+    // The same names are in the bundle, and the environment of who packs it counts for nothing.
+    let mut packing = support::windlass(path);
+    packing.args(["repository", "bundle", "repository", "--write-to", "b.tar"]).env("CORE_TAG", "v9.9.9");
+    assert!(packing.status().unwrap().success());
+    assert_eq!(unpacked(path, "b.tar", "images.txt"), text(&names.stdout));
 
     std::fs::write(&config, format!("{written}images: [1]\n")).unwrap();
     let refused = run(path, &["repository", "images", "repository"]);
@@ -492,6 +491,107 @@ fn images_are_those_that_clusterctl_runs() {
     std::fs::write(&config, "a: [\n").unwrap();
     let refused = run(path, &["repository", "images", "repository"]);
     assert!(text(&refused.stderr).contains("error[configuration-unreadable]"), "{}", text(&refused.stderr));
+}
+
+/// A file of a bundle, by the system's `tar`.
+fn unpacked(folder: &Path, bundle: &str, file: &str) -> String {
+    let output = std::process::Command::new("tar").args(["-xOf", bundle, file]).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Runs `mirror.sh` with a skopeo that writes down what it is asked to copy, a line each: from, to.
+#[cfg(unix)]
+fn copied(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (skopeo, log) = (folder.join("bin/skopeo"), folder.join("copied"));
+    std::fs::create_dir_all(folder.join("bin")).unwrap();
+    let script = "#!/bin/sh\nshift\nwhile [ $# -gt 2 ]; do printf '%s ' \"$1\" >> \"$LOG\"; shift; done\necho \"$1 $2\" >> \"$LOG\"\n";
+    std::fs::write(&skopeo, script).unwrap();
+    std::fs::set_permissions(&skopeo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let _ = std::fs::remove_file(&log);
+    let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("mirror.sh").args(arguments).current_dir(folder).env("PATH", path).env("LOG", &log).env("SKOPEO_FLAGS", "--x --y=z");
+    let status = shell.output().unwrap().status.code();
+    (
+        status,
+        std::fs::read_to_string(log).unwrap_or_default().replace("--quiet --all --preserve-digests --x --y=z ", ""),
+    )
+}
+
+/// What the script copies into a registry, or through a folder into one, is what clusterctl takes from there.
+#[test]
+#[cfg(unix)]
+fn a_mirror_gets_all_images_and_the_other_site_takes_them_from_it() {
+    let folder = whole();
+    let path = folder.path();
+    succeed(path, &["repository", "bundle", "repository", "--write-to", "b.tar"]);
+    std::fs::write(path.join("mirror.sh"), unpacked(path, "b.tar", "mirror.sh")).unwrap();
+    let images = [
+        ("ghcr.io/foo/bootstrap:v0.1.0", "bootstrap:v0.1.0"),
+        ("ghcr.io/foo/control-plane:v0.1.0", "control-plane:v0.1.0"),
+        ("quay.io/jetstack/cert-manager-acmesolver:v1.21.1", "jetstack/cert-manager-acmesolver:v1.21.1"),
+        ("quay.io/jetstack/cert-manager-controller:v1.21.1", "cert-manager-controller:v1.21.1"),
+        ("registry.k8s.io/capi/core:v0.1.0", "core:v0.1.0"),
+    ];
+    let lines = |line: &dyn Fn(&str, &str) -> String| images.iter().map(|(from, to)| line(from, to)).collect::<String>();
+    let between = |to: &str| format!("dir:a b/{}", to.replace('/', "+").replace(':', "="));
+    let direct = lines(&|from, to| format!("docker://{from} docker://m.local:5000/capi/{to}\n"));
+    assert_eq!(copied(path, &["m.local:5000/capi/"]), (Some(0), direct));
+    let saved = lines(&|from, to| format!("docker://{from} {}\n", between(to)));
+    assert_eq!(copied(path, &["--save", "a b"]), (Some(0), saved));
+    assert!(path.join("a b").is_dir());
+    let loaded = lines(&|_, to| format!("{} docker://m.local/{to}\n", between(to)));
+    assert_eq!(copied(path, &["--load", "a b", "m.local"]), (Some(0), loaded));
+    for wrong in [&[][..], &[""], &["--save"], &["--load", "a"], &["--help"], &["a", "b"]] {
+        assert_eq!(copied(path, wrong), (Some(2), String::new()), "{wrong:?}");
+    }
+
+    let added = run(path, &["repository", "add", "b.tar", "--to", "site", "--mirror", "m.local:5000/capi"]);
+    let told = text(&added.stderr);
+    assert!(
+        added.status.success() && told.contains("info[mirror-image-unreached]: cert-manager names quay.io/jetstack"),
+        "{told}"
+    );
+    let listed = succeed(path, &["repository", "images", "site"]);
+    let reached = images.iter().filter(|(from, _)| !from.contains("acmesolver"));
+    let mut expected: Vec<String> = reached.map(|(_, to)| format!("m.local:5000/capi/{to}")).collect();
+    expected.push("quay.io/jetstack/cert-manager-acmesolver:v1.21.1".to_owned());
+    expected.sort();
+    assert_eq!(listed.lines().collect::<Vec<_>>(), expected);
+    let again = run(path, &["repository", "add", "b.tar", "--to", "site", "--mirror", "m.local:5000/capi"]);
+    assert!(text(&again.stderr).contains("site/clusterctl.yaml is unchanged"), "{}", text(&again.stderr));
+}
+
+#[test]
+fn a_mirror_that_is_none_or_meets_other_overrides_changes_nothing() {
+    let folder = project();
+    let path = folder.path();
+    succeed(path, &["release", "build", "v0.1.0", "--to", "out"]);
+    let refused = run(path, &["repository", "add", "out", "--to", "site", "--mirror", "https://m.local"]);
+    let told = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(1) && told.contains("error[mirror-registry-malformed]: `https://m.local`"),
+        "{told}"
+    );
+    assert!(!path.join("site/clusterctl.yaml").exists());
+    succeed(path, &["repository", "add", "out", "--to", "site", "--mirror", "one.local"]);
+    let config = path.join("site/clusterctl.yaml");
+    let before = std::fs::read(&config).unwrap();
+    let refused = run(path, &["repository", "add", "out", "--to", "site", "--mirror", "two.local"]);
+    let told = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(1) && told.contains("error[mirror-images-other]") && told.contains("--force"),
+        "{told}"
+    );
+    assert_eq!(std::fs::read(&config).unwrap(), before);
+    succeed(path, &["repository", "add", "out", "--to", "site", "--mirror", "two.local", "--force"]);
+    assert_eq!(
+        succeed(path, &["repository", "images", "site"]),
+        "two.local/bootstrap:v0.1.0\ntwo.local/control-plane:v0.1.0\n"
+    );
 }
 
 /// What people wrote of cert-manager stays; a manifest that is none is refused; a moved repository leads to its manifest again.

@@ -8,12 +8,13 @@ use semver::Version;
 use super::FAMILY;
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
+use crate::cli::release::kept;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
 use crate::diag::Report;
 use crate::ops::release_build;
-use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Placement};
+use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement};
 use crate::ops::repository::{bundle, tars};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -62,6 +63,11 @@ struct Add {
     /// Overwrite a version that is there with other content
     #[arg(long)]
     force: bool,
+    /// A registry with copies of all images, as mirror.sh of a bundle makes them: `images` in clusterctl.yaml leads there
+    ///
+    /// Other overrides that are set there need --force. What they did to the images of the repository stays.
+    #[arg(long, value_name = "REGISTRY")]
+    mirror: Option<String>,
     /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
     #[arg(long)]
     trust_configuration: bool,
@@ -84,6 +90,8 @@ struct Content {
     cert_managers: Vec<Manifest>,
     /// The configuration of a bundle.
     configuration: Option<Source>,
+    /// The registry from which images come.
+    mirror: Option<String>,
 }
 
 /// What the command line names.
@@ -99,6 +107,7 @@ impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
         let Given { releases: given, configuration, mut report } = self.read()?;
+        let mirror = self.mirror.as_deref().and_then(|text| kept(repository::registry(text), &mut report));
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();
         let mut sources = Sources::new();
@@ -123,7 +132,7 @@ impl Run for Add {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        let content = Content { releases, cert_managers, configuration };
+        let content = Content { releases, cert_managers, configuration, mirror };
         self.write(context, content, levels.judge(report), sources)
     }
 }
@@ -185,6 +194,11 @@ impl Add {
         let before = target.existing.clone();
         let target = self.relocated(context, target, &content, &mut refused);
         let (placements, configuration) = target.lay_out(&content, &context.budget, &mut refused);
+        let is_replaced = self.force || before.is_none();
+        let configuration = match &content.mirror {
+            Some(registry) => self.mirrored(registry, &placements, configuration, is_replaced, &context.budget, &mut refused)?,
+            None => configuration,
+        };
         let is_refused = refused.has_errors();
         let Verdict { mut report, fails } = judged;
         report.extend(refused);
@@ -232,6 +246,29 @@ impl Add {
         }
         let moved = Source::new(target.config.as_str(), text);
         Target { existing: Some(moved), ..target }
+    }
+
+    /// The configuration with overrides that lead all images of the repository, as it is going to be, to a mirror.
+    fn mirrored(
+        &self,
+        registry: &str,
+        placements: &[Placement],
+        configuration: String,
+        is_replaced: bool,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Result<String, Failure> {
+        let mut tree = if files::is_folder(Path::new(&self.to)) { trees::read_tree(&self.to, Limits::default())? } else { Tree::new() };
+        for placement in placements {
+            for (path, bytes) in &placement.files {
+                tree.insert(format!("{}/{path}", placement.folder), bytes.clone());
+            }
+        }
+        tree.insert(CONFIGURATION_FILE, configuration.as_bytes());
+        let shown = self.to.trim_end_matches('/');
+        let (text, found) = repository::mirrored(Mirrored { repository: &tree, shown, registry, is_replaced }, budget);
+        report.extend(found);
+        Ok(text.unwrap_or(configuration))
     }
 
     /// Writes the folders; none if one of them is occupied.

@@ -41,8 +41,8 @@ struct Bundle {
     repository: String,
     /// The tar
     ///
-    /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they run, and SHA256SUMS. The same repository
-    /// gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also installs and the repository lacks is told, or
+    /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they run, mirror.sh, which copies these with skopeo,
+    /// and SHA256SUMS. The same repository gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also installs and the repository lacks is told, or
     /// fetched with --allow-network.
     #[arg(long, value_name = "FILE")]
     write_to: String,
@@ -81,8 +81,11 @@ impl Run for Bundle {
         let unchanged = if outcome == Outcome::Unchanged { ", unchanged" } else { "" };
         let (contents, images) = (plural(packed.files, "file"), plural(packed.images, "image"));
         context.talk(&format!("{}: {contents}, {images}, sha256 {}{unchanged}", self.write_to, bundle::sha256(&packed.bytes)));
-        let add = context.command(&format!("repository add {} --to REPOSITORY", self.write_to));
-        context.talk(&format!("next: copy it and the images of its images.txt to the site, and run `{add}` there"));
+        let add = context.command(&format!("repository add {} --to REPOSITORY --mirror REGISTRY", self.write_to));
+        context.talk(&format!(
+            "next: bring it to the site, its images with `tar -xf {} mirror.sh && sh mirror.sh`, and run `{add}` there",
+            self.write_to
+        ));
         context.paths([self.write_to.clone()]);
         Ok(Exit::Clean)
     }

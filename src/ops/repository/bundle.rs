@@ -9,10 +9,12 @@ use sha2::{Digest, Sha256};
 use super::assets::{Assets, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
 use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
-use super::images::written_images;
+use super::doctor::unreadable;
+use super::images::{Reached, reached};
 use super::init::{Implied, implied};
+use super::mirror::{Mirror, SCRIPT_FILE};
 use super::tars::{Entries, Taken, read};
-use crate::clusterctl::{CERT_MANAGER, MANIFEST_FILE};
+use crate::clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare};
@@ -64,28 +66,14 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     let mut report = Report::new();
     let mut files = Tree::new();
     let mut providers = Vec::new();
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let images = |label: &str, name: &str, bytes: &[u8], names: &mut BTreeSet<String>, report: &mut Report| match written_images(
-        label, name, bytes, budget,
-    ) {
-        Ok(images) => names.extend(images),
-        Err(finding) => report.push(*finding),
-    };
     for (folder, version, release) in releases(repository) {
         if is_manifest(&release) {
-            let (manifest, found) = manifest_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
-            report.extend(found);
-            let manifest = manifest.map(|manifest| manifest.bytes).unwrap_or_default();
-            images(CERT_MANAGER, &format!("{shown}/{folder}/{MANIFEST_FILE}"), &manifest, &mut names, &mut report);
+            report.extend(manifest_of(&release, &format!("{shown}/{folder}"), Some(&version), budget).1);
             files_into(&mut files, &folder, &release);
             continue;
         }
         let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
         report.extend(found);
-        for provider in &assets {
-            let name = format!("{shown}/{folder}/{}", provider.components);
-            images(&provider.label, &name, release.get(&provider.components).unwrap_or_default(), &mut names, &mut report);
-        }
         providers.extend(assets);
         files_into(&mut files, &folder, &release);
     }
@@ -96,18 +84,39 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     if !report.has_errors() {
         report.extend(lacking_finding(&lacking(repository, budget), shown));
     }
+    let (images, found) = images(repository, shown, budget);
+    report.extend(found);
+    let (mirror, found) = Mirror::of(&images);
+    report.extend(found);
     let configuration = configuration(repository, shown, &providers, budget, &mut report);
     budget.tell(&mut report);
     if report.has_errors() {
         return (None, report);
     }
     files.insert(CONFIGURATION_FILE, configuration.unwrap_or_default());
+    let names: BTreeSet<&str> = images.iter().map(|image| image.listed.image.as_str()).collect();
     let lines: String = names.iter().map(|image| format!("{image}\n")).collect();
     files.insert(IMAGES_FILE, lines);
+    files.insert(SCRIPT_FILE, mirror.script());
     let sums = checksums(&files);
     files.insert(CHECKSUMS_FILE, sums);
     let bundle = Bundle { bytes: tar(&files), providers, files: files.len(), images: names.len() };
     (Some(bundle), report)
+}
+
+/// The images that `clusterctl init` runs from a repository, with the overrides and variables of its configuration. The environment of who packs
+/// it, and of who lays it out, counts for nothing.
+pub(super) fn images(repository: &Tree, shown: &str, budget: &Budget) -> (BTreeSet<Reached>, Report) {
+    let world = World { files: repository, environment: &|_| None, network: None, budget };
+    let written = repository.get(CONFIGURATION_FILE);
+    match written.map_or_else(|| Ok(Config::empty(world)), |_| Config::load(world, CONFIGURATION_FILE)) {
+        Ok(config) => reached(repository, shown, &config),
+        Err(refusal) => {
+            let text = String::from_utf8_lossy(written.unwrap_or_default()).into_owned();
+            let source = Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text);
+            (BTreeSet::new(), [unreadable(Some(&source), &refusal)].into_iter().collect())
+        }
+    }
 }
 
 /// The folders `{label}/{version}` with their versions and files.
@@ -295,6 +304,7 @@ mod tests {
             "bootstrap-foo/v0.1.0/metadata.yaml",
             "clusterctl.yaml",
             "images.txt",
+            "mirror.sh",
         ];
         assert_eq!(paths, expected);
         let files = read(&bytes, "b", Entries::OfBundle).files;

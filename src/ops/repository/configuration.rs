@@ -17,7 +17,7 @@ rules! {
     /// the url of a provider leads to a place where the repository is no more
     ENTRY_STALE = error("repository-entry-stale");
     /// `providers` in clusterctl.yaml is written so that no entry can be added
-    NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
+    pub(super) NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
     /// the configuration in a bundle decides what is installed from elsewhere
     FOREIGN = error("bundle-configuration-foreign");
 }
@@ -56,7 +56,7 @@ impl Entry {
 }
 
 /// Paths with characters that YAML could take for syntax stand in quotes.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
 }
@@ -151,7 +151,7 @@ pub(crate) fn cert_manager_setting(source: &Source, budget: &Budget) -> Option<C
 }
 
 /// An entry by its key, whose case does not matter to clusterctl.
-fn setting<'n>(node: &'n Node, key: &str) -> Option<&'n yaml::Entry> {
+pub(super) fn setting<'n>(node: &'n Node, key: &str) -> Option<&'n yaml::Entry> {
     node.as_mapping()?.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))
 }
 

@@ -39,6 +39,22 @@ pub struct ListedImage {
 
 /// The images of all releases in a repository, by name. Variables have the values of the configuration and the environment, or their defaults.
 pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<ListedImage>, Report) {
+    let (found, report) = reached(repository, shown, config);
+    let listed: BTreeSet<ListedImage> = found.into_iter().map(|found| found.listed).collect();
+    (listed.into_iter().collect(), report)
+}
+
+/// An image that a release runs, and whether overrides reach it where it is named.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Reached {
+    /// The image.
+    pub(super) listed: ListedImage,
+    /// Whether clusterctl's overrides apply to it: they do in Deployments and DaemonSets.
+    pub(super) is_overridden: bool,
+}
+
+/// What [`images`] lists, by name.
+pub(super) fn reached(repository: &Tree, shown: &str, config: &Config<'_>) -> (BTreeSet<Reached>, Report) {
     let budget = config.world().budget;
     let mut report = Report::new();
     let mut found = BTreeSet::new();
@@ -57,11 +73,10 @@ pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<Liste
             };
             match clusterctl::run_images(config, label, &objects) {
                 Ok(images) => {
-                    found.extend(images.into_iter().chain(solvers(label, &objects)).map(|RunImage { written, run }| ListedImage {
-                        source: (written != run).then_some(written),
-                        image: run,
-                        provider: label.to_owned(),
-                        version: version.to_owned(),
+                    found.extend(images.into_iter().chain(solvers(label, &objects)).map(|RunImage { written, run, is_overridden }| {
+                        let source = (written != run).then_some(written);
+                        let listed = ListedImage { source, image: run, provider: label.to_owned(), version: version.to_owned() };
+                        Reached { listed, is_overridden }
                     }))
                 }
                 Err(refusal) => {
@@ -73,19 +88,7 @@ pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<Liste
         }
     }
     budget.tell(&mut report);
-    (found.into_iter().collect(), report)
-}
-
-// Only a bundle asks.
-#[cfg(feature = "cli")]
-/// The images that a file names, with the defaults of its variables, before any overrides: what is to be copied to another site.
-///
-/// # Errors
-/// The variables cannot be replaced.
-pub(super) fn written_images(label: &str, name: &str, bytes: &[u8], budget: &Budget) -> Result<BTreeSet<String>, Box<Diagnostic>> {
-    let objects = objects_of(name, bytes, &|_| None, budget)?;
-    let solvers = solvers(label, &objects).map(|image| image.written);
-    Ok(objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned).chain(solvers).collect())
+    (found, report)
 }
 
 /// The files of a release in whose objects pods are.
@@ -114,7 +117,9 @@ fn solvers<'o>(label: &str, objects: &'o [Object]) -> impl Iterator<Item = RunIm
     let objects = if label == CERT_MANAGER { objects } else { &[] };
     let containers = objects.iter().flat_map(|object| pods::containers(object.value())).map(|(_, container)| container);
     let arguments = containers.flat_map(|container| fields::items(container, &["args"])).filter_map(|argument| argument.as_str());
-    arguments
-        .filter_map(|argument| argument.strip_prefix(SOLVER))
-        .map(|image| RunImage { written: image.to_owned(), run: image.to_owned() })
+    arguments.filter_map(|argument| argument.strip_prefix(SOLVER)).map(|image| RunImage {
+        written: image.to_owned(),
+        run: image.to_owned(),
+        is_overridden: false,
+    })
 }

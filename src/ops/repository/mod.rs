@@ -13,6 +13,10 @@ pub(crate) mod images;
 mod init;
 mod list;
 #[cfg(feature = "cli")]
+pub(crate) mod mirror;
+#[cfg(feature = "cli")]
+pub(crate) mod overrides;
+#[cfg(feature = "cli")]
 pub mod tars;
 
 pub use add::{Added, Destination, Placement, add};
@@ -24,3 +28,7 @@ pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
 pub use images::{ListedImage, images};
 pub use init::{Implied, implied, init_arguments, needs_kubeadm};
 pub use list::{Listed, cert_managers, list, table};
+#[cfg(feature = "cli")]
+pub use mirror::registry;
+#[cfg(feature = "cli")]
+pub use overrides::{Mirrored, mirrored};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::harness::runner::{Context, Scenario};
 
+mod air_gap;
 mod bring_your_own;
 mod commands;
 mod contract;
@@ -32,6 +33,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("install::init_upgrade_delete_v1_12", install::init_upgrade_delete_v1_12),
     scenario("install::init_upgrade_delete_v1_14", install::init_upgrade_delete_v1_14),
     scenario("install::variants", install::variants),
+    scenario("air_gap::init_with_no_route_but_loopback", air_gap::init_with_no_route_but_loopback),
     scenario("rbac::core_may_use_our_kinds", rbac::core_may_use_our_kinds),
     scenario("rbac::the_manager_has_exactly_its_list", rbac::the_manager_has_exactly_its_list),
     scenario("contract::core_v1_12", contract::core_v1_12),

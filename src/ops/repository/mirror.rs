@@ -1,0 +1,216 @@
+//! Images on their way to a registry of one's own: where each goes, and the script that copies them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::images::Reached;
+use crate::contract::Image;
+use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
+
+rules! {
+    /// an image does not name its registry, so that it is not copied to a mirror
+    LEFT_OUT = warning("mirror-image-left-out");
+    /// a mirror is not named as a registry with a path
+    REGISTRY_FAULT = error("mirror-registry-malformed");
+}
+
+/// The script in a bundle.
+pub(super) const SCRIPT_FILE: &str = "mirror.sh";
+
+/// Where the images of a repository go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Mirror {
+    /// The images, each as often as it is named in another way.
+    pub(super) images: Vec<MirroredImage>,
+}
+
+/// An image on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MirroredImage {
+    /// The label of its provider, or `cert-manager`: what overrides are set for.
+    pub(super) label: String,
+    /// As the release names it.
+    pub(super) written: Image,
+    /// As it is run so far, which is where it is copied from.
+    pub(super) run: Image,
+    /// The path below the mirror in which it is; empty for none.
+    pub(super) below: String,
+    /// Whether overrides reach it.
+    pub(super) is_overridden: bool,
+}
+
+impl Mirror {
+    /// A place for each image. They stand directly below the mirror, so that one override leads to all of them. Those that would be one there, and are
+    /// not, stand below the name of their registry; and those that no override reaches keep their path, by which runtimes ask mirrors.
+    pub(super) fn of(images: &BTreeSet<Reached>) -> (Self, Report) {
+        let mut report = Report::new();
+        let mut found = Vec::new();
+        for Reached { listed, is_overridden } in images {
+            let written = listed.source.as_ref().unwrap_or(&listed.image);
+            match (Image::parse(written), Image::parse(&listed.image)) {
+                (Ok(written), Ok(run)) => {
+                    let label = listed.provider.clone();
+                    found.push(MirroredImage { label, written, run, below: String::new(), is_overridden: *is_overridden });
+                }
+                _ => report.push(left_out(&listed.provider, &listed.image)),
+            }
+        }
+        let mut registries: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for image in &found {
+            registries.entry(below("", &image.run)).or_default().insert(&image.run.repository);
+        }
+        let is_shared: BTreeSet<String> = registries.into_iter().filter(|(_, from)| from.len() > 1).map(|(name, _)| name).collect();
+        for image in &mut found {
+            let (registry, path) = image.run.registry_and_path();
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if !image.is_overridden {
+                image.below = folder.to_owned();
+            } else if is_shared.contains(&below("", &image.run)) {
+                // A port, and brackets around an address, have no place in a path.
+                let registry: String = registry.to_lowercase().chars().map(|c| if ":[]".contains(c) { '-' } else { c }).collect();
+                image.below = format!("{}/{folder}", registry.trim_matches('-')).trim_end_matches('/').to_owned();
+            }
+        }
+        (Mirror { images: found }, report)
+    }
+
+    /// The script, for any POSIX shell. What it says of an image is of the grammar of image names, which has no character that a shell knows.
+    pub(super) fn script(&self) -> String {
+        let copies: BTreeSet<String> = self.images.iter().map(MirroredImage::copy).collect();
+        format!("{HEAD}{}", copies.into_iter().collect::<String>())
+    }
+}
+
+impl MirroredImage {
+    /// Its line in the script: from where, to where, and the folder between.
+    fn copy(&self) -> String {
+        let Image { repository, name, tag, digest } = &self.run;
+        // A digest says which image it is; skopeo takes no tag beside it.
+        let which = |digest_first: bool| match (tag, digest) {
+            (Some(tag), None) => format!(":{tag}"),
+            (Some(tag), Some(_)) if !digest_first => format!(":{tag}"),
+            (_, Some(digest)) => format!("@{digest}"),
+            (None, None) => ":latest".to_owned(),
+        };
+        let path = below(&self.below, &Image { tag: None, digest: None, ..self.run.clone() });
+        let (from, to) = (format!("{repository}/{name}{}", which(true)), format!("{path}{}", which(false)));
+        let folder = to.replace('/', "+").replace(':', "=");
+        format!("copy '{from}' '{to}' '{folder}'\n")
+    }
+
+    /// The repository in which it is at a mirror. What is there already stays where it is.
+    pub(super) fn repository_at(&self, registry: &str) -> String {
+        let there = self.run.repository.strip_prefix(registry);
+        if there.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            return self.run.repository.clone();
+        }
+        if self.below.is_empty() { registry.to_owned() } else { format!("{registry}/{}", self.below) }
+    }
+}
+
+/// The name of an image below a path, without its registry.
+fn below(path: &str, image: &Image) -> String {
+    let whole = Image { repository: path.to_owned(), ..image.clone() }.to_string();
+    whole.strip_prefix('/').unwrap_or(&whole).to_owned()
+}
+
+fn left_out(label: &str, image: &str) -> Diagnostic {
+    let finding = Diagnostic::of(
+        &LEFT_OUT,
+        format!("the image `{}` of {label} is not mirrored: its name has no registry", image.escape_debug()),
+    );
+    finding.help("write it in full in the components, such as `docker.io/library/NAME:TAG`, or copy it by hand")
+}
+
+/// A mirror as it is named: a registry, and maybe a path below it.
+///
+/// # Errors
+/// The finding, when nothing can be below it.
+pub fn registry(text: &str) -> Result<String, Box<Diagnostic>> {
+    let registry = text.trim_end_matches('/');
+    match Image::parse(&format!("{registry}/name")) {
+        Ok(image) if image.repository == registry => Ok(registry.to_owned()),
+        _ => {
+            let finding = Diagnostic::of(&REGISTRY_FAULT, format!("`{}` is no registry with a path", text.escape_debug()));
+            Err(Box::new(
+                finding.help(Remedy::new("write ").set(Setting::Mirror, "registry.example.com/capi").then(", without a scheme")),
+            ))
+        }
+    }
+}
+
+/// All of the script but the images.
+const HEAD: &str = include_str!("mirror.sh");
+
+#[cfg(test)]
+mod tests {
+    use super::super::images::ListedImage;
+    use super::*;
+
+    fn of(images: &[(&str, &str, bool)]) -> (Mirror, Report) {
+        let listed = |label: &str, image: &str| ListedImage {
+            image: image.to_owned(),
+            source: None,
+            provider: label.to_owned(),
+            version: "v1.0.0".to_owned(),
+        };
+        Mirror::of(&images.iter().map(|(label, image, is)| Reached { listed: listed(label, image), is_overridden: *is }).collect())
+    }
+
+    fn copies(images: &[(&str, &str, bool)]) -> Vec<String> {
+        let (mirror, report) = of(images);
+        assert!(report.is_empty(), "{report:?}");
+        mirror.script().strip_prefix(HEAD).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn images_stand_directly_below_the_mirror_and_digests_are_kept() {
+        let digest = format!("sha256:{}", "a".repeat(64));
+        let (pinned, only) = (format!("ghcr.io/x/pinned:v1@{digest}"), format!("ghcr.io/x/only@{digest}"));
+        let images = [("a", "ghcr.io/x/y/plain:v1", true), ("a", &pinned, true), ("b", &only, true), ("b", "quay.io/bare", true)];
+        let expected = [
+            "copy 'ghcr.io/x/only@D' 'only@D' 'only@E'",
+            "copy 'ghcr.io/x/pinned@D' 'pinned:v1' 'pinned=v1'",
+            "copy 'ghcr.io/x/y/plain:v1' 'plain:v1' 'plain=v1'",
+            "copy 'quay.io/bare:latest' 'bare:latest' 'bare=latest'",
+        ];
+        let expected = expected.map(|line| line.replace('D', &digest).replace('E', &digest.replace(':', "=")));
+        assert_eq!(copies(&images), expected);
+    }
+
+    #[test]
+    fn images_of_one_name_and_tag_do_not_take_each_others_place() {
+        let images = [("a", "r.io:5000/x/manager:v1", true), ("b", "ghcr.io/manager:v1", true), ("c", "ghcr.io/z/manager:v2", true)];
+        let expected = [
+            "copy 'ghcr.io/manager:v1' 'ghcr.io/manager:v1' 'ghcr.io+manager=v1'",
+            "copy 'ghcr.io/z/manager:v2' 'manager:v2' 'manager=v2'",
+            "copy 'r.io:5000/x/manager:v1' 'r.io-5000/x/manager:v1' 'r.io-5000+x+manager=v1'",
+        ];
+        assert_eq!(copies(&images), expected);
+    }
+
+    #[test]
+    fn what_overrides_do_not_reach_keeps_its_path() {
+        assert_eq!(
+            copies(&[("cert-manager", "quay.io/jetstack/solver:v1", false)]),
+            ["copy 'quay.io/jetstack/solver:v1' 'jetstack/solver:v1' 'jetstack+solver=v1'"]
+        );
+    }
+
+    #[test]
+    fn names_without_a_registry_are_told_and_no_name_reaches_a_shell() {
+        for image in ["nginx", "ghcr.io/a/b:v1'; rm -rf /; '", "ghcr.io/a/$(id)", "a\nb"] {
+            let (mirror, report) = of(&[("a", image, false)]);
+            assert_eq!(report.findings()[0].rule.id, "mirror-image-left-out", "{image}");
+            assert_eq!(mirror.script(), HEAD);
+        }
+    }
+
+    #[test]
+    fn a_mirror_is_a_registry_with_a_path() {
+        assert_eq!(registry("registry.local:5000/capi/").as_deref(), Ok("registry.local:5000/capi"));
+        assert_eq!(registry("localhost").as_deref(), Ok("localhost"));
+        for wrong in ["", "https://registry.local", "registry", "registry.local/Upper", "registry.local/a b", "registry.local/a:v1"] {
+            assert!(registry(wrong).is_err(), "{wrong}");
+        }
+    }
+}
