@@ -129,6 +129,7 @@ pub static VERBS: &[Verb] = &[
     repository::IMAGES,
     repository::DOCTOR,
     repository::BUNDLE,
+    repository::CONFIGMAP,
     vars::VERB,
     render::VERB,
     validate::VERB,

@@ -43,6 +43,7 @@ mod migrate;
 mod network;
 mod no_cluster;
 mod one_judge;
+mod operator;
 mod own_objects;
 mod page;
 mod public_api;

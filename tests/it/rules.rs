@@ -165,6 +165,23 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     });
     raised.extend(check("repository-file-not-text", "repository doctor .", &broken));
     raised.extend(check("release-asset-not-text", "repository add bootstrap-foo/v0.1.0 --to other", &broken));
+    let configmap = "repository configmap bootstrap-foo/v0.1.0";
+    raised.extend(check("config-map-text-unwritable", configmap, &|folder| {
+        let file = folder.join("bootstrap-foo/v0.1.0/metadata.yaml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, format!("# a\u{85}# b\n{text}")).unwrap();
+    }));
+    raised.extend(check("config-map-too-large", configmap, &|folder| {
+        let text = std::fs::read_to_string(folder.join(components)).unwrap();
+        // What no compression makes much shorter.
+        let mut state = 1_u64;
+        let mut letter = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'!' + u8::try_from((state >> 33) % 90).unwrap())
+        };
+        let noise: String = (0..20_000).map(|_| format!("# {}\n", (0..100).map(|_| letter()).collect::<String>())).collect();
+        std::fs::write(folder.join(components), noise + &text).unwrap();
+    }));
     #[cfg(unix)]
     raised.extend(check("repository-version-linked", "repository doctor .", &|folder| {
         std::os::unix::fs::symlink(folder.join("bootstrap-foo/v0.1.0"), folder.join("bootstrap-foo/v0.0.9")).unwrap();
