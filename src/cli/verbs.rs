@@ -130,6 +130,8 @@ pub static VERBS: &[Verb] = &[
     repository::DOCTOR,
     repository::BUNDLE,
     repository::CONFIGMAP,
+    repository::PUSH,
+    repository::PULL,
     vars::VERB,
     render::VERB,
     validate::VERB,

@@ -28,3 +28,9 @@ pub(crate) fn word(provider_type: ProviderType) -> &'static str {
         other => other.word(),
     }
 }
+
+/// The name of the components file that it looks for in an artifact: `bootstrap-components.yaml`.
+#[cfg(feature = "cli")]
+pub(crate) fn components_file(provider_type: ProviderType) -> String {
+    format!("{}-components.yaml", word(provider_type))
+}

@@ -81,6 +81,10 @@ static DECLARED: &[&[&Rule]] = &[
     #[cfg(feature = "cli")]
     crate::ops::repository::bundle::RULES,
     #[cfg(feature = "cli")]
+    crate::ops::repository::pull::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::push::RULES,
+    #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::config_map::RULES,

@@ -42,6 +42,7 @@ mod man;
 mod migrate;
 mod network;
 mod no_cluster;
+mod oci;
 mod one_judge;
 mod operator;
 mod own_objects;

@@ -6,7 +6,11 @@ mod configmap;
 mod doctor;
 mod given;
 mod images;
+mod laying;
 mod list;
+mod oci;
+mod pull;
+mod push;
 
 pub(super) use add::ADD;
 pub(super) use bundle::BUNDLE;
@@ -14,6 +18,8 @@ pub(super) use configmap::{CONFIGMAP, ConfigMapReport};
 pub(super) use doctor::{DOCTOR, DoctorReport};
 pub(super) use images::{IMAGES, ImagesReport};
 pub(super) use list::{LIST, ListReport};
+pub(super) use pull::PULL;
+pub(super) use push::PUSH;
 
 use crate::text::source::Source;
 use crate::text::tree::Tree;

@@ -1,4 +1,4 @@
-//! `repository add|list|images|doctor|bundle|configmap`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! `repository add|list|images|doctor|bundle|configmap|push|pull`: clusterctl local repositories, `{repository}/{label}/{version}/…`
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
@@ -13,6 +13,11 @@ pub mod doctor;
 pub(crate) mod images;
 mod init;
 mod list;
+// Registries: only the command line knows them.
+#[cfg(feature = "cli")]
+pub(crate) mod pull;
+#[cfg(feature = "cli")]
+pub(crate) mod push;
 #[cfg(feature = "cli")]
 pub mod tars;
 mod within;
