@@ -64,9 +64,14 @@ pub(super) struct Network {
 
 /// The network as a person, or a script, looks on.
 fn client(context: &Context<'_>) -> Client {
-    let is_ci = context.environment.non_empty("CI").is_some();
-    let visible = visible(context.global.quiet, is_ci, context.stdio.stderr.is_terminal());
+    let visible = visible_network(context);
     Client::new(context.environment, Transport::of_process(), Bounds::default(), visible)
+}
+
+/// What the user of this run sees of the network.
+pub(super) fn visible_network(context: &Context<'_>) -> Visible {
+    let is_ci = context.environment.non_empty("CI").is_some();
+    visible(context.global.quiet, is_ci, context.stdio.stderr.is_terminal())
 }
 
 /// A bar that moves is for a person alone: logs of CI keep each of its steps, also where CI has a terminal.

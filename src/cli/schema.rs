@@ -54,6 +54,8 @@ static SCHEMAS: &[Schema] = &[
     Schema { kind: "release-image", make: json::schema_of::<json::Envelope<release_image::ImageReport>> },
     // `render -o json`.
     Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
+    // `repository configmap -o json`.
+    Schema { kind: "repository-config-map", make: json::schema_of::<json::Envelope<repository::ConfigMapReport>> },
     // `repository doctor -o json`.
     Schema { kind: "repository-doctor", make: json::schema_of::<json::Envelope<repository::DoctorReport>> },
     // `repository images -o json`.

@@ -9,6 +9,7 @@ mod image;
 pub mod labels;
 pub mod manager;
 mod metadata;
+pub(crate) mod operator;
 mod plural;
 mod plural_words;
 mod provider_type;

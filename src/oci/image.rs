@@ -31,12 +31,26 @@ pub(crate) struct Image {
 /// image-spec, "Image Manifest".
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Manifest<'a> {
+pub(super) struct Manifest<'a> {
     schema_version: u8,
     media_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact_type: Option<&'static str>,
     config: Descriptor,
-    layers: [Descriptor; 1],
+    layers: &'a [Descriptor],
     annotations: &'a Annotations,
+}
+
+impl<'a> Manifest<'a> {
+    /// The manifest of an image, or of an artifact of some type.
+    pub(super) fn of(
+        artifact_type: Option<&'static str>,
+        config: Descriptor,
+        layers: &'a [Descriptor],
+        annotations: &'a Annotations,
+    ) -> Self {
+        Manifest { schema_version: 2, media_type: MANIFEST, artifact_type, config, layers, annotations }
+    }
 }
 
 /// image-spec, "Image Configuration".
@@ -78,13 +92,8 @@ pub(crate) fn image(program: &[u8], platform: Platform, facts: &Facts) -> Image 
         config: Execution { user: USER, entrypoint: [PROGRAM], working_dir: "/", labels: &facts.annotations },
         rootfs: RootFilesystem { kind: "layers", diff_ids: [super::digest(&content)] },
     });
-    let manifest = json(&Manifest {
-        schema_version: 2,
-        media_type: MANIFEST,
-        config: descriptor(CONFIG, &configuration),
-        layers: [descriptor(LAYER, &layer)],
-        annotations: &facts.annotations,
-    });
+    let config = descriptor(CONFIG, &configuration);
+    let manifest = json(&Manifest::of(None, config, &[descriptor(LAYER, &layer)], &facts.annotations));
     let described = Descriptor { platform: Some(platform), ..descriptor(MANIFEST, &manifest) };
     Image { manifest: described, blobs: [manifest, configuration, layer] }
 }
@@ -92,7 +101,7 @@ pub(crate) fn image(program: &[u8], platform: Platform, facts: &Facts) -> Image 
 /// What a blob of this type is.
 pub(super) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     let (digest, size) = (super::digest(bytes), bytes.len() as u64);
-    Descriptor { media_type: media_type.to_owned(), digest, size, platform: None, annotations: Annotations::new() }
+    Descriptor { media_type: media_type.to_owned(), digest, size, artifact_type: None, platform: None, annotations: Annotations::new() }
 }
 
 /// A document of a layout, in one line.

@@ -40,32 +40,37 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The layout of one image for the architectures of its programs, under a tag. With several of them the tag means an index of images.
-pub(crate) fn layout(programs: &[Program<'_>], tag: &str, facts: &Facts) -> Layout {
+/// The files of a layout: blobs, and the one of them that a tag names.
+pub(super) fn files_of(blobs: impl IntoIterator<Item = Vec<u8>>, mut named: Descriptor, tag: &str) -> Tree {
     let mut files = Tree::new();
-    let mut keep = |blob: Vec<u8>| {
+    for blob in blobs {
         let path = blob_path(&super::digest(&blob)).expect("internal error: a digest of ours is one");
         files.insert(path, blob);
-    };
-    let mut manifests = Vec::new();
+    }
+    named.annotations.insert(REF_NAME.to_owned(), tag.to_owned());
+    files.insert(INDEX_FILE, Index::over(&[named], &Annotations::new()));
+    files.insert(LAYOUT_FILE, json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})));
+    files
+}
+
+/// The layout of one image for the architectures of its programs, under a tag. With several of them the tag means an index of images.
+pub(crate) fn layout(programs: &[Program<'_>], tag: &str, facts: &Facts) -> Layout {
+    let (mut kept, mut manifests) = (Vec::new(), Vec::new());
     for Program { architecture, bytes } in programs {
         let platform = Platform { architecture: (*architecture).to_owned(), os: "linux".to_owned() };
         let Image { manifest, blobs } = image(bytes, platform, facts);
-        blobs.into_iter().for_each(&mut keep);
+        kept.extend(blobs);
         manifests.push(manifest);
     }
-    let mut named = match manifests.as_slice() {
+    let named = match manifests.as_slice() {
         [one] => one.clone(),
         several => {
             let index = Index::over(several, &facts.annotations);
             let described = descriptor(INDEX, &index);
-            keep(index);
+            kept.push(index);
             described
         }
     };
     let digest = named.digest.clone();
-    named.annotations.insert(REF_NAME.to_owned(), tag.to_owned());
-    files.insert(INDEX_FILE, Index::over(&[named], &Annotations::new()));
-    files.insert(LAYOUT_FILE, json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})));
-    Layout { files, digest, manifests }
+    Layout { files: files_of(kept, named, tag), digest, manifests }
 }

@@ -1,10 +1,12 @@
-//! Images as OCI has them (image-spec 1.1.1): written and read as a layout on disk, and the programs that go into one.
+//! Images and artifacts as OCI has them (image-spec 1.1.1): written and read as a layout on disk, the programs and the files that go into one.
 
 pub(crate) mod archive;
+pub(crate) mod artifact;
 pub(crate) mod elf;
 pub(crate) mod image;
 pub(crate) mod layout;
 pub(crate) mod read;
+pub(crate) mod reference;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +22,7 @@ pub(crate) type Annotations = BTreeMap<String, String>;
 pub(crate) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 /// The file that says of a folder that it is a layout, and its version.
@@ -34,6 +36,9 @@ const LAYOUT_VERSION: &str = "1.0.0";
 pub(crate) struct Descriptor {
     #[serde(default)]
     pub(crate) media_type: String,
+    /// What an artifact is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) artifact_type: Option<String>,
     /// `sha256:` and 64 hexadecimal digits.
     pub(crate) digest: String,
     /// Bytes.

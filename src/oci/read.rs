@@ -48,14 +48,33 @@ struct LayoutFile {
 /// The finding: it is no layout, it has no such image, or a blob of the image is not what its digest says.
 pub(crate) fn digest_of(files: &Tree, shown: &str, tag: &str) -> Result<String, Box<Diagnostic>> {
     let layout = Reader { files, shown };
-    let version = layout.parsed::<LayoutFile>(LAYOUT_FILE)?.image_layout_version;
-    if !version.starts_with("1.") {
-        return Err(layout.faulty(LAYOUT_FILE, format!("{LAYOUT_FILE} has the version `{version}`, not 1.0.0")));
-    }
-    let index: Pointers = layout.parsed(INDEX_FILE)?;
+    let index = layout.index()?;
     let image = layout.tagged(&index.manifests, tag)?;
     layout.verify(image, 0, &mut BTreeSet::new())?;
     Ok(image.digest.clone())
+}
+
+/// The manifest that a layout has under a digest, or a tag, or else as its only one; it and all its blobs have their digests.
+///
+/// # Errors
+/// The finding, as of [`digest_of`].
+pub(crate) fn manifest_of<'t>(files: &'t Tree, shown: &str, tag: Option<&str>, digest: Option<&str>) -> Result<&'t [u8], Box<Diagnostic>> {
+    let layout = Reader { files, shown };
+    let index = layout.index()?;
+    let named = match (digest, tag, index.manifests.as_slice()) {
+        (Some(digest), ..) => index.manifests.iter().find(|manifest| manifest.digest == digest).ok_or(digest),
+        (None, Some(tag), manifests) => Ok(layout.tagged(manifests, tag)?),
+        (None, None, [only]) => Ok(only),
+        (None, None, _) => Err("one manifest alone"),
+    };
+    let named = named.map_err(|wanted| {
+        let message = format!("{shown} has {} manifests, and {wanted} is asked for", index.manifests.len());
+        let at = Place::file(format!("{}/{INDEX_FILE}", shown.trim_end_matches('/')));
+        Box::new(Diagnostic::of(&UNTAGGED, message).at(at).help("name the tag: `oci:DIR:TAG`"))
+    })?;
+    layout.verify(named, 0, &mut BTreeSet::new())?;
+    let blob = blob_path(&named.digest).and_then(|path| files.get(&path));
+    Ok(blob.expect("internal error: what was verified is there"))
 }
 
 /// A layout that is read.
@@ -69,6 +88,15 @@ impl Reader<'_> {
         let finding = Diagnostic::of(&FAULTY, format!("{} cannot be used as an image: {message}", self.shown));
         let at = Place::file(format!("{}/{file}", self.shown.trim_end_matches('/')));
         Box::new(finding.at(at).help("write the layout again: `windlass release image`, or `skopeo copy docker://… oci:DIR:TAG`"))
+    }
+
+    /// What the layout names.
+    fn index(&self) -> Result<Pointers, Box<Diagnostic>> {
+        let version = self.parsed::<LayoutFile>(LAYOUT_FILE)?.image_layout_version;
+        if !version.starts_with("1.") {
+            return Err(self.faulty(LAYOUT_FILE, format!("{LAYOUT_FILE} has the version `{version}`, not 1.0.0")));
+        }
+        self.parsed(INDEX_FILE)
     }
 
     fn parsed<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<T, Box<Diagnostic>> {

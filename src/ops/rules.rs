@@ -86,8 +86,13 @@ static DECLARED: &[&[&Rule]] = &[
     #[cfg(feature = "cli")]
     crate::ops::repository::overrides::RULES,
     #[cfg(feature = "cli")]
+    crate::ops::repository::pull::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::push::RULES,
+    #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
+    crate::ops::repository::config_map::RULES,
     crate::ops::repository::configuration::RULES,
     crate::ops::repository::doctor::configuration::RULES,
     crate::ops::repository::doctor::RULES,

@@ -15,6 +15,7 @@ pub mod glob;
 pub mod input;
 pub mod lock;
 pub mod network;
+pub mod registry;
 pub mod retry;
 mod staging;
 pub mod stdio;

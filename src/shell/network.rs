@@ -119,21 +119,7 @@ impl Client {
     }
 
     fn agent(&self) -> &Agent {
-        self.agent.get_or_init(|| {
-            let tls = TlsConfig::builder().root_certs(self.transport.roots.clone()).build();
-            Agent::config_builder()
-                .http_status_as_error(false)
-                // Redirects are followed here: a token must not follow them.
-                .max_redirects(0)
-                .max_redirects_will_error(false)
-                .timeout_connect(Some(self.bounds.connect))
-                .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
-                .tls_config(tls)
-                .proxy(self.transport.proxy.clone())
-                .https_only(true)
-                .build()
-                .new_agent()
-        })
+        self.agent.get_or_init(|| agent(&self.transport, self.bounds, true))
     }
 
     /// One attempt at a request.
@@ -216,7 +202,7 @@ impl Client {
             return Err(too_large());
         }
         let progress = Progress::new(self.visible.progress, &*self.clock, url, announced);
-        let mut reader = Watched { reader: response.into_body().into_reader().take(self.bounds.bytes + 1), read: 0, progress };
+        let mut reader = Watched::new(response.into_body().into_reader().take(self.bounds.bytes + 1), progress);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
         if bytes.len() as u64 > self.bounds.bytes {
@@ -272,6 +258,22 @@ impl Network for Client {
     }
 }
 
+/// What speaks HTTP for us. It follows no redirects: a token must not follow them.
+pub(super) fn agent(transport: &Transport, bounds: Bounds, https_only: bool) -> Agent {
+    let tls = TlsConfig::builder().root_certs(transport.roots.clone()).build();
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_connect(Some(bounds.connect))
+        .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls)
+        .proxy(transport.proxy.clone())
+        .https_only(https_only)
+        .build()
+        .new_agent()
+}
+
 /// Why a request did not reach its host. Nobody vouches for a host a second later who does not now.
 fn missed(url: &str, error: &ureq::Error) -> Missed {
     let reason = format!("{}: {error}", host(url).unwrap_or_default());
@@ -320,10 +322,16 @@ fn asked_again(host: &str, times: u32) -> Option<String> {
 }
 
 /// A reader that shows how far it came.
-struct Watched<'c, R> {
+pub(super) struct Watched<'c, R> {
     reader: R,
     read: u64,
     progress: Progress<'c>,
+}
+
+impl<'c, R> Watched<'c, R> {
+    pub(super) fn new(reader: R, progress: Progress<'c>) -> Self {
+        Watched { reader, read: 0, progress }
+    }
 }
 
 impl<R: Read> Read for Watched<'_, R> {
@@ -336,7 +344,7 @@ impl<R: Read> Read for Watched<'_, R> {
 }
 
 /// A bar that appears when a fetch has lasted a second.
-struct Progress<'c> {
+pub(super) struct Progress<'c> {
     wanted: bool,
     name: String,
     total: Option<u64>,
@@ -346,7 +354,7 @@ struct Progress<'c> {
 }
 
 impl<'c> Progress<'c> {
-    fn new(wanted: bool, clock: &'c dyn Clock, url: &str, total: Option<u64>) -> Self {
+    pub(super) fn new(wanted: bool, clock: &'c dyn Clock, url: &str, total: Option<u64>) -> Self {
         let name = url.rsplit('/').next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(60).collect();
         Progress { wanted, name, total, clock, since: clock.passed(), bar: None }
     }

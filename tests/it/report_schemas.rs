@@ -38,6 +38,7 @@ const REPORTS: &[(&str, &[&str])] = &[
     ("release-diff", &["release diff out out -o json", "release diff a.yaml b.yaml -o json"]),
     ("render", &["render examples/worker.yaml -o json", "render --all examples -o json", "render a.yaml -o json"]),
     ("repository-list", &["repository list releases -o json"]),
+    ("repository-config-map", &["repository configmap releases/bootstrap-windlass/v0.2.0 -o json"]),
     ("repository-images", &["repository images releases -o json"]),
     ("repository-doctor", &["repository doctor releases -o json", "repository doctor broken -o json"]),
     ("rules", &["rules -o json"]),

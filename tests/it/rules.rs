@@ -16,6 +16,8 @@ use crate::support::{files_below, root, windlass};
 
 /// Rules that no input reaches today, and the test that raises them.
 const WITHOUT_INPUT: &[(&str, &str)] = &[
+    // Only a registry that lies gives such bytes.
+    ("artifact-digest-wrong", "oci::registries_that_lie_are_refused"),
     ("lint-work-exceeded", "lint::definitions::versions::tests::what_is_not_judged_is_told"),
     // Every rule of the embedded schemas can be judged within their bounds.
     ("topology-size-exceeded", "topology::tests::what_a_run_holds_is_bounded"),
@@ -165,6 +167,27 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     });
     raised.extend(check("repository-file-not-text", "repository doctor .", &broken));
     raised.extend(check("release-asset-not-text", "repository add bootstrap-foo/v0.1.0 --to other", &broken));
+    let configmap = "repository configmap bootstrap-foo/v0.1.0";
+    raised.extend(check("config-map-text-unwritable", configmap, &|folder| {
+        let file = folder.join("bootstrap-foo/v0.1.0/metadata.yaml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, format!("# a\u{85}# b\n{text}")).unwrap();
+    }));
+    raised.extend(check("config-map-too-large", configmap, &|folder| {
+        let text = std::fs::read_to_string(folder.join(components)).unwrap();
+        // What no compression makes much shorter.
+        let mut state = 1_u64;
+        let mut letter = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'!' + u8::try_from((state >> 33) % 90).unwrap())
+        };
+        let noise: String = (0..20_000).map(|_| format!("# {}\n", (0..100).map(|_| letter()).collect::<String>())).collect();
+        std::fs::write(folder.join(components), noise + &text).unwrap();
+    }));
+    #[cfg(unix)]
+    raised.extend(check("artifact-title-refused", "repository push bootstrap-foo/v0.1.0 oci:artifact", &|folder| {
+        std::fs::write(folder.join("bootstrap-foo/v0.1.0/a:b"), "").unwrap();
+    }));
     #[cfg(unix)]
     raised.extend(check("repository-version-linked", "repository doctor .", &|folder| {
         std::os::unix::fs::symlink(folder.join("bootstrap-foo/v0.1.0"), folder.join("bootstrap-foo/v0.0.9")).unwrap();
@@ -217,6 +240,9 @@ fn raised_by_made_binaries() -> BTreeSet<String> {
     };
     let mut raised = check("image-binary-architecture", image::program(image::ARM64));
     raised.extend(check("image-binary-not-static", image::dynamic_program()));
+    let commands = ["release image v0.1.0 --binary linux/amd64=m --to image", "repository pull oci:image --to r"].map(str::to_owned);
+    let pulled = Case { rules: vec!["artifact-refused".to_owned()], commands: commands.into(), ..Case::default() };
+    raised.extend(pulled.raised(|folder| std::fs::write(folder.join("m"), image::program(image::AMD64)).unwrap()));
     raised
 }
 

@@ -2,21 +2,30 @@
 
 mod add;
 mod bundle;
+mod configmap;
 mod doctor;
+mod given;
 mod images;
+mod laying;
 mod list;
+mod oci;
+mod pull;
+mod push;
 
 pub(super) use add::ADD;
 pub(super) use bundle::BUNDLE;
+pub(super) use configmap::{CONFIGMAP, ConfigMapReport};
 pub(super) use doctor::{DOCTOR, DoctorReport};
 pub(super) use images::{IMAGES, ImagesReport};
 pub(super) use list::{LIST, ListReport};
+pub(super) use pull::PULL;
+pub(super) use push::PUSH;
 
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 /// What the overview says of all these verbs.
-const FAMILY: &str = "fill, show, explain and pack a local repository";
+const FAMILY: &str = "fill, show, explain and pack a local repository, or hand it to the operator";
 
 /// The text files of a release, as findings name them.
 pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {

@@ -1,4 +1,4 @@
-//! `repository add|list|images|doctor|bundle`: clusterctl local repositories, `{repository}/{label}/{version}/…`
+//! `repository add|list|images|doctor|bundle|configmap|push|pull`: clusterctl local repositories, `{repository}/{label}/{version}/…`
 //! (book: clusterctl, "Creating a local provider repository").
 
 mod add;
@@ -7,21 +7,29 @@ pub(crate) mod assets;
 #[cfg(feature = "cli")]
 pub mod bundle;
 pub(crate) mod cert_manager;
+pub(crate) mod config_map;
 pub(crate) mod configuration;
 pub mod doctor;
 pub(crate) mod images;
 mod init;
 mod list;
+// Registries: only the command line knows them.
 #[cfg(feature = "cli")]
 pub(crate) mod mirror;
 #[cfg(feature = "cli")]
 pub(crate) mod overrides;
 #[cfg(feature = "cli")]
+pub(crate) mod pull;
+#[cfg(feature = "cli")]
+pub(crate) mod push;
+#[cfg(feature = "cli")]
 pub mod tars;
+mod within;
 
 pub use add::{Added, Destination, Placement, add};
 pub use assets::{Assets, JudgedRelease, judged_release_of, release_of};
 pub use cert_manager::{Manifest, add_cert_manager, is_manifest, manifest_of};
+pub use config_map::{ConfigMap, config_maps, is_namespace, text as config_map_text};
 #[cfg(feature = "cli")]
 pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
@@ -32,3 +40,4 @@ pub use list::{Listed, cert_managers, list, table};
 pub use mirror::registry;
 #[cfg(feature = "cli")]
 pub use overrides::{Mirrored, mirrored};
+pub use within::{Within, release_within};

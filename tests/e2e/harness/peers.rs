@@ -12,6 +12,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("bootstrap-data-v1.13.6", &["bootstrap-data", "kubeadmconfigs.yaml"]),
     ("bootstrap-data-v1.14.2", &["bootstrap-data", "kubeadmconfigs.yaml"]),
     ("cluster-api-docker-v1.12.0", &["docker"]),
+    ("cluster-api-operator-v0.28.0", &["capioperator"]),
     ("cluster-api-v1.10.10", &["core"]),
     ("cluster-api-v1.12.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
     ("cluster-api-v1.14.0", &["core"]),
@@ -22,6 +23,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
     ("kustomize-v5.8.1", &["kustomize"]),
     ("kwok-v0.7.0", &["kwok"]),
+    ("registry-v0.22.1", &["registry"]),
 ];
 
 pub(crate) const ETCD: &str = "etcd-v3.6.5/etcd";

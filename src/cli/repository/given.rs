@@ -1,0 +1,102 @@
+//! The one release that `repository configmap` and `repository push` take: its folder, or a local repository with that release alone.
+
+use clap::Args;
+
+use crate::cli::context::To;
+use crate::cli::flags::LevelFlags;
+use crate::cli::{Context, Failure};
+use crate::diag::Report;
+use crate::ops::release_build;
+use crate::ops::repository::{self, Assets, Within};
+use crate::report::Sources;
+use crate::report::levels::Levels;
+use crate::shell::input::Limits;
+use crate::shell::trees;
+use crate::text::shell;
+use crate::text::tree::Tree;
+
+/// What names the release, and what fails.
+#[derive(Args)]
+pub(super) struct Flags {
+    /// The folder of a release, or a local repository that holds one
+    #[arg(value_name = "DIR")]
+    folder: String,
+    /// The version of files that do not say it
+    #[arg(long, value_name = "VERSION")]
+    release: Option<String>,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// A release that was judged, and is not refused.
+pub(super) struct Given {
+    /// Its folder.
+    pub(super) shown: String,
+    pub(super) files: Tree,
+    pub(super) providers: Vec<Assets>,
+    /// What is to be told of it.
+    pub(super) report: Report,
+    pub(super) sources: Sources,
+    levels: Levels,
+}
+
+impl Flags {
+    /// Reads and judges the release; `None` when it is refused, which was told then.
+    ///
+    /// # Errors
+    /// The folder cannot be read, or holds several releases.
+    pub(super) fn read(&self, context: &mut Context<'_>, verb: &str) -> Result<Option<Given>, Failure> {
+        let levels = self.levels.levels(context)?;
+        let (shown, files) = self.files(context, verb)?;
+        let mut report = Report::new();
+        let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|found| report.push(*found)).ok());
+        let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
+        let is_refused = report.has_errors() || judged.is_refused;
+        report.extend(judged.report);
+        let sources: Sources = super::texts(&shown, &files).into_iter().collect();
+        let given = Given { shown, files, providers: judged.providers, report, sources, levels };
+        if is_refused { given.refuse(context) } else { Ok(Some(given)) }
+    }
+
+    /// The operands and flags of this run.
+    pub(super) fn words(&self) -> String {
+        let release = self.release.as_ref().map(|version| format!(" --release {}", shell::quoted(version))).unwrap_or_default();
+        format!("{}{release}", shell::quoted(&self.folder))
+    }
+
+    /// The folder of the release, and its files.
+    fn files(&self, context: &Context<'_>, verb: &str) -> Result<(String, Tree), Failure> {
+        let tree = trees::read_tree(&self.folder, Limits::default())?;
+        let folder = self.folder.trim_end_matches('/');
+        match repository::release_within(&tree) {
+            Ok(Within { folder: below, files }) if below.is_empty() => Ok((folder.to_owned(), files)),
+            Ok(Within { folder: below, files }) => Ok((format!("{folder}/{below}"), files)),
+            Err(folders) => {
+                let last = folders.last().map(String::as_str).unwrap_or_default();
+                let example = context.command(&format!("{verb} {}", shell::quoted(&format!("{folder}/{last}"))));
+                let message = format!("{folder} holds {} releases: {}", folders.len(), folders.join(", "));
+                Err(Failure::usage(message, format!("name one: `{example}`")))
+            }
+        }
+    }
+}
+
+impl Given {
+    /// Tells what was found; whether the verb may go on. Whoever lets an error pass has allowed its rule.
+    pub(super) fn judge(self, context: &mut Context<'_>) -> Option<Given> {
+        let verdict = self.levels.judge(self.report.clone());
+        context.findings(&verdict.report, &self.sources, To::Stderr);
+        if verdict.fails {
+            context.summary("", &verdict.report, "nothing written", To::Stderr);
+            return None;
+        }
+        Some(Given { report: verdict.report, ..self })
+    }
+
+    fn refuse(self, context: &mut Context<'_>) -> Result<Option<Given>, Failure> {
+        let report = self.levels.judge_unfinished(self.report).report;
+        context.findings(&report, &self.sources, To::Stderr);
+        context.summary("", &report, "nothing written", To::Stderr);
+        Ok(None)
+    }
+}

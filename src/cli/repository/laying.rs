@@ -1,0 +1,299 @@
+//! What `repository add` and `repository pull` share: releases are judged and laid into a local repository, and its configuration names them.
+
+use std::path::Path;
+
+use clap::Args;
+use semver::Version;
+
+use crate::cli::context::To;
+use crate::cli::flags::LevelFlags;
+use crate::cli::release::kept;
+use crate::cli::{Context, Exit, Failure};
+use crate::diag::Report;
+use crate::ops::repository::bundle;
+use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement};
+use crate::report::Sources;
+use crate::report::levels::Verdict;
+use crate::report::text::{plural, visible};
+use crate::shell::WorldError;
+use crate::shell::files::{self, Privacy};
+use crate::shell::input::{Limits, read_source};
+use crate::shell::lock::Lock;
+use crate::shell::trees::{self, Mode, Outcome};
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+use crate::text::tree::Tree;
+
+/// Where releases are laid, and what fails.
+#[derive(Args)]
+pub(super) struct Laying {
+    /// The repository
+    ///
+    /// It is made if it is not there. Its clusterctl.yaml gets an entry for each provider; nothing else in that file is touched.
+    #[arg(long, value_name = "REPOSITORY")]
+    to: String,
+    /// What urls in clusterctl.yaml begin with; without it the absolute path of the repository
+    ///
+    /// A variable such as '${WINDLASS_REPOSITORY}' lets the repository be moved: clusterctl takes it from the environment.
+    #[arg(long, value_name = "URL")]
+    base: Option<String>,
+    /// Overwrite a version that is there with other content
+    #[arg(long)]
+    force: bool,
+    /// A registry with copies of all images, as mirror.sh of a bundle makes them: `images` in clusterctl.yaml leads there
+    ///
+    /// Other overrides that are set there need --force. What they did to the images of the repository stays.
+    #[arg(long, value_name = "REGISTRY")]
+    mirror: Option<String>,
+    #[command(flatten)]
+    levels: LevelFlags,
+}
+
+/// Who lays in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct By {
+    /// The words of the verb.
+    pub(super) verb: &'static str,
+    /// Whether a bundle's configuration is taken as it is.
+    pub(super) trusts_configuration: bool,
+}
+
+/// Files that together are the release of one version.
+pub(super) struct Release {
+    /// What the user called it.
+    pub(super) shown: String,
+    pub(super) files: Tree,
+    /// The version, when something says it: `--release`, or the folder of a bundle.
+    pub(super) version: Option<Version>,
+}
+
+/// What is laid into the repository.
+struct Content {
+    releases: Vec<(Tree, Vec<Assets>)>,
+    cert_managers: Vec<Manifest>,
+    /// The configuration of a bundle.
+    configuration: Option<Source>,
+    /// Whether that is taken as it is.
+    is_trusted: bool,
+    /// The registry from which images come.
+    mirror: Option<String>,
+    /// The verb that lays it in.
+    verb: &'static str,
+}
+
+/// What is to be laid in.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) releases: Vec<Release>,
+    /// The configuration of the first bundle that has one.
+    pub(super) configuration: Option<Source>,
+    pub(super) report: Report,
+}
+
+impl Laying {
+    /// Judges releases and lays them in; nothing when one of them is refused.
+    ///
+    /// # Errors
+    /// The repository cannot be written, or holds something else.
+    pub(super) fn lay_in(&self, context: &mut Context<'_>, given: Given, by: By) -> Result<Exit, Failure> {
+        let levels = self.levels.levels(context)?;
+        let Given { releases: given, configuration, mut report } = given;
+        let mirror = self.mirror.as_deref().and_then(|text| kept(repository::registry(text), &mut report));
+        // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
+        let mut is_refused = report.has_errors();
+        let mut sources = Sources::new();
+        let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
+        for Release { shown, files, version } in given {
+            sources.extend(super::texts(&shown, &files));
+            if repository::is_manifest(&files) {
+                let (manifest, found) = repository::manifest_of(&files, &shown, version.as_ref(), &context.budget);
+                is_refused |= found.has_errors();
+                report.extend(found);
+                cert_managers.extend(manifest);
+                continue;
+            }
+            let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
+            is_refused |= judged.is_refused;
+            report.extend(judged.report);
+            releases.push((files, judged.providers));
+        }
+        if is_refused {
+            let report = levels.judge_unfinished(report).report;
+            context.findings(&report, &sources, To::Stderr);
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        let content = Content { releases, cert_managers, configuration, is_trusted: by.trusts_configuration, mirror, verb: by.verb };
+        self.write(context, content, levels.judge(report), sources)
+    }
+
+    /// Lays the releases out, extends the configuration, and says how to go on.
+    fn write(&self, context: &mut Context<'_>, content: Content, judged: Verdict, mut sources: Sources) -> Result<Exit, Failure> {
+        let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
+        let target = self.target()?;
+        sources.extend(target.existing.clone());
+        let mut refused = Report::new();
+        let bundled = content.configuration.as_ref();
+        if let Some(bundled) = bundled.filter(|_| target.existing.is_none() && !content.is_trusted) {
+            refused.extend(repository::foreign(bundled, bundle::BASE_VARIABLE, &context.budget));
+            sources.add(bundled.clone());
+        }
+        let before = target.existing.clone();
+        let target = self.relocated(context, target, &content, &mut refused);
+        let (placements, configuration) = target.lay_out(&content, &context.budget, &mut refused);
+        let is_replaced = self.force || before.is_none();
+        let configuration = match &content.mirror {
+            Some(registry) => self.mirrored(registry, &placements, configuration, is_replaced, &context.budget, &mut refused)?,
+            None => configuration,
+        };
+        let is_refused = refused.has_errors();
+        let Verdict { mut report, fails } = judged;
+        report.extend(refused);
+        context.findings(&report, &sources, To::Stderr);
+        if is_refused {
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
+        self.store(context, &placements, content.verb)?;
+        let unchanged = before.as_ref().is_some_and(|existing| existing.text() == configuration);
+        if !unchanged {
+            files::change_file(&target.config, configuration.as_bytes())?;
+        }
+        let providers: Vec<Assets> = content.releases.into_iter().flat_map(|(_, providers)| providers).collect();
+        self.go_on(context, &providers, &target.absolute, unchanged);
+        Ok(Exit::failing(fails))
+    }
+
+    /// The repository as it is.
+    fn target(&self) -> Result<Target, Failure> {
+        let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
+        let absolute = absolute.to_string_lossy().into_owned();
+        let base = self.base.clone().unwrap_or_else(|| absolute.clone());
+        let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
+        let existing = match files::is_file(Path::new(&config)) {
+            true => Some(read_source(Path::new(&config), &config)?.0),
+            false => None,
+        };
+        Ok(Target { absolute, base, config, existing })
+    }
+
+    /// The repository with urls that lead to it, where it was moved: with `--force`; without it such urls are findings.
+    fn relocated(&self, context: &mut Context<'_>, target: Target, content: &Content, refused: &mut Report) -> Target {
+        let Some(existing) = &target.existing else { return target };
+        let is_added = |label: &str| content.releases.iter().flat_map(|(_, providers)| providers).any(|assets| assets.label == label);
+        let is_here = |label: &str| is_added(label) || files::is_folder(&Path::new(&self.to).join(label));
+        // What a variable stands for is known only when clusterctl runs.
+        let is_gone = |label: &str, base: &str| !base.contains('$') && !files::is_folder(&Path::new(base).join(label));
+        let is_stale = |label: &str, base: &str| base != target.base && is_here(label) && is_gone(label, base);
+        let (text, stale) = repository::relocate(existing, &target.base, &is_stale, &context.budget);
+        if self.force {
+            stale.iter().for_each(|finding| context.talk(&format!("changed in {}: {}", target.config, finding.message)));
+        } else {
+            refused.extend(stale);
+        }
+        let moved = Source::new(target.config.as_str(), text);
+        Target { existing: Some(moved), ..target }
+    }
+
+    /// The configuration with overrides that lead all images of the repository, as it is going to be, to a mirror.
+    fn mirrored(
+        &self,
+        registry: &str,
+        placements: &[Placement],
+        configuration: String,
+        is_replaced: bool,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Result<String, Failure> {
+        let mut tree = if files::is_folder(Path::new(&self.to)) { trees::read_tree(&self.to, Limits::default())? } else { Tree::new() };
+        for placement in placements {
+            for (path, bytes) in &placement.files {
+                tree.insert(format!("{}/{path}", placement.folder), bytes.clone());
+            }
+        }
+        tree.insert(CONFIGURATION_FILE, configuration.as_bytes());
+        let shown = self.to.trim_end_matches('/');
+        let (text, found) = repository::mirrored(Mirrored { repository: &tree, shown, registry, is_replaced }, budget);
+        report.extend(found);
+        Ok(text.unwrap_or(configuration))
+    }
+
+    /// Writes the folders; none if one of them is occupied.
+    fn store(&self, context: &mut Context<'_>, placements: &[Placement], verb: &str) -> Result<(), Failure> {
+        let folder = |placement: &Placement| format!("{}/{}", self.to.trim_end_matches('/'), placement.folder);
+        for placement in placements.iter().filter(|_| !self.force) {
+            let difference = trees::compare(&folder(placement), &placement.files)?;
+            if difference.is_occupied() {
+                return Err(WorldError::Occupied { path: folder(placement), verb: verb.to_owned(), difference }.into());
+            }
+        }
+        let mode = if self.force { Mode::Force } else { Mode::Create };
+        for placement in placements {
+            let folder = folder(placement);
+            let outcome = trees::write_tree(&folder, &placement.files, mode, Privacy::Public, verb)?;
+            let what = match outcome {
+                Outcome::Unchanged => format!("unchanged in {folder}"),
+                _ => format!("{} into {folder}", plural(placement.files.len(), "file")),
+            };
+            context.talk(&format!("{}: {what}", placement.title));
+        }
+        Ok(())
+    }
+
+    fn go_on(&self, context: &mut Context<'_>, providers: &[Assets], absolute: &str, unchanged: bool) {
+        if providers.is_empty() {
+            let done = if unchanged { "is unchanged" } else { "leads to it" };
+            context.talk(&format!("{absolute}/{CONFIGURATION_FILE} {done}; add the releases of providers with `repository add`"));
+            return;
+        }
+        let is_here = |label: &str| files::is_folder(&Path::new(&self.to).join(label));
+        let implied = repository::implied(providers).into_iter().map(Implied::label);
+        let also: Vec<String> = implied.filter(|label| !is_here(label)).collect();
+        if let Some((last, others)) = also.split_last() {
+            let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+            context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
+        }
+        if repository::needs_kubeadm(providers) {
+            let why = "clusterctl leaves its bootstrap provider out as soon as another is named, and its control plane needs it";
+            context.talk(&format!("note: kubeadm is named too: {why}; name the provider of the machines with `--infrastructure`"));
+        }
+        let config = format!("{absolute}/{CONFIGURATION_FILE}");
+        let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
+        context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
+        context.tell(&format!("clusterctl init --config {} {}\n", visible(&config), repository::init_arguments(providers)));
+    }
+}
+
+/// The repository to which releases are added.
+struct Target {
+    absolute: String,
+    /// What urls in its configuration begin with.
+    base: String,
+    /// Its configuration file.
+    config: String,
+    existing: Option<Source>,
+}
+
+impl Target {
+    /// The folders of all providers, and the text of the configuration that names them.
+    fn lay_out(&self, content: &Content, budget: &Budget, report: &mut Report) -> (Vec<Placement>, String) {
+        // What people wrote here stays; a bundle's configuration is only for a repository without one.
+        let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base, budget));
+        let mut configuration = self.existing.clone().or_else(|| content.configuration.clone().map(moved));
+        let mut placements = Vec::new();
+        let mut lay = |added: Added| {
+            report.extend(added.report);
+            placements.extend(added.placements);
+            added.configuration.map(|text| Source::new(self.config.as_str(), text))
+        };
+        for (files, assets) in &content.releases {
+            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
+            configuration = lay(repository::add(files, assets, to, budget)).or(configuration);
+        }
+        for manifest in &content.cert_managers {
+            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
+            configuration = lay(repository::add_cert_manager(manifest, to, budget)).or(configuration);
+        }
+        (placements, configuration.map(|source| source.text().to_owned()).unwrap_or_default())
+    }
+}

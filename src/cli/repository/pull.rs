@@ -1,0 +1,101 @@
+//! `repository pull`.
+
+use clap::Args;
+
+use super::FAMILY;
+use super::laying::{By, Given, Laying, Release};
+use super::oci::{Place, failure};
+use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
+use crate::cli::{Context, Exit, Failure};
+use crate::diag::{Diagnostic, Report};
+use crate::ops::release_build;
+use crate::ops::repository::pull::{Contents, keep, of_layout, opened, version, with_clusterctls_names};
+use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
+use crate::report::text::plural;
+use crate::shell::input::Limits;
+use crate::shell::registry::Access;
+use crate::shell::trees;
+use crate::text::tree::Tree;
+
+pub(in crate::cli) const PULL: Verb = Verb {
+    words: &["repository", "pull"],
+    operands: "REF --to REPOSITORY",
+    summary: "lay a release that is an OCI artifact out for clusterctl, with every digest checked",
+    family: Some(FAMILY),
+    group: Group::Repository,
+    manner: Manner::Ours,
+    examples: &["repository pull oci:artifact:v0.2.0 --to pulled"],
+    action: Action::of::<Pull>(),
+};
+
+#[derive(Args)]
+struct Pull {
+    #[command(flatten)]
+    place: Place,
+    /// The version, where neither tag nor artifact say it
+    #[arg(long, value_name = "VERSION")]
+    release: Option<String>,
+    #[command(flatten)]
+    laying: Laying,
+}
+
+/// What was pulled, or why it is refused.
+type Pulled = Result<(Tree, Contents), Box<Diagnostic>>;
+
+impl Run for Pull {
+    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        let reference = self.place.parse()?;
+        let pulled = match &reference.store {
+            Store::Layout { folder } => {
+                let layout = trees::read_tree(folder, Limits::default())?;
+                of_layout(&layout, folder, reference.tag.as_deref(), reference.digest.as_deref())
+            }
+            Store::Registry { host, repository } => self.fetch(context, &reference, host, repository)?,
+        };
+        let mut given = Given::default();
+        match pulled {
+            Ok((files, contents)) => {
+                if contents.untitled > 0 {
+                    context.talk(&format!("note: {} without a title, which is no file", plural(contents.untitled, "layer")));
+                }
+                let stated = version(reference.tag.as_deref(), &contents.annotations);
+                let version = match &self.release {
+                    Some(text) => release_build::version(text).map_err(|finding| given.report.push(*finding)).ok(),
+                    None => stated,
+                };
+                let shown = self.place.reference.clone();
+                given.releases.push(Release { shown, files: with_clusterctls_names(files), version });
+            }
+            Err(finding) => given.report = Report::from_iter([*finding]),
+        }
+        self.laying.lay_in(context, given, By { verb: "repository pull", trusts_configuration: false })
+    }
+}
+
+impl Pull {
+    /// Fetches the manifest and the files.
+    fn fetch(&self, context: &mut Context<'_>, reference: &Reference, host: &str, repository: &str) -> Result<Pulled, Failure> {
+        let shown = self.place.reference.as_str();
+        let Some(wanted) = reference.digest.as_deref().or(reference.tag.as_deref()) else {
+            return Err(Failure::usage(format!("{shown} has neither tag nor digest"), format!("name the version: `{shown}:VERSION`")));
+        };
+        let registry = self.place.registry(context, host, repository, Access::Pull);
+        let Some(manifest) = registry.manifest(wanted, MOST_MANIFEST).map_err(failure)? else {
+            let help = "check repository and tag; a registry may also hide what you may not see: OCI_USERNAME, OCI_PASSWORD";
+            return Err(Failure::usage(format!("{host} has no {repository} with {wanted}"), help));
+        };
+        let contents = match opened(&manifest, reference.digest.as_deref(), shown) {
+            Ok(contents) => contents,
+            Err(finding) => return Ok(Err(finding)),
+        };
+        let mut files = Tree::new();
+        for file in &contents.files {
+            let bytes = registry.blob(&file.digest, file.size, &file.title).map_err(failure)?;
+            if let Err(finding) = keep(&mut files, file, bytes, shown) {
+                return Ok(Err(finding));
+            }
+        }
+        context.talk(&format!("{shown}: {}, each with its digest", plural(contents.files.len(), "file")));
+        Ok(Ok((files, contents)))
+    }
+}
