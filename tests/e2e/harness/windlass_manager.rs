@@ -17,10 +17,17 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// The account that the release gives it.
 pub(crate) const SERVICE_ACCOUNT: &str = "windlass-manager";
 
-/// The program `windlass-manager`, built when it is not up to date.
+/// The variable that names another program to run: what is shipped, as it came out of its image.
+const SHIPPED: &str = "WINDLASS_MANAGER";
+
+/// The program `windlass-manager`: that which [`SHIPPED`] names, or the one of this checkout, built when it is not up to date.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
+        if let Some(shipped) = std::env::var_os(SHIPPED).map(PathBuf::from) {
+            assert!(shipped.is_absolute() && shipped.is_file(), "{SHIPPED}: {} is no file with an absolute path", shipped.display());
+            return shipped;
+        }
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--package", "windlass-manager"]).current_dir(checkout());
         assert!(build.status().expect("cargo started us").success(), "windlass-manager does not build");
