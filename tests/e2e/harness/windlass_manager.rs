@@ -25,7 +25,11 @@ fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         if let Some(shipped) = std::env::var_os(SHIPPED).map(PathBuf::from) {
-            assert!(shipped.is_absolute() && shipped.is_file(), "{SHIPPED}: {} is no file with an absolute path", shipped.display());
+            assert!(
+                shipped.is_absolute() && shipped.is_file(),
+                "{SHIPPED}: {} is no file with an absolute path",
+                shipped.display()
+            );
             return shipped;
         }
         let mut build = Command::new(env!("CARGO"));
