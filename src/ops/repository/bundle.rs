@@ -13,7 +13,7 @@ use super::doctor::unreadable;
 use super::images::{Reached, reached};
 use super::init::{Implied, implied};
 use super::mirror::{Mirror, SCRIPT_FILE};
-use super::tars::{Entries, Taken, read};
+use super::tars::{Entries, Taken, read, untakable};
 use crate::clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
@@ -89,6 +89,7 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     let (mirror, found) = Mirror::of(&images);
     report.extend(found);
     let configuration = configuration(repository, shown, &providers, budget, &mut report);
+    report.extend(untakable(&files, shown));
     budget.tell(&mut report);
     if report.has_errors() {
         return (None, report);

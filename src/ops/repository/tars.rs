@@ -112,7 +112,7 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
                 break;
             }
         };
-        total += entry.size();
+        total = u64::saturating_add(total, entry.size());
         if count == bounds.entries || total > bounds.bytes || entry.size() > bounds.file_bytes {
             let Bounds { entries, bytes, file_bytes } = bounds;
             let bound = format!("more than {entries} entries, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
@@ -131,10 +131,10 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
                 continue;
             }
         }
-        if kind.is_dir() && is_below(path.trim_end_matches('/')) {
+        if kind.is_dir() && is_plain_path(path.trim_end_matches('/')) {
             continue;
         }
-        if let Some(why) = refusal(&path, kind, &files) {
+        if let Some(why) = refusal(&path, kind, whose, &files) {
             let finding = Diagnostic::of(&ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
             report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
             continue;
@@ -152,22 +152,49 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
 }
 
 /// Why an entry is not taken.
-fn refusal(path: &str, kind: EntryType, files: &Tree) -> Option<&'static str> {
+fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<&'static str> {
     match kind {
         EntryType::Regular => {}
         EntryType::Symlink | EntryType::Link => return Some("is a link"),
         _ => return Some("is neither a file nor a folder"),
     }
-    if !is_below(path) {
-        return Some("leads out of the bundle");
+    if !is_plain_path(path) {
+        return Some("has another name than files of releases have");
+    }
+    // Nobody looks at hidden files, and some of them mean something to whoever writes folders.
+    if whose == Entries::OfBundle && is_hidden(path) {
+        return Some("is hidden");
     }
     files.get(path).is_some().then_some("is there twice")
 }
 
 /// Whether a path is made of plain names, so that it stays below wherever it is laid.
-fn is_below(path: &str) -> bool {
+fn is_plain_path(path: &str) -> bool {
     let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.chars().any(|c| c.is_control() || c == '\\' || c == ':');
     path.len() <= LONGEST_PATH && path.split('/').all(is_plain)
+}
+
+/// Whether a file or a folder above it is hidden.
+fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.'))
+}
+
+/// What keeps files from being taken at the other site, if they were packed: nobody there could tell why.
+pub(super) fn untakable(files: &Tree, shown: &str) -> Report {
+    let of_name = |path: &str| {
+        let finding =
+            Diagnostic::of(&ENTRY_REFUSED, format!("{} cannot go into a bundle: no site takes a file of that name", path.escape_debug()));
+        finding.at(Place::file(format!("{shown}/{path}"))).help("rename the file, or leave it out")
+    };
+    let mut report: Report = files.paths().filter(|path| !is_plain_path(path) || is_hidden(path)).map(of_name).collect();
+    let Bounds { entries, bytes, file_bytes } = BOUNDS;
+    let sizes = || files.iter().map(|(_, content)| content.len() as u64);
+    if files.len() > entries || sizes().sum::<u64>() > bytes || sizes().any(|size| size > file_bytes) {
+        let bound = format!("more than {entries} files, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
+        let finding = Diagnostic::of(&UNREADABLE, format!("a bundle of {shown} would have {bound}, and no site takes it"));
+        report.push(finding.at(Place::file(shown)).help("pack fewer providers or versions at once"));
+    }
+    report
 }
 
 #[cfg(test)]
@@ -200,6 +227,11 @@ mod tests {
         for path in ["../a", "/etc/passwd", "a/../../b", "a//b", "./a", "a\\b", "C:x", "a/"] {
             check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
         }
+        // A run that was killed leaves such folders, and the next one finishes what it finds in them.
+        for path in [".a", "x/v0.1.0/.windlass-1-0.commit/metadata.yaml", "x/.hidden/a"] {
+            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+        }
+        assert_eq!(read(&hostile(".github/a.yaml", EntryType::Regular, 0), "t.tar", Entries::OfAnybody).files.len(), 1);
         for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
             check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
         }
@@ -208,6 +240,49 @@ mod tests {
         check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
         let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
         check_refused(&twice, "bundle-entry-refused");
+    }
+
+    /// GNU's sparse files say themselves how large they are, whatever the tar holds of them.
+    #[test]
+    fn sizes_that_no_number_holds_are_too_many_bytes() {
+        let mut sparse = tar::Header::new_gnu();
+        sparse.set_path("b.yaml").unwrap();
+        sparse.set_entry_type(EntryType::GNUSparse);
+        sparse.set_size(0);
+        let largest = |field: &mut [u8; 12]| {
+            field.fill(0);
+            field[0] = 0x80;
+            field[4..].fill(0xff);
+        };
+        let gnu = sparse.as_gnu_mut().unwrap();
+        largest(&mut gnu.realsize);
+        largest(&mut gnu.sparse[0].offset);
+        gnu.sparse[0].numbytes.copy_from_slice(b"00000000000\0");
+        sparse.set_cksum();
+        let one = [&hostile("a.yaml", EntryType::Regular, 1)[..512], b"x", &[0; 511]].concat();
+        let bytes = [&one[..], sparse.as_bytes(), &[0; 1024]].concat();
+        for whose in [Entries::OfBundle, Entries::OfAnybody] {
+            let report = read(&bytes, "b.tar", whose).report;
+            assert!(report.findings()[0].message.contains("more than 10000 entries"), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_site_takes_is_not_packed() {
+        let of = |paths: &[&str]| -> Tree { paths.iter().map(|path| ((*path).to_owned(), b"x".to_vec())).collect() };
+        assert_eq!(untakable(&of(&["a/v0.1.0/b.yaml", "c d.yaml", "ü"]), "r"), Report::new());
+        for path in ["a/x:y", "a/b\\c", "a/.hidden", &"n".repeat(513)] {
+            let report = untakable(&of(&["fine", path]), "r");
+            assert_eq!(
+                report.findings().iter().map(|finding| finding.rule.id).collect::<Vec<_>>(),
+                ["bundle-entry-refused"],
+                "{path}"
+            );
+        }
+        let many: Tree = (0..10_001).map(|n| (n.to_string(), Vec::new())).collect();
+        assert_eq!(untakable(&many, "r").findings()[0].rule.id, "bundle-unreadable");
+        let large: Tree = [("a".to_owned(), vec![0; (64 << 20) + 1])].into_iter().collect();
+        assert_eq!(untakable(&large, "r").findings()[0].rule.id, "bundle-unreadable");
     }
 
     #[test]

@@ -233,11 +233,12 @@ impl Registry {
         token.map(str::to_owned).ok_or_else(|| self.broken("an answer with no token in it"))
     }
 
-    /// Whether a URL may be asked: it has TLS, or the registry has none either and it is that host or this machine.
+    /// Whether a URL may be asked: it has TLS, or the registry has none either and it is that host, or both are this machine.
     fn is_allowed(&self, url: &str) -> bool {
         let Some(origin) = origin(url) else { return false };
         let plain = origin.strip_prefix("http://");
-        plain.is_none_or(|host| self.endpoint.plain_http && (host == self.endpoint.host || is_loopback(host)))
+        let is_near = |host: &str| host == self.endpoint.host || (is_loopback(host) && is_loopback(&self.endpoint.host));
+        plain.is_none_or(|host| self.endpoint.plain_http && is_near(host))
     }
 
     /// Where the registry leads: a path of the same host, or a URL that may be asked.
@@ -340,6 +341,12 @@ mod tests {
         assert!(plain.led_to("http://127.0.0.1:5000/a", "http://127.0.0.1:6000/b").is_ok());
         assert!(plain.led_to("http://127.0.0.1:5000/a", "https://cdn/b").is_ok());
         assert!(plain.led_to("http://127.0.0.1:5000/a", "http://example.com/b").is_err());
+        let elsewhere = registry("registry.example:5000", true);
+        assert!(elsewhere.led_to("http://registry.example:5000/a", "http://registry.example:5000/b").is_ok());
+        assert!(
+            elsewhere.led_to("http://registry.example:5000/a", "http://localhost:6000/b").is_err(),
+            "a service of this machine"
+        );
     }
 
     #[test]
