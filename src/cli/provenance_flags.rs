@@ -22,7 +22,7 @@ pub(super) struct ProvenanceFlags {
     /// The URI of who builds, for --provenance
     #[arg(long, value_name = "URI", requires = "provenance")]
     builder_id: Option<String>,
-    /// The URI of the sources, such as git+https://github.com/owner/repository@refs/tags/v0.2.0, for --provenance
+    /// The URI of the sources, such as git+https://github.com/owner/name@v0.2.0, for --provenance
     #[arg(long, value_name = "URI", requires = "provenance")]
     source: Option<String>,
     /// The commit of the sources, for --provenance

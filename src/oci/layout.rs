@@ -1,6 +1,7 @@
 //! A layout on disk: the blobs by their digests, and the index that names the image (image-spec, "Image Layout").
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::image::{Facts, Image, descriptor, image, json};
 use super::{Annotations, Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, LAYOUT_VERSION, Platform, REF_NAME, blob_path};
@@ -51,6 +52,35 @@ pub(super) fn files_of(blobs: impl IntoIterator<Item = Vec<u8>>, mut named: Desc
     files.insert(INDEX_FILE, Index::over(&[named], &Annotations::new()));
     files.insert(LAYOUT_FILE, json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})));
     files
+}
+
+/// A layout that has something under other tags already, with what is added to it.
+pub(crate) struct Beside {
+    /// The files of both.
+    pub(crate) files: Tree,
+    /// Whether the tag meant something else before.
+    pub(crate) is_replaced: bool,
+}
+
+/// Adds a layout of one tag to another one; `None` when that is none.
+pub(crate) fn beside(existing: &Tree, added: &Tree, tag: &str) -> Option<Beside> {
+    let index = |tree: &Tree| serde_json::from_slice::<Value>(tree.get(INDEX_FILE)?).ok();
+    let (mut whole, own) = (index(existing).filter(|_| existing.get(LAYOUT_FILE).is_some())?, index(added)?);
+    let own = own["manifests"].as_array()?.first()?;
+    let manifests = whole.get_mut("manifests")?.as_array_mut()?;
+    let is_of_tag = |manifest: &Value| manifest["annotations"][REF_NAME] == tag;
+    let is_replaced = manifests.iter().any(|manifest| is_of_tag(manifest) && manifest["digest"] != own["digest"]);
+    let is_there = manifests.iter().any(|manifest| is_of_tag(manifest) && manifest == own);
+    manifests.retain(|manifest| !is_of_tag(manifest));
+    manifests.push(own.clone());
+    let mut files = existing.clone();
+    for (path, bytes) in added.iter().filter(|(path, _)| path.as_str() != INDEX_FILE) {
+        files.insert(path.as_str(), bytes.clone());
+    }
+    if !is_there {
+        files.insert(INDEX_FILE, json(&whole));
+    }
+    Some(Beside { files, is_replaced })
 }
 
 /// The layout of one image for the architectures of its programs, under a tag. With several of them the tag means an index of images.

@@ -115,13 +115,14 @@ impl Reader<'_> {
         }
         let tags: Vec<String> = images.iter().filter_map(tag_of).map(|tag| format!("`{tag}`")).collect();
         let has = match (of_tag.len(), tags.as_slice()) {
-            (0, []) => "no tagged image".to_owned(),
-            (0, some) => format!("images with the tags {}", some.join(", ")),
-            (count, _) => format!("{count} images with this tag"),
+            (0, []) => "nothing with a tag".to_owned(),
+            (0, some) => format!("the tags {}", some.join(", ")),
+            (count, _) => format!("{count} manifests with this tag"),
         };
-        let message = format!("{} has {has}, and the release is {tag}", self.shown);
+        let message = format!("{} has {has}, and {tag} is asked for", self.shown);
         let at = Place::file(format!("{}/{INDEX_FILE}", self.shown.trim_end_matches('/')));
-        Err(Box::new(Diagnostic::of(&UNTAGGED, message).at(at).help(format!("write one image with the tag {tag}"))))
+        let help = format!("name a tag that is there, once, or write it with the tag {tag}");
+        Err(Box::new(Diagnostic::of(&UNTAGGED, message).at(at).help(help)))
     }
 
     /// Holds a blob and all that it points to against their digests, each once.
@@ -195,7 +196,7 @@ mod tests {
     fn the_tag_says_which_image() {
         let (files, digest) = written(&["amd64"]);
         let (id, message) = rule(&files, "v0.2.0");
-        assert_eq!((id, message.contains("tags `v0.1.0`")), ("image-layout-tag-missing", true), "{message}");
+        assert_eq!((id, message.contains("the tags `v0.1.0`")), ("image-layout-tag-missing", true), "{message}");
         let text = String::from_utf8(files.get(INDEX_FILE).unwrap().to_vec()).unwrap();
         let mut untagged = files.clone();
         untagged.insert(INDEX_FILE, text.replace(REF_NAME, "other").into_bytes());
@@ -204,10 +205,10 @@ mod tests {
         let entry = &text[begin..end];
         let mut twice = files.clone();
         twice.insert(INDEX_FILE, text.replace(entry, &format!("{entry},{entry}")).into_bytes());
-        assert!(rule(&twice, "v0.1.0").1.contains("2 images with this tag"));
+        assert!(rule(&twice, "v0.1.0").1.contains("2 manifests with this tag"));
         let mut none = files;
         none.insert(INDEX_FILE, text.replace(entry, "").into_bytes());
-        assert!(rule(&none, "v0.1.0").1.contains("no tagged image"));
+        assert!(rule(&none, "v0.1.0").1.contains("nothing with a tag"));
     }
 
     #[test]

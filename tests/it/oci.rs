@@ -280,6 +280,42 @@ fn a_layout_on_disk_is_the_same_bytes_each_time() {
     assert!(!folder.path().join("e").exists());
 }
 
+#[test]
+fn a_layout_holds_several_tags_and_none_is_replaced_unasked() {
+    let folder = site();
+    let push = |arguments: &[&str]| run(folder.path(), &[&["push"], arguments].concat());
+    let older = root().join("releases/bootstrap-windlass/v0.1.0");
+    let older = older.to_str().unwrap();
+    assert_eq!(push(&["release", "oci:a"]).0, 0);
+    let (code, _, stderr) = push(&[older, "oci:a"]);
+    assert_eq!(code, 0, "{stderr}");
+    let index = || std::fs::read(folder.path().join("a/index.json")).unwrap();
+    let both = index();
+    let (code, _, stderr) = push(&["release", "oci:a"]);
+    assert_eq!((code, stderr.contains("v0.2.0 is unchanged in a")), (0, true), "{stderr}");
+    assert_eq!(index(), both);
+    for (tag, to) in [("v0.1.0", "b"), ("v0.2.0", "c")] {
+        assert_eq!(run(folder.path(), &["pull", &format!("oci:a:{tag}"), "--to", to]).0, 0);
+        assert!(folder.path().join(to).join("bootstrap-windlass").join(tag).is_dir());
+    }
+    let (code, _, stderr) = run(folder.path(), &["pull", "oci:a:v0.3.0", "--to", "d"]);
+    assert!(code == 1 && stderr.contains("a has the tags `v0.2.0`, `v0.1.0`, and v0.3.0 is asked for"), "{stderr}");
+    // The tag of another release.
+    std::fs::write(folder.path().join("release/notes.md"), "new").unwrap();
+    let (code, _, stderr) = push(&["release", "oci:a"]);
+    assert_eq!((code, stderr.contains("a has the tag v0.2.0 with other content")), (2, true), "{stderr}");
+    assert_eq!(index(), both);
+    assert_eq!(push(&["release", "oci:a", "--force"]).0, 0);
+    let parsed: Value = serde_json::from_slice(&index()).unwrap();
+    let tags =
+        parsed["manifests"].as_array().unwrap().iter().map(|one| one["annotations"]["org.opencontainers.image.ref.name"].as_str().unwrap());
+    assert_eq!(tags.collect::<Vec<_>>(), ["v0.1.0", "v0.2.0"]);
+    // Nothing is written into a folder that is no layout.
+    std::fs::create_dir(folder.path().join("mine")).unwrap();
+    std::fs::write(folder.path().join("mine/index.json"), "{}").unwrap();
+    assert_eq!(push(&["release", "oci:mine"]).0, 2);
+}
+
 /// A registry that wants a token, which a server of its own gives for name and password.
 fn guarded(realm: impl Fn(&str) -> String + Send + Sync + 'static) -> Server {
     let store = Mutex::new(holding(FOO));

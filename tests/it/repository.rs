@@ -648,3 +648,28 @@ fn cert_manager_is_laid_in_as_releases_are() {
         "{told}"
     );
 }
+
+/// Files that lie in different folders are called as they were named; paths in the printed command are quoted.
+#[test]
+fn findings_about_loose_files_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = support::root().join("releases/bootstrap-windlass/v0.2.0");
+    for (from, to) in [("bootstrap-components.yaml", "one/bootstrap-components.yaml"), ("metadata.yaml", "two/metadata.yaml")] {
+        let to = folder.path().join(to);
+        std::fs::create_dir(to.parent().unwrap()).unwrap();
+        std::fs::copy(release.join(from), to).unwrap();
+    }
+    let components = folder.path().join("one/bootstrap-components.yaml");
+    let text = std::fs::read_to_string(&components).unwrap().replacen("kind: Namespace", "kind: NameSpace", 1);
+    std::fs::write(&components, text).unwrap();
+    let arguments =
+        ["repository", "add", "one/bootstrap-components.yaml", "two/metadata.yaml", "--release", "v0.2.0", "--to", "my repository"];
+    let output = support::windlass(folder.path()).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--> one/bootstrap-components.yaml"), "{said}");
+    assert!(!said.contains("two/bootstrap-components.yaml"), "{said}");
+    std::fs::copy(release.join("bootstrap-components.yaml"), &components).unwrap();
+    let output = support::windlass(folder.path()).args(arguments).output().unwrap();
+    let command = String::from_utf8(output.stdout).unwrap();
+    assert!(command.contains("/my repository/clusterctl.yaml' --bootstrap"), "{command}");
+}

@@ -1,5 +1,6 @@
 //! `repository add`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
@@ -57,14 +58,19 @@ impl Add {
     fn read(&self) -> Result<Given, Failure> {
         let mut given = Given::default();
         let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|f| given.report.push(*f)).ok());
-        let mut loose = Tree::new();
+        let (mut loose, mut called) = (Tree::new(), BTreeMap::new());
         let mut shown = ".".to_owned();
         for argument in &self.releases {
             let path = Path::new(argument);
             if files::is_folder(path) {
                 let tree = trees::read_tree(argument, Limits::default())?;
                 let flat = tree.iter().filter(|(name, _)| !name.contains('/')).map(|(name, bytes)| (name.clone(), bytes.clone()));
-                given.releases.push(Release { shown: argument.clone(), files: flat.collect(), version: version.clone() });
+                given.releases.push(Release {
+                    shown: argument.clone(),
+                    files: flat.collect(),
+                    version: version.clone(),
+                    called: BTreeMap::new(),
+                });
                 continue;
             }
             let bytes = files::read_file(argument, Limits { file_bytes: tars::MOST_BYTES, ..Limits::default() })?;
@@ -76,6 +82,7 @@ impl Add {
                 continue;
             }
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            called.insert(name.clone(), argument.clone());
             loose.insert(name, bytes);
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 shown = parent.to_string_lossy().into_owned();
@@ -87,10 +94,10 @@ impl Add {
             let others = loose.iter().filter(|(name, _)| name.as_str() != MANIFEST_FILE);
             loose = others.map(|(name, bytes)| (name.clone(), bytes.clone())).collect();
             let files = [(MANIFEST_FILE.to_owned(), manifest)].into_iter().collect();
-            given.releases.push(Release { shown: shown.clone(), files, version: None });
+            given.releases.push(Release { shown: shown.clone(), files, version: None, called: called.clone() });
         }
         if !loose.is_empty() {
-            given.releases.push(Release { shown, files: loose, version });
+            given.releases.push(Release { shown, files: loose, version, called });
         }
         Ok(given)
     }
@@ -107,6 +114,7 @@ impl Given {
             shown: format!("{shown}/{folder}"),
             files,
             version: Some(version),
+            called: BTreeMap::new(),
         }));
     }
 }

@@ -83,7 +83,7 @@ impl Run for Bundle {
         context.talk(&format!("{}: {contents}, {images}, sha256 {}{unchanged}", self.write_to, bundle::sha256(&packed.bytes)));
         let add = context.command(&format!("repository add {} --to REPOSITORY --mirror REGISTRY", self.write_to));
         context.talk(&format!(
-            "next: bring it to the site, its images with `tar -xf {} mirror.sh && sh mirror.sh`, and run `{add}` there",
+            "next: bring it to the site, its images with `tar -xf {} mirror.sh && sh mirror.sh REGISTRY`, and run `{add}` there",
             self.write_to
         ));
         context.paths([self.write_to.clone()]);

@@ -49,7 +49,10 @@ impl Flags {
         let levels = self.levels.levels(context)?;
         let (shown, files) = self.files(context, verb)?;
         let mut report = Report::new();
-        let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|found| report.push(*found)).ok());
+        let version = match &self.release {
+            Some(text) => release_build::version(text).map_err(|found| report.push(*found)).ok(),
+            None => repository::version_of_folder(&shown),
+        };
         let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
         let is_refused = report.has_errors() || judged.is_refused;
         report.extend(judged.report);

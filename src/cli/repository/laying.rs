@@ -1,5 +1,6 @@
 //! What `repository add` and `repository pull` share: releases are judged and laid into a local repository, and its configuration names them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
@@ -9,7 +10,7 @@ use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
-use crate::diag::Report;
+use crate::diag::{Place, Report};
 use crate::ops::repository::bundle;
 use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement};
 use crate::report::Sources;
@@ -21,6 +22,7 @@ use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::budget::Budget;
+use crate::text::shell;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -65,6 +67,31 @@ pub(super) struct Release {
     pub(super) files: Tree,
     /// The version, when something says it: `--release`, or the folder of a bundle.
     pub(super) version: Option<Version>,
+    /// What the user called files that do not lie together, by their names.
+    pub(super) called: BTreeMap<String, String>,
+}
+
+impl Release {
+    /// A report and texts in which files are called as the user called them.
+    fn as_called(&self, report: Report) -> (Report, Vec<Source>) {
+        let called = |file: &str| self.called.get(file.strip_prefix(self.shown.trim_end_matches('/'))?.strip_prefix('/')?);
+        let renamed = |place: &mut Place| {
+            if let Some(name) = place.file.as_deref().and_then(called) {
+                place.file = Some(name.as_str().into());
+            }
+        };
+        let mut findings = report.into_findings();
+        for finding in &mut findings {
+            renamed(&mut finding.place);
+            finding.related.iter_mut().for_each(|related| renamed(&mut related.place));
+        }
+        let texts = crate::cli::repository::texts(&self.shown, &self.files).into_iter();
+        let named = |source: Source| match called(source.name()) {
+            Some(name) => Source::new(name.as_str(), source.text()),
+            None => source,
+        };
+        (findings.into_iter().collect(), texts.map(named).collect())
+    }
 }
 
 /// What is laid into the repository.
@@ -103,19 +130,22 @@ impl Laying {
         let mut is_refused = report.has_errors();
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
-        for Release { shown, files, version } in given {
-            sources.extend(super::texts(&shown, &files));
-            if repository::is_manifest(&files) {
-                let (manifest, found) = repository::manifest_of(&files, &shown, version.as_ref(), &context.budget);
+        for release in given {
+            let Release { shown, files, version, .. } = &release;
+            let found = if repository::is_manifest(files) {
+                let (manifest, found) = repository::manifest_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= found.has_errors();
-                report.extend(found);
                 cert_managers.extend(manifest);
-                continue;
-            }
-            let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
-            is_refused |= judged.is_refused;
-            report.extend(judged.report);
-            releases.push((files, judged.providers));
+                found
+            } else {
+                let judged = repository::judged_release_of(files, shown, version.as_ref(), &context.budget);
+                is_refused |= judged.is_refused;
+                releases.push((files.clone(), judged.providers));
+                judged.report
+            };
+            let (found, texts) = release.as_called(found);
+            report.extend(found);
+            sources.extend(texts);
         }
         if is_refused {
             let report = levels.judge_unfinished(report).report;
@@ -260,7 +290,11 @@ impl Laying {
         let config = format!("{absolute}/{CONFIGURATION_FILE}");
         let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
         context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
-        context.tell(&format!("clusterctl init --config {} {}\n", visible(&config), repository::init_arguments(providers)));
+        context.tell(&format!(
+            "clusterctl init --config {} {}\n",
+            visible(&shell::quoted(&config)),
+            repository::init_arguments(providers)
+        ));
     }
 }
 

@@ -1,5 +1,7 @@
 //! `repository pull`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 
 use super::FAMILY;
@@ -64,7 +66,7 @@ impl Run for Pull {
                     None => stated,
                 };
                 let shown = self.place.reference.clone();
-                given.releases.push(Release { shown, files: with_clusterctls_names(files), version });
+                given.releases.push(Release { shown, files: with_clusterctls_names(files), version, called: BTreeMap::new() });
             }
             Err(finding) => given.report = Report::from_iter([*finding]),
         }

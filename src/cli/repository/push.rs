@@ -1,5 +1,7 @@
 //! `repository push`.
 
+use std::path::Path;
+
 use clap::Args;
 
 use super::FAMILY;
@@ -7,12 +9,14 @@ use super::given::{Flags, Given};
 use super::oci::{Place, failure};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
-use crate::ops::repository::push::{MANIFEST_TYPE, MOST_MANIFEST, Packed, Store, pack};
-use crate::report::text::plural;
-use crate::shell::files::Privacy;
+use crate::ops::repository::push::{Beside, MANIFEST_TYPE, MOST_MANIFEST, Packed, Store, beside, pack};
+use crate::shell::files::{self, Privacy};
+use crate::shell::input::Limits;
+use crate::shell::lock::Lock;
 use crate::shell::registry::Access;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::shell;
+use crate::text::tree::Tree;
 
 pub(in crate::cli) const PUSH: Verb = Verb {
     words: &["repository", "push"],
@@ -35,6 +39,9 @@ struct Push {
     #[arg(long)]
     force: bool,
 }
+
+/// What to do about a tag that means something else.
+const TAKEN: &str = "release another version, for others hold a tag to be what they pulled; or pass `--force`";
 
 impl Run for Push {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -64,14 +71,23 @@ impl Run for Push {
 }
 
 impl Push {
-    /// Writes the layout.
+    /// Writes the layout, beside what it has under other tags.
     fn write(&self, folder: &str, packed: &Packed, context: &mut Context<'_>) -> Result<(), Failure> {
-        let mode = if self.force { Mode::Force } else { Mode::Create };
-        let layout = packed.artifact.layout(&packed.tag);
+        let _lock = Lock::take(folder, || context.talk(&format!("waiting for another process that changes {folder}")))?;
+        let (tag, layout) = (&packed.tag, packed.artifact.layout(&packed.tag));
+        let existing = if files::is_folder(Path::new(folder)) { trees::read_tree(folder, Limits::default())? } else { Tree::new() };
+        let (layout, mode) = match beside(&existing, &layout, tag) {
+            Some(Beside { is_replaced: true, .. }) if !self.force => {
+                return Err(Failure::usage(format!("{folder} has the tag {tag} with other content"), TAKEN));
+            }
+            // What is there stays.
+            Some(Beside { files, .. }) => (files, Mode::Force),
+            None => (layout, if self.force { Mode::Force } else { Mode::Create }),
+        };
         match trees::write_tree(folder, &layout, mode, Privacy::Public, "repository push")? {
-            Outcome::Unchanged => context.talk(&format!("unchanged in {folder}")),
+            Outcome::Unchanged => context.talk(&format!("{tag} is unchanged in {folder}")),
             Outcome::WrittenBeside(foreign) => context.talk(&format!("note: {folder} also holds {}", foreign.join(", "))),
-            Outcome::Written | Outcome::Differs(_) => context.talk(&format!("{} into {folder}", plural(layout.len(), "file"))),
+            Outcome::Written | Outcome::Differs(_) => context.talk(&format!("{tag} into {folder}")),
         }
         Ok(())
     }
@@ -84,10 +100,7 @@ impl Push {
         let is_same = there.as_ref().is_some_and(|there| *there == artifact.manifest);
         if there.is_some() && !is_same && !self.force {
             let message = format!("{host}/{repository}:{tag} is there with other content");
-            return Err(Failure::usage(
-                message,
-                "release another version, for others hold a tag to be what they pulled; or pass `--force`",
-            ));
+            return Err(Failure::usage(message, TAKEN));
         }
         let mut count = 0;
         for (digest, bytes) in &artifact.blobs {

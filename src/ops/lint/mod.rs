@@ -13,13 +13,14 @@ use serde::Serialize;
 pub use form::Form;
 use kustomized::Kustomized;
 
-use crate::contract::{ContractVersion, METADATA_FILE, ProviderType, parse_semantic};
+use crate::contract::{ContractVersion, METADATA_FILE, ProviderType};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::lint::components::claims::{self, Claims};
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
 use crate::ops::repository::assets::{meant_components, misnamed_components};
+use crate::ops::repository::version_of_folder;
 use crate::ops::settings::ProjectRoles;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -226,11 +227,6 @@ struct JudgedFolder {
     own: Known,
     /// The kinds that any templates have objects of.
     known: Known,
-}
-
-/// The version that the folder of a local repository is called by: `bootstrap-windlass/v0.2.0`.
-fn version_of_folder(folder: &str) -> Option<Version> {
-    parse_semantic(folder.rsplit('/').next()?.strip_prefix('v')?).ok()
 }
 
 /// Judges a components file, with what lies beside it.

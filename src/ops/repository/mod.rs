@@ -40,4 +40,4 @@ pub use list::{Listed, cert_managers, list, table};
 pub use mirror::registry;
 #[cfg(feature = "cli")]
 pub use overrides::{Mirrored, mirrored};
-pub use within::{Within, release_within};
+pub use within::{Within, release_within, version_of_folder};

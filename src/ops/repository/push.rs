@@ -14,6 +14,7 @@ use crate::text::tree::Tree;
 
 pub(crate) use crate::oci::MANIFEST as MANIFEST_TYPE;
 pub(crate) use crate::oci::artifact::MOST_MANIFEST;
+pub(crate) use crate::oci::layout::{Beside, beside};
 pub(crate) use crate::oci::reference::{Reference, Store, parse as reference};
 
 rules! {

@@ -1,6 +1,9 @@
 //! The one release that a folder stands for: its own files, or the only release of a local repository.
 
+use semver::Version;
+
 use super::assets::{components_files, versions_below};
+use crate::contract::parse_semantic;
 use crate::text::tree::Tree;
 
 /// A release and what its folder is called below the one that was named; empty when it is that one.
@@ -26,6 +29,11 @@ pub fn release_within(tree: &Tree) -> Result<Within, Vec<String>> {
     let files = if folder.is_empty() { tree.clone() } else { tree.subtree(&folder) };
     let flat = files.iter().filter(|(path, _)| !path.contains('/')).map(|(path, bytes)| (path.clone(), bytes.clone()));
     Ok(Within { files: flat.collect(), folder })
+}
+
+/// The version that the folder of a local repository is called by: `bootstrap-windlass/v0.2.0`.
+pub fn version_of_folder(folder: &str) -> Option<Version> {
+    parse_semantic(folder.trim_end_matches('/').rsplit('/').next()?.strip_prefix('v')?).ok()
 }
 
 #[cfg(test)]
