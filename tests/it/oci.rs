@@ -316,6 +316,18 @@ fn a_layout_holds_several_tags_and_none_is_replaced_unasked() {
     assert_eq!(push(&["release", "oci:mine"]).0, 2);
 }
 
+/// What clusterctl refuses is told although its rule is allowed: nothing was judged that could be pushed.
+#[test]
+fn a_refused_release_is_told_whatever_is_allowed() {
+    let folder = site();
+    std::fs::remove_file(folder.path().join("release/metadata.yaml")).unwrap();
+    let rule = "release-asset-metadata-missing";
+    let (code, stdout, stderr) = run(folder.path(), &["push", "release", "oci:a", "--release", "v0.2.0", "--allow", rule]);
+    assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+    assert!(stderr.contains(&format!("error[{rule}]")) && stderr.contains("nothing written"), "{stderr}");
+    assert!(!folder.path().join("a").exists());
+}
+
 /// A registry that wants a token, which a server of its own gives for name and password.
 fn guarded(realm: impl Fn(&str) -> String + Send + Sync + 'static) -> Server {
     let store = Mutex::new(holding(FOO));
