@@ -5,6 +5,7 @@
 
 mod costs;
 mod defaults;
+mod found;
 mod keywords;
 mod lists;
 mod openapi;

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::costs::Costs;
+use super::Violation;
+use super::found::Found;
 use super::keywords::Keywords;
 use super::rules::Context;
-use super::{Gap, Violation};
 use super::{lists, rules};
 use crate::diag::{Descent, FieldPath};
 use crate::schema::node::Node;
@@ -63,28 +63,6 @@ impl<'p> Place<'p> {
         'p: 'q,
     {
         Place { rules: false, ..self.below(path) }
-    }
-}
-
-/// Errors of schemas and of CEL rules apart: rules are only judged where the schema is right.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) schema: Vec<Violation>,
-    pub(super) rules: Vec<Violation>,
-    /// Whether the estimated cost of a rule, or of all, is one of the errors.
-    pub(super) costs_too_much: bool,
-    /// The rules that cannot be judged here.
-    pub(super) gaps: Vec<Gap>,
-    pub(super) costs: Costs,
-}
-
-impl Found {
-    fn add(&mut self, other: Found) {
-        self.schema.extend(other.schema);
-        self.rules.extend(other.rules);
-        self.costs_too_much |= other.costs_too_much;
-        self.gaps.extend(other.gaps);
-        self.costs.add(other.costs);
     }
 }
 

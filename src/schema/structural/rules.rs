@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Gap;
+use super::found::Found;
 use super::keywords::Keywords;
-use super::openapi::Found;
 use super::{Violation, ViolationKind};
 use crate::diag::Descent;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
