@@ -129,6 +129,12 @@ const RUNS: &[(&str, &[&str])] = &[
         &["r", "r -o json", "r -o github", "r -o sarif", "r -o junit", "r -v 5", "--config CONFIGURATION"],
     ),
     ("repository bundle", &["r --write-to bundle.tar"]),
+    ("repository configmap", &["r/infrastructure-p0/v0.1.0", "r/infrastructure-p1/v0.1.0 -o json", "r"]),
+    (
+        "repository push",
+        &["r/infrastructure-p0/v0.1.0 oci:layout", "r/infrastructure-p1/v0.1.0 oci:layout -v 5", "r oci:layout"],
+    ),
+    ("repository pull", &["oci:r --to pulled", "oci:in:v0.1.0 --to pulled --release v0.1.0 -v 5"]),
     ("vars", &["in", "in -o json"]),
     (
         "render",
