@@ -316,6 +316,42 @@ fn a_layout_holds_several_tags_and_none_is_replaced_unasked() {
     assert_eq!(push(&["release", "oci:mine"]).0, 2);
 }
 
+/// What `docker login` wrote for Docker's own registry is for that one alone.
+#[test]
+fn credentials_of_another_registry_stay_here() {
+    let server = guarded(|host| format!("http://{host}/token"));
+    let folder = site();
+    // `u:p` in base64, which the server would take.
+    let auths = json!({"auths": {"https://index.docker.io/v1/": {"auth": "dTpw"}, "https://example.com": {"auth": "dTpw"}}});
+    std::fs::create_dir(folder.path().join(".docker")).unwrap();
+    std::fs::write(folder.path().join(".docker/config.json"), auths.to_string()).unwrap();
+    let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "a"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(
+        !server.asked().is_empty() && server.asked().iter().all(|asked| asked.authorization.is_none()),
+        "{:?}",
+        server.asked()
+    );
+}
+
+/// The folders of a local repository say the version where nothing else does.
+#[test]
+fn a_folder_of_a_repository_says_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("repository/bootstrap-windlass/v0.2.0");
+    std::fs::create_dir_all(&release).unwrap();
+    for file in ["bootstrap-components.yaml", "metadata.yaml"] {
+        let text = std::fs::read_to_string(root().join(RELEASE).join(file)).unwrap();
+        std::fs::write(release.join(file), text.replace("windlass-manager:v0.2.0", "windlass-manager:main")).unwrap();
+    }
+    std::fs::rename(folder.path().join("repository"), folder.path().join("r")).unwrap();
+    let (code, _, stderr) = run(folder.path(), &["push", "r/bootstrap-windlass/v0.2.0", "oci:a"]);
+    assert_eq!((code, stderr.contains("v0.2.0 into a")), (0, true), "{stderr}");
+    std::fs::rename(folder.path().join("r/bootstrap-windlass/v0.2.0"), folder.path().join("r/out")).unwrap();
+    let (code, _, stderr) = run(folder.path(), &["push", "r/out", "oci:b"]);
+    assert_eq!((code, stderr.contains("--release v")), (1, true), "{stderr}");
+}
+
 /// What clusterctl refuses is told although its rule is allowed: nothing was judged that could be pushed.
 #[test]
 fn a_refused_release_is_told_whatever_is_allowed() {
