@@ -55,7 +55,7 @@ pub(crate) fn statement(origin: &Origin, request: Request<'_>, sums: &str) -> St
             "runDetails": {"builder": {"id": origin.builder, "version": {"windlass": env!("CARGO_PKG_VERSION")}}},
         },
     });
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&document).expect("internal error: a value is JSON");
     text.push('\n');
     text
 }

@@ -6,7 +6,7 @@ use std::thread::{self, ThreadId};
 /// From so many bytes of input on, sharing the work out is worth a thread.
 const WORTHWHILE: usize = 64 << 10;
 
-/// The room of a thread that works, as that of `main` has it: parsing a rule of a CRD, which is nested as its author likes, recurses.
+/// The room of a thread that works, as that of `main` has it: evaluating a rule of a CRD, which may be nested 128 levels deep, recurses.
 const STACK: usize = 8 << 20;
 
 static FIRST: OnceLock<ThreadId> = OnceLock::new();

@@ -258,3 +258,31 @@ fn files_say_what_they_were_taken_for() {
     ];
     assert_eq!(said, expected);
 }
+
+/// Webhooks of one folder may fill in what objects of another folder's templates lack; without them the field is missing.
+#[test]
+fn webhooks_of_one_folder_count_for_templates_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.foo.dev}\nspec:\n  group: foo.dev\n  \
+               names: {kind: Foo, listKind: FooList, plural: foos, singular: foo}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    \
+               storage: true\n    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, required: [size], properties: {size: {type: string}}}}}}\n";
+    let webhook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: MutatingWebhookConfiguration\nmetadata: {name: foo}\nwebhooks:\n- name: a.foo.dev\n  \
+                   rules: [{apiGroups: [foo.dev], apiVersions: [v1], operations: [CREATE], resources: [foos]}]\n";
+    write(
+        "b/cluster-template.yaml",
+        "apiVersion: foo.dev/v1\nkind: Foo\nmetadata: {name: \"${CLUSTER_NAME}\"}\nspec: {}\n",
+    );
+    let lacks = || {
+        let output = windlass(folder.path()).args(["lint", ".", "-q"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().contains("[template-field-missing]")
+    };
+    write("a/infrastructure-components.yaml", crd);
+    assert!(lacks());
+    write("a/infrastructure-components.yaml", &format!("{crd}{webhook}"));
+    assert!(!lacks());
+}

@@ -668,6 +668,12 @@ fn findings_about_loose_files_name_them() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("--> one/bootstrap-components.yaml"), "{said}");
     assert!(!said.contains("two/bootstrap-components.yaml"), "{said}");
+    // The line is shown, out of the file that was named.
+    let original = std::fs::read_to_string(release.join("bootstrap-components.yaml")).unwrap();
+    std::fs::write(&components, format!("{original}---\nkind: [a, b\n")).unwrap();
+    let output = support::windlass(folder.path()).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--> one/bootstrap-components.yaml:") && said.contains(" | kind: [a, b"), "{said}");
     std::fs::copy(release.join("bootstrap-components.yaml"), &components).unwrap();
     let output = support::windlass(folder.path()).args(arguments).output().unwrap();
     let command = String::from_utf8(output.stdout).unwrap();
