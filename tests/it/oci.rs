@@ -352,6 +352,14 @@ fn a_folder_of_a_repository_says_its_version() {
     assert_eq!((code, stderr.contains("--release v")), (1, true), "{stderr}");
 }
 
+/// An address of IPv6 has colons of its own, which begin no port.
+#[test]
+fn an_address_needs_no_port() {
+    let folder = site();
+    let (code, _, stderr) = run(folder.path(), &["pull", "oci://[::1]/x/y:v1.0.0", "--to", "a"]);
+    assert!(code == 2 && stderr.contains("pulling from http://[::1]\n"), "{stderr}");
+}
+
 /// What clusterctl refuses is told although its rule is allowed: nothing was judged that could be pushed.
 #[test]
 fn a_refused_release_is_told_whatever_is_allowed() {
