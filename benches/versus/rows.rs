@@ -21,9 +21,11 @@ pub(crate) const ALL: &[Row] = &[
     Row { name: "generate-cluster", about: "generate cluster from a small template", prepare: clusterctl::generate_cluster },
     Row { name: "generate-provider", about: "generate provider of 1.4 MB of components", prepare: clusterctl::generate_provider },
     Row { name: "generate-yaml", about: "generate yaml of a template of 1.5 MB with many $$", prepare: clusterctl::generate_yaml },
+    Row { name: "topology", about: "what 500 Clusters of a ClusterClass with patches are made of", prepare: topology },
 ];
 
 const CONTROLLER_GEN: &str = "controller-gen-v0.19.0/controller-gen";
+const TOPOLOGY_ENGINE: &str = "topology-engine-v1.14.2/topology-engine";
 const KUSTOMIZE: &str = "kustomize-v5.8.1/kustomize";
 
 /// Ours from its Rust types; upstream's of the same size as its own Makefile makes it.
@@ -76,4 +78,22 @@ fn kustomize(source: &Path) -> (Step, PathBuf) {
     let made = source.join("bootstrap-components.yaml");
     let arguments = ["build", "bootstrap/kubeadm/config/default", "--output", "bootstrap-components.yaml"].map(str::to_owned).to_vec();
     (Step { program: peer(KUSTOMIZE), arguments, folder: source.to_path_buf(), environment: Vec::new() }, made)
+}
+
+/// The example's class with many Clusters: on both sides one file in and the objects out. The peer says on its error output what its
+/// engine needs alone; `cargo bench --bench topology` says it of ours.
+fn topology(windlass: &Path, folder: &Path) -> (Job, Job) {
+    let example = std::fs::read_to_string(checkout().join("examples/topology/harbour.yaml")).expect("the example can be read");
+    let (class, cluster) = example.rsplit_once("\n---\n").expect("the Cluster is the last document");
+    let clusters: String =
+        (0..500).map(|at| format!("\n---\n{}", cluster.replacen("name: pier", &format!("name: pier-{at}"), 1))).collect();
+    let file = folder.join("clusters.yaml");
+    std::fs::write(&file, format!("{class}{clusters}")).expect("the folder can be written");
+    let file = file.display().to_string();
+    let job = |title, program, arguments: &[&str]| {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Job { title, steps: vec![Step { program, arguments, folder: folder.to_path_buf(), environment: Vec::new() }], made: None }
+    };
+    let theirs = job("the engine of Cluster API", peer(TOPOLOGY_ENGINE), &[&file]);
+    (job("windlass topology plan", windlass.to_path_buf(), &["topology", "plan", &file]), theirs)
 }

@@ -50,6 +50,10 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),
     scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
+    scenario(
+        "manager::machines_of_our_class_boot_from_what_is_rendered",
+        manager::machines_of_our_class_boot_from_what_is_rendered,
+    ),
     scenario("manager::kubeadm_configs_as_the_kubeadm_provider", manager::kubeadm_configs_as_the_kubeadm_provider),
     scenario("manager::kubeadm_providers_take_turns", manager::kubeadm_providers_take_turns),
     scenario("migrate::files_of_the_corpus_are_taken", migrate::files_of_the_corpus_are_taken),

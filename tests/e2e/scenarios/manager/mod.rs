@@ -8,6 +8,7 @@ mod moves;
 mod parity;
 mod rights;
 mod takeover;
+mod topology;
 mod uncontrolled;
 
 pub(crate) use clusters::clusters_come_up;
@@ -17,3 +18,4 @@ pub(crate) use kubeadm_turns::kubeadm_providers_take_turns;
 pub(crate) use moves::clusters_move_and_come_back;
 pub(crate) use rights::each_right_is_needed_and_no_other;
 pub(crate) use takeover::a_killed_leader_is_replaced;
+pub(crate) use topology::machines_of_our_class_boot_from_what_is_rendered;
