@@ -21,7 +21,7 @@ pub(crate) const SERVICE_ACCOUNT: &str = "windlass-manager";
 const SHIPPED: &str = "WINDLASS_MANAGER";
 
 /// The program `windlass-manager`: that which [`SHIPPED`] names, or the one of this checkout, built when it is not up to date.
-fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         if let Some(shipped) = std::env::var_os(SHIPPED).map(PathBuf::from) {
@@ -48,8 +48,13 @@ pub(crate) struct Manager {
     pub(crate) webhook_port: u16,
 }
 
-/// Starts it, and waits until it is ready. Its webhooks take the place of those that the harness plays.
+/// Starts [`program`], and waits until it is ready. Its webhooks take the place of those that the harness plays.
 pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Manager {
+    start_program(program(), plane, name, arguments)
+}
+
+/// The same with the program of another place.
+pub(crate) fn start_program(program: &Path, plane: &ControlPlane, name: &str, arguments: &[&str]) -> Manager {
     let (webhook_port, health_port) = (ports::free(), ports::free());
     let own = [
         format!("--webhook-port={webhook_port}"),
@@ -59,7 +64,7 @@ pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Man
         "--insecure-diagnostics".to_owned(),
     ];
     let arguments: Vec<&str> = own.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
-    let mut process = spawn(plane, name, SERVICE_ACCOUNT, windlass::NAMESPACE, &arguments);
+    let mut process = spawn_program(program, plane, name, [SERVICE_ACCOUNT, windlass::NAMESPACE], &arguments);
     wait::until(&format!("the manager {name}"), START_LIMIT, || {
         process.assert_running();
         healthy(health_port)
@@ -70,6 +75,10 @@ pub(crate) fn start(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Man
 
 /// Starts it as a service account of our namespace, with its home, where its Lease is, in that or in another one.
 pub(crate) fn spawn(plane: &ControlPlane, name: &str, account: &str, home: &str, arguments: &[&str]) -> Process {
+    spawn_program(program(), plane, name, [account, home], arguments)
+}
+
+fn spawn_program(program: &Path, plane: &ControlPlane, name: &str, [account, home]: [&str; 2], arguments: &[&str]) -> Process {
     let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, account);
     let folder = plane.folder().join(name);
     std::fs::create_dir_all(&folder).expect("the folder of the control plane can be written");
@@ -79,5 +88,5 @@ pub(crate) fn spawn(plane: &ControlPlane, name: &str, account: &str, home: &str,
     let environment = [("POD_NAMESPACE", home), ("POD_NAME", name)];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     // Its log stands beside its folder, which it cannot write to.
-    Start { name, program: program(), arguments, environment, folder: plane.folder() }.spawn_in(&folder)
+    Start { name, program, arguments, environment, folder: plane.folder() }.spawn_in(&folder)
 }

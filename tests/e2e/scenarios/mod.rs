@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::harness::runner::{Context, Scenario};
 
 mod air_gap;
+mod archive;
 mod bring_your_own;
 mod commands;
 mod contract;
@@ -34,6 +35,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("install::init_upgrade_delete_v1_12", install::init_upgrade_delete_v1_12),
     scenario("install::init_upgrade_delete_v1_14", install::init_upgrade_delete_v1_14),
     scenario("install::variants", install::variants),
+    scenario("archive::from_the_archive_to_a_cluster", archive::from_the_archive_to_a_cluster),
     scenario("air_gap::init_with_no_route_but_loopback", air_gap::init_with_no_route_but_loopback),
     scenario("rbac::core_may_use_our_kinds", rbac::core_may_use_our_kinds),
     scenario("rbac::the_manager_has_exactly_its_list", rbac::the_manager_has_exactly_its_list),

@@ -52,6 +52,24 @@ pub(crate) fn clusters_come_up(context: &Context) {
     audit::assert_all_was_allowed(&plane);
 }
 
+/// One control plane Machine and a worker of ours become nodes of a Cluster that is available.
+pub(crate) fn one_cluster_comes_up(plane: &ControlPlane) {
+    plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kcp"}})).unwrap();
+    let objects = [
+        cluster("kcp", Some("kcp")),
+        infrastructure_cluster("kcp"),
+        control_plane("kcp", 1),
+        machine_template("kcp"),
+        config_template("first"),
+        deployment("kcp", 1, &TEMPLATES, "first"),
+    ];
+    for object in &objects {
+        components::give(plane, object, SOON, |_| false);
+    }
+    expect_nodes(plane, "kcp", 2);
+    expect_available(plane, "kcp");
+}
+
 pub(super) fn cluster(name: &str, control_plane: Option<&str>) -> Value {
     let mut cluster = json!({
         "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": name, "namespace": name},

@@ -11,7 +11,7 @@ mod takeover;
 mod topology;
 mod uncontrolled;
 
-pub(crate) use clusters::clusters_come_up;
+pub(crate) use clusters::{clusters_come_up, one_cluster_comes_up};
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;
 pub(crate) use kubeadm_parity::kubeadm_configs_as_the_kubeadm_provider;
 pub(crate) use kubeadm_turns::kubeadm_providers_take_turns;
