@@ -41,8 +41,34 @@ pub(crate) fn arguments(folder: &Path) -> [String; 2] {
 
 /// All different requests for resources so far. Discovery is free for everybody.
 pub(crate) fn asked(plane: &ControlPlane) -> BTreeSet<Asked> {
+    events(plane).iter().filter_map(request).collect()
+}
+
+/// The time of the newest request. Times order as texts.
+pub(crate) fn newest(plane: &ControlPlane) -> String {
+    events(plane).iter().filter_map(time).max().expect("there were requests").to_owned()
+}
+
+fn time(event: &Value) -> Option<&str> {
+    event["requestReceivedTimestamp"].as_str()
+}
+
+fn events(plane: &ControlPlane) -> Vec<Value> {
     let text = std::fs::read_to_string(plane.folder().join(LOG)).unwrap_or_default();
-    text.lines().filter_map(|line| request(&serde_json::from_str(line).ok()?)).collect()
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.
+pub(crate) fn writers(plane: &ControlPlane, since: &str) -> BTreeSet<String> {
+    let is_write = |event: &Value| {
+        let resource = event["objectRef"]["resource"].as_str().unwrap_or_default();
+        ["create", "update", "patch", "delete"].iter().any(|verb| event["verb"] == *verb)
+            && !["leases", "events", "subjectaccessreviews", "tokenreviews"].contains(&resource)
+    };
+    let all = events(plane);
+    let written = all.iter().filter(|event| is_write(event) && time(event).is_some_and(|time| time > since));
+    let credential = |event: &Value| event["user"]["extra"]["authentication.kubernetes.io/credential-id"][0].as_str().map(str::to_owned);
+    written.map(|event| credential(event).expect("a token has an id")).collect()
 }
 
 fn request(event: &Value) -> Option<Asked> {

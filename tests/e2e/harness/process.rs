@@ -128,6 +128,16 @@ impl Process {
         self.child.wait().expect("a child that was killed ends");
     }
 
+    /// Stops it where it stands (SIGSTOP), until [`Process::wake`].
+    pub(crate) fn freeze(&mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).expect("a child can be stopped");
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub(crate) fn wake(&mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).expect("a child can be woken");
+    }
+
     /// Asks it to end, waits, and kills it when it does not. Nothing happens when it has ended already.
     pub(crate) fn stop(&mut self) {
         let id = Pid::from_child(&self.child);

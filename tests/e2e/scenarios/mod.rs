@@ -52,6 +52,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),
     scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
+    scenario("manager::a_frozen_leader_writes_nothing_any_more", manager::a_frozen_leader_writes_nothing_any_more),
     scenario(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,

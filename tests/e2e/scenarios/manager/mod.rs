@@ -17,5 +17,5 @@ pub(crate) use kubeadm_parity::kubeadm_configs_as_the_kubeadm_provider;
 pub(crate) use kubeadm_turns::kubeadm_providers_take_turns;
 pub(crate) use moves::clusters_move_and_come_back;
 pub(crate) use rights::each_right_is_needed_and_no_other;
-pub(crate) use takeover::a_killed_leader_is_replaced;
+pub(crate) use takeover::{a_frozen_leader_writes_nothing_any_more, a_killed_leader_is_replaced};
 pub(crate) use topology::machines_of_our_class_boot_from_what_is_rendered;
