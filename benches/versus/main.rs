@@ -1,7 +1,8 @@
 //! `cargo run --release -p windlass-versus [ROW…]`: ours as it is shipped (profile `dist`) and the real peer in turns, at least ten times each, in one run.
 //!
 //! `tests/peers/build` builds the peers. What is printed is the median with the smallest and largest value; the ratio is that of
-//! neighbouring runs, so that what else the machine does hits both. A new comparison is a new entry in [`rows::ALL`].
+//! neighbouring runs, so that what else the machine does hits both. A new comparison is a new entry in [`rows::ALL`]. Managers are compared on
+//! request only, and otherwise: see [`manager`].
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -10,6 +11,10 @@
 )]
 
 mod clusterctl;
+#[path = "../../tests/e2e/harness/mod.rs"]
+#[allow(dead_code, reason = "the scenarios use more of it")]
+mod harness;
+mod manager;
 mod measure;
 mod rows;
 mod sources;
@@ -26,6 +31,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == measure::ALONE) {
         return measure::alone(&arguments[1..]);
+    }
+    if let Some(ended) = manager::main(&arguments) {
+        return ended;
     }
     let chosen = |row: &&rows::Row| arguments.is_empty() || arguments.iter().any(|argument| row.name == argument);
     let chosen: Vec<&rows::Row> = rows::ALL.iter().filter(chosen).collect();

@@ -25,14 +25,20 @@ pub(crate) struct Asked {
     pub(crate) is_allowed: bool,
 }
 
-/// The arguments with which an API server writes the log into a folder.
-pub(crate) fn arguments(folder: &Path) -> [String; 2] {
+/// The service accounts of our namespace.
+pub(crate) fn ours() -> String {
+    format!("system:serviceaccounts:{}", windlass::NAMESPACE)
+}
+
+/// All service accounts.
+#[allow(dead_code, reason = "benches/versus counts the requests of all managers")]
+pub(crate) const ALL: &str = "system:serviceaccounts";
+
+/// The arguments with which an API server writes what the accounts of a group ask into a log in a folder.
+pub(crate) fn arguments(folder: &Path, group: &str) -> [String; 2] {
     let policy = json!({
         "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
-        "rules": [
-            {"level": "Metadata", "userGroups": [format!("system:serviceaccounts:{}", windlass::NAMESPACE)]},
-            {"level": "None"},
-        ],
+        "rules": [{"level": "Metadata", "userGroups": [group]}, {"level": "None"}],
     });
     let file = folder.join(POLICY);
     std::fs::write(&file, policy.to_string()).expect("the folder can be written");
@@ -53,9 +59,16 @@ fn time(event: &Value) -> Option<&str> {
     event["requestReceivedTimestamp"].as_str()
 }
 
-fn events(plane: &ControlPlane) -> Vec<Value> {
-    let text = std::fs::read_to_string(plane.folder().join(LOG)).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+/// All requests so far, as the API server writes them (`audit.k8s.io/v1`, `Event`).
+pub(crate) fn events(plane: &ControlPlane) -> Vec<Value> {
+    let files = std::fs::read_dir(plane.folder()).expect("the folder of the control plane can be read").flatten();
+    // What was full has the time of that in its name.
+    let is_log = |name: &str| name.starts_with("audit") && name.ends_with(".log");
+    let mut files: Vec<_> =
+        files.map(|file| file.path()).filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_log)).collect();
+    files.sort();
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    texts.flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>()).collect()
 }
 
 /// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.

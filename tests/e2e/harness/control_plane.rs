@@ -32,6 +32,16 @@ pub(crate) struct ControlPlane {
 impl ControlPlane {
     /// Starts one whose files, logs included, are in a folder that exists and is empty. Returns when pods can run.
     pub(crate) fn start(folder: &Path, runtime: &Handle) -> ControlPlane {
+        let plane = ControlPlane::start_servers(folder, runtime, &audit::ours());
+        plane.adopt(start_controller_manager(folder, &plane.certificates, &plane.kubeconfig));
+        plane.adopt(start_scheduler(folder, &plane.kubeconfig));
+        plane.adopt(start_kwok(folder, &plane.kubeconfig));
+        plane.add_node("worker");
+        plane
+    }
+
+    /// Etcd and the API server alone: nobody works there. The accounts of a group are in the audit log.
+    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str) -> ControlPlane {
         let certificates = Certificates::make(folder);
         let url = format!("https://127.0.0.1:{}", ports::free());
         let kubeconfig = folder.join("kubeconfig");
@@ -39,16 +49,13 @@ impl ControlPlane {
         kubeconfig::write(&kubeconfig, &url, &certificates.authority, &admin);
 
         let etcd_url = format!("http://127.0.0.1:{}", ports::free());
-        let mut started = vec![start_etcd(folder, &etcd_url), start_api_server(folder, &certificates, &etcd_url, &url)];
+        let mut started = vec![start_etcd(folder, &etcd_url), start_api_server(folder, &certificates, [&etcd_url, &url], audited)];
         let api = ApiServer::of_kubeconfig(runtime, &kubeconfig);
         wait::until("the API server", START_LIMIT, || {
             started.iter_mut().for_each(Process::assert_running);
             api.read("/readyz").map_err(|refusal| refusal.to_string())
         });
-        started.push(start_controller_manager(folder, &certificates, &kubeconfig));
-        started.push(start_scheduler(folder, &kubeconfig));
-        started.push(start_kwok(folder, &kubeconfig));
-        let plane = ControlPlane {
+        ControlPlane {
             api,
             certificates,
             url,
@@ -57,9 +64,7 @@ impl ControlPlane {
             runtime: runtime.clone(),
             servers: Mutex::default(),
             processes: Mutex::new(started),
-        };
-        plane.add_node("worker");
-        plane
+        }
     }
 
     /// An address of this machine that no other control plane has.
@@ -176,7 +181,7 @@ fn start_etcd(folder: &Path, url: &str) -> Process {
     start(folder, "etcd", peers::ETCD, &arguments)
 }
 
-fn start_api_server(folder: &Path, certificates: &Certificates, etcd_url: &str, url: &str) -> Process {
+fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]: [&str; 2], audited: &str) -> Process {
     let port = url.rsplit(':').next().expect("the URL ends with the port");
     let mut arguments = vec![
         format!("--etcd-servers={etcd_url}"),
@@ -192,7 +197,7 @@ fn start_api_server(folder: &Path, certificates: &Certificates, etcd_url: &str, 
         "--authorization-mode=RBAC".to_owned(),
         "--allow-privileged=true".to_owned(),
     ];
-    arguments.extend(audit::arguments(folder));
+    arguments.extend(audit::arguments(folder, audited));
     start(folder, "kube-apiserver", peers::KUBE_APISERVER, &arguments)
 }
 

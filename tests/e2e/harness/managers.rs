@@ -18,7 +18,7 @@ pub(crate) struct Manager {
     name: &'static str,
     /// `PEER-VERSION/BINARY`, where the version is put in for `{}`.
     program: &'static str,
-    pub(super) namespace: &'static str,
+    pub(crate) namespace: &'static str,
     service_account: &'static str,
     service: &'static str,
     feature_gates: &'static str,
@@ -85,7 +85,7 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
 }
 
 /// Points the webhooks and conversions of managers to ports.
-pub(super) fn redirect(plane: &ControlPlane, managers: &[(&Manager, u16)]) {
+pub(crate) fn redirect(plane: &ControlPlane, managers: &[(&Manager, u16)]) {
     let service = |manager: &Manager| (manager.namespace.to_owned(), manager.service.to_owned());
     let ports: BTreeMap<_, _> = managers.iter().map(|(manager, port)| (service(manager), *port)).collect();
     let count = redirect::services(plane, &ports);
@@ -98,13 +98,13 @@ pub(super) fn redirect(plane: &ControlPlane, managers: &[(&Manager, u16)]) {
 
 impl Manager {
     /// The program of a version.
-    pub(super) fn program(&self, version: &str) -> PathBuf {
+    pub(crate) fn program(&self, version: &str) -> PathBuf {
         peers::program(&self.program.replace("{}", version))
     }
 }
 
 /// Starts a program that plays a manager, with ports for its webhooks and its health probe.
-pub(super) fn spawn(
+pub(crate) fn spawn(
     plane: &ControlPlane,
     version: &str,
     manager: &Manager,

@@ -102,6 +102,12 @@ impl Start<'_> {
 }
 
 impl Process {
+    /// Its id on this machine.
+    #[allow(dead_code, reason = "benches/versus looks at what processes take")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be asked for its state")

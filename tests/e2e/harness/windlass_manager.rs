@@ -78,7 +78,8 @@ pub(crate) fn spawn(plane: &ControlPlane, name: &str, account: &str, home: &str,
     spawn_program(program(), plane, name, [account, home], arguments)
 }
 
-fn spawn_program(program: &Path, plane: &ControlPlane, name: &str, [account, home]: [&str; 2], arguments: &[&str]) -> Process {
+/// The same with the program of another place.
+pub(crate) fn spawn_program(program: &Path, plane: &ControlPlane, name: &str, [account, home]: [&str; 2], arguments: &[&str]) -> Process {
     let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, account);
     let folder = plane.folder().join(name);
     std::fs::create_dir_all(&folder).expect("the folder of the control plane can be written");
