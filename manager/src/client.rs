@@ -12,6 +12,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::time::{Instant, Sleep};
 use tower::buffer::BufferLayer;
+use tower::limit::ConcurrencyLimitLayer;
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer, Service};
 
@@ -21,6 +22,10 @@ use crate::metrics::Metrics;
 
 /// Requests that may wait for their turn inside the client; more wait outside of it.
 const WAITING: usize = 1024;
+
+/// Requests that are under way at once; a watch is none of them once it is answered. Each takes a connection of its own, and an API server gains nothing
+/// from more: what it works on at once is a matter of its priority and fairness.
+const AT_ONCE: usize = 32;
 
 /// How to reach the API server: by the kubeconfig that was named, by `KUBECONFIG`, by the Pod's account, by `~/.kube/config`; the first of
 /// these that is there.
@@ -66,8 +71,8 @@ fn unread(fault: &KubeconfigError) -> String {
 pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
     let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
     let builder = ClientBuilder::try_from(config)?;
-    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Pacing { rate });
-    let retried = counted.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries()));
+    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&ConcurrencyLimitLayer::new(AT_ONCE));
+    let retried = counted.with_layer(&Pacing { rate }).with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries()));
     Ok(retried.build())
 }
 

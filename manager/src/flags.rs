@@ -64,7 +64,7 @@ pub(crate) struct Flags {
 }
 
 /// A kind of config that can be reconciled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ConfigKind {
     /// Ours.
     Windlass,
@@ -458,7 +458,7 @@ mod tests {
         parse(arguments.iter().map(|argument| (*argument).to_owned())).expect_err("the line is wrong")
     }
 
-    /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14.
+    /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14, but for the limits of clients, which are measured (ARCHITECTURE.md).
     #[test]
     fn nothing_given_is_what_cluster_api_has() {
         let flags = Flags::of(&[]);
@@ -468,8 +468,8 @@ mod tests {
         assert_eq!((flags.namespaces, flags.watch_filter), (BTreeSet::new(), None));
         assert_eq!(flags.kinds, [ConfigKind::Windlass].into());
         assert_eq!((flags.concurrency, flags.sync_period, flags.bootstrap_token_ttl), (100, seconds(600), seconds(900)));
-        assert_eq!(flags.kube_api, Some(Rate { per_second: 100.0, burst: 200 }));
-        assert_eq!(flags.workload_api, Some(Rate { per_second: 20.0, burst: 30 }));
+        assert_eq!(flags.kube_api, Some(Rate { per_second: 500.0, burst: 1000 }));
+        assert_eq!(flags.workload_api, Some(Rate { per_second: 100.0, burst: 200 }));
         let webhooks = flags.webhooks.expect("they are on");
         assert_eq!(webhooks.port, 9443);
         assert_eq!(webhooks.key, PathBuf::from("/tmp/k8s-webhook-server/serving-certs/tls.key"));

@@ -72,8 +72,8 @@ const fn flag(name: &'static str, takes: Takes, default: &'static str, help: &'s
     Flag { name, takes, default, help }
 }
 
-/// The flags of the windlass manager: those that Cluster API providers have, with the defaults of Cluster API's own managers, and what
-/// ours adds. The manager makes its command line from them.
+/// The flags of the windlass manager: those that Cluster API providers have, with the defaults of Cluster API's own managers but for the limits of
+/// clients, and what ours adds. The manager makes its command line from them.
 pub const FLAGS: &[Flag] = &[
     flag(
         "leader-elect",
@@ -110,15 +110,20 @@ pub const FLAGS: &[Flag] = &[
         "",
         "file that says how to reach the API server; empty means the variable KUBECONFIG, or else the Pod's account",
     ),
-    flag("kube-api-qps", Takes::Number, "100", "requests per second to the API server; 0 sets no limit"),
-    flag("kube-api-burst", Takes::Number, "200", "requests to the API server that may come at once"),
+    flag(
+        "kube-api-qps",
+        Takes::Number,
+        "500",
+        "requests per second to the API server, three a Machine; 0 leaves the limit to the server",
+    ),
+    flag("kube-api-burst", Takes::Number, "1000", "requests to the API server that may come at once"),
     flag(
         "clustercache-client-qps",
         Takes::Number,
-        "20",
-        "requests per second to each workload cluster; 0 sets no limit",
+        "100",
+        "requests per second to each workload cluster, one a Machine; 0 leaves the limit to the server",
     ),
-    flag("clustercache-client-burst", Takes::Number, "30", "requests to a workload cluster that may come at once"),
+    flag("clustercache-client-burst", Takes::Number, "200", "requests to a workload cluster that may come at once"),
     flag("bootstrap-token-ttl", Takes::Duration, "15m", "how long a bootstrap token lives unless it is refreshed"),
     flag("webhook-port", Takes::Number, "9443", "port of the webhooks; 0 turns them off"),
     flag("webhook-cert-dir", Takes::Text, CERTIFICATE_FOLDER, "folder with the certificate of the webhooks"),

@@ -53,11 +53,11 @@ impl Object {
     /// When something on the way is absent or has another type.
     pub(crate) fn set(&mut self, path: &FieldPath, new: Value) -> Result<(), Misfit> {
         let Some((last, _)) = path.segments().split_last() else {
-            self.value = new;
+            *self.value_mut() = new;
             return Ok(());
         };
         let mut at = FieldPath::root();
-        let mut value = &mut self.value;
+        let mut value = self.value_mut();
         for segment in &path.segments()[..path.segments().len() - 1] {
             value = step(value, &at, segment)?;
             at.push(segment.clone());
@@ -72,12 +72,12 @@ impl Object {
 
     /// Changes all texts, but no keys. The depth is that of the reader's limits.
     pub(crate) fn edit_texts(&mut self, edit: impl Fn(&mut String)) {
-        edit_texts(&mut self.value, &edit);
+        edit_texts(self.value_mut(), &edit);
     }
 
     /// Drops the keys whose value is null, as the client or the API server does.
     pub(crate) fn drop_nulls(&mut self) {
-        drop_nulls(&mut self.value);
+        drop_nulls(self.value_mut());
     }
 }
 

@@ -16,7 +16,8 @@ use crate::text::yaml::{self, Node};
 /// A Kubernetes object.
 #[derive(Clone, PartialEq)]
 pub struct Object {
-    pub(super) value: Value,
+    /// Shared by its copies until one of them is changed.
+    value: Arc<Value>,
     origin: Option<Origin>,
     /// Of an object that was put together: where its parts are from. Its origin is that of its root.
     parts: Option<Arc<Sources<Stand>>>,
@@ -78,23 +79,32 @@ impl fmt::Debug for Object {
 impl Object {
     /// An object without places: one that we made, or one from the API.
     pub(crate) fn made(value: Value) -> Self {
+        Object::shared(Arc::new(value))
+    }
+
+    /// The same of a value that others have as well.
+    pub(crate) fn shared(value: Arc<Value>) -> Self {
         Object { value, origin: None, parts: None }
     }
 
     /// An object that was put together from parts of others.
     pub(crate) fn composed(value: Value, parts: Sources<Stand>) -> Self {
         let origin = parts.nearest(&FieldPath::root()).0.anchor.origin.clone();
-        Object { value, origin, parts: Some(Arc::new(parts)) }
+        Object { value: Arc::new(value), origin, parts: Some(Arc::new(parts)) }
     }
 
     /// The same object with another value; what it holds stands where it stood.
     pub(crate) fn revised(&self, value: Value) -> Self {
-        Object { value, ..self.clone() }
+        Object { value: Arc::new(value), ..self.clone() }
     }
 
     /// The object of a document.
     pub(super) fn of_document(document: yaml::DocumentValue) -> Self {
-        Object { value: document.value, origin: Some(Origin { document: document.origin, within: FieldPath::root() }), parts: None }
+        Object {
+            value: Arc::new(document.value),
+            origin: Some(Origin { document: document.origin, within: FieldPath::root() }),
+            parts: None,
+        }
     }
 
     /// The value. Reading a field that is not there gives null; changes go through the checked edits.
@@ -104,7 +114,12 @@ impl Object {
 
     /// The value, without the rest.
     pub(crate) fn into_value(self) -> Value {
-        self.value
+        Arc::unwrap_or_clone(self.value)
+    }
+
+    /// The value, to be changed.
+    pub(super) fn value_mut(&mut self) -> &mut Value {
+        Arc::make_mut(&mut self.value)
     }
 
     /// The value at a path of mappings.
@@ -254,19 +269,19 @@ impl Object {
 
     /// The objects of a list such as `kubectl get -o yaml` prints; any other object as it is.
     pub(crate) fn into_items(mut self) -> Vec<Object> {
-        let items = match self.value.get_mut("items") {
+        let items = match self.value_mut().get_mut("items") {
             Some(Value::Array(items)) => std::mem::take(items),
             _ => return vec![self],
         };
         if !self.kind().ends_with("List") {
-            if let Some(place) = self.value.get_mut("items") {
+            if let Some(place) = self.value_mut().get_mut("items") {
                 *place = Value::Array(items);
             }
             return vec![self];
         }
         let item = |(index, value)| {
             let within = |origin: &Origin| Origin { within: origin.within.field("items").index(index), ..origin.clone() };
-            Object { value, origin: self.origin.as_ref().map(within), parts: None }
+            Object { value: Arc::new(value), origin: self.origin.as_ref().map(within), parts: None }
         };
         items.into_iter().enumerate().map(item).collect()
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::outcome::{Observed, Outcome};
 use super::pass::{Pass, Walk, end};
 use super::step::{Action, Event};
-use super::subject::Subject;
+use super::subject::{Subject, has_file_discovery, token_of};
 use super::world::Key;
 use crate::api::names::Version;
 use crate::api::secret::Sensitive;
@@ -40,9 +40,22 @@ impl<'a> Pass<'a> {
         Key::core("Secret", config.namespace(), config.name())
     }
 
+    /// What is known of the Secret. A worker's data has a token, and the token is in the spec first: without one there is no Secret of this config.
+    /// Another one of that name is in the way, which is seen when it is to be made.
+    fn look_at_secret(&self, subject: Subject<'_>) -> Walk<Option<&'a Object>> {
+        let Subject { config, owner, .. } = subject;
+        let has_no_data = config.text(&["status", "dataSecretName"]).is_empty() && owner.data_secret_name().is_empty();
+        let has_no_token = token_of(self.world.spec()).is_none_or(|token| self.is_fresh(&token)) && !has_file_discovery(self.world.spec());
+        // The kubeadm bootstrap provider makes the Secret first.
+        match has_no_data && has_no_token && !owner.is_control_plane_machine() && !self.is_kubeadm() {
+            true => self.look_at_new(&self.secret_key()),
+            false => self.look(&self.secret_key()),
+        }
+    }
+
     /// The Secret, once the config is its controller: a backup tool may have dropped the reference, and another kind may hold the name.
     pub(super) fn adopted_secret(&self, subject: Subject<'_>) -> Walk<SecretState> {
-        let Some(secret) = self.look(&self.secret_key())? else { return Ok(SecretState::Absent) };
+        let Some(secret) = self.look_at_secret(subject)? else { return Ok(SecretState::Absent) };
         if secret.text(&["type"]) != SECRET_TYPE {
             let message = format!("Secret {} is in the way: it has another type than {SECRET_TYPE}", secret.name());
             return end(Outcome::without_data(Observed::failed(message.as_str())).with_fault(message));
@@ -85,7 +98,7 @@ impl<'a> Pass<'a> {
         {
             secret["metadata"]["annotations"] = json!({TOKEN_ID: id});
         }
-        let old = self.look(&self.secret_key())?;
+        let old = self.look_at_secret(subject)?;
         let action = match old {
             None => Action::Create(secret),
             Some(old) => {

@@ -58,7 +58,14 @@ impl<'a> Pass<'a> {
             Some(Observation::Absent) => Ok(None),
             Some(Observation::Found(object)) => Ok(Some(object)),
             Some(Observation::Failed(cause)) => end(Outcome::default().with_fault(format!("cannot read {key}: {cause}"))),
+            Some(Observation::Unwritten(fault)) => end(Outcome::default().with_fault(fault.as_str())),
         }
+    }
+
+    /// What is known of an object that nobody can have made yet: it is not asked for before it is made. Should it be there nevertheless, making it
+    /// is refused, and the next pass looks.
+    pub(super) fn look_at_new(&self, key: &Key) -> Walk<Option<&'a Object>> {
+        if self.world.seen(key).is_none() { Ok(None) } else { self.look(key) }
     }
 
     /// Stops to read all that is not known yet, at once.

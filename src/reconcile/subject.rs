@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::pass::{Pass, Walk};
 use super::world::Key;
+use crate::api::secret::Sensitive;
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::CORE_GROUP;
 use crate::objects::Object;
@@ -89,7 +90,14 @@ pub(super) fn is_created(config: &Object) -> bool {
     created == Some(true) && !config.text(&["status", "dataSecretName"]).is_empty()
 }
 
-/// The spec in its type; `None` when it does not fit, which the renderer says better.
-pub(super) fn typed(config: &Object) -> Option<WindlassConfigSpec> {
-    serde_json::from_value(config.field(&["spec"]).cloned().unwrap_or_else(|| json!({}))).ok()
+/// The bootstrap token of a spec.
+pub(super) fn token_of(spec: Option<&WindlassConfigSpec>) -> Option<Sensitive<String>> {
+    let discovery = spec?.join_configuration.as_ref()?.discovery.as_ref()?;
+    discovery.bootstrap_token.as_ref()?.token.clone().filter(|token| !token.expose().is_empty())
+}
+
+/// Whether machines find their cluster by a file, and so need no token.
+pub(super) fn has_file_discovery(spec: Option<&WindlassConfigSpec>) -> bool {
+    let discovery = spec.and_then(|spec| spec.join_configuration.as_ref()?.discovery.as_ref());
+    discovery.is_some_and(|discovery| discovery.file.is_some())
 }

@@ -3,11 +3,9 @@
 use super::data_secret::SecretState;
 use super::outcome::{Observed, Outcome, Pause, reason};
 use super::pass::{Pass, Stop, Walk, end};
-use super::subject::{Subject, is_created, typed};
-use super::token::{has_file_discovery, token_of};
-use super::world::Key;
+use super::subject::{Subject, has_file_discovery, is_created, token_of};
+use super::world::{Key, Rendering};
 use crate::api::secret::Sensitive;
-use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::labels;
 use crate::objects::Object;
 use crate::render::Rendered;
@@ -41,7 +39,7 @@ impl<'a> Pass<'a> {
             self.release_after_init(subject, &facts)?;
             return self.keep_token(subject).map(Some);
         }
-        if secret == SecretState::Complete && self.is_of_use(config, &facts)? {
+        if secret == SecretState::Complete && self.is_of_use(&facts)? {
             // Written before the status could be: whoever wrote it ended in between.
             return Ok(Some(Outcome::available(config.name())));
         }
@@ -55,12 +53,12 @@ impl<'a> Pass<'a> {
 
     /// Whether data of which the status says nothing yet is good. The kubeadm bootstrap provider writes it before it writes its token into the
     /// spec, and a token that the spec does not name is kept alive by nobody.
-    fn is_of_use(&self, config: &Object, facts: &ClusterFacts) -> Walk<bool> {
-        let spec = typed(config);
-        if !self.is_kubeadm() || !facts.control_plane_initialized || has_file_discovery(spec.as_ref()) {
+    fn is_of_use(&self, facts: &ClusterFacts) -> Walk<bool> {
+        let spec = self.world.spec();
+        if !self.is_kubeadm() || !facts.control_plane_initialized || has_file_discovery(spec) {
             return Ok(true);
         }
-        token_of(spec.as_ref()).map_or(Ok(false), |token| self.data_has_token(&token))
+        token_of(spec).map_or(Ok(false), |token| self.data_has_token(&token))
     }
 
     /// The first machine's lock is of no use any more.
@@ -93,45 +91,43 @@ impl<'a> Pass<'a> {
             rendered => rendered?,
         };
         self.take_lock(cluster, owner.object.name())?;
-        self.store(subject, &rendered, None)
+        self.store(subject, rendered, None)
     }
 
     /// The data with which a machine begins its cluster, once the certificates are there.
-    fn init_data(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<Rendered> {
-        let spec = typed(subject.config);
-        let configuration = spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref());
+    fn init_data(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<&'a Rendered> {
+        let configuration = self.world.spec().and_then(|spec| spec.cluster_configuration.as_ref());
         self.ensure_certificates(subject.cluster, configuration, facts.control_plane.is_none())?;
-        with_certificates(self.rendered(spec.as_ref(), facts, None).and_then(|rendered| rendered.or_else(end)))
+        with_certificates(self.rendered(facts, false).and_then(done))
     }
 
     /// A cluster with a control plane: the machine is told to join.
     fn join(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
-        let Subject { config, owner, cluster } = subject;
+        let Subject { owner, cluster, .. } = subject;
         self.wait_for_version(subject, facts)?;
-        let spec = typed(config);
         let is_there = if owner.is_control_plane_machine() {
-            self.ensure_certificates(cluster, spec.as_ref().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
+            self.ensure_certificates(cluster, self.world.spec().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
             true
         } else {
             self.look(&Key::core("Secret", cluster.namespace(), &format!("{}-ca", cluster.name())))?.is_some()
         };
-        let joined = self.join_data(subject, spec.as_ref(), facts);
+        let joined = self.join_data(subject, facts);
         let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
-        self.store(subject, &rendered, token.as_ref())
+        self.store(subject, rendered, token.as_ref())
     }
 
     /// The data with which a machine joins, and the token in it.
-    fn join_data(
-        &self,
-        subject: Subject<'_>,
-        spec: Option<&WindlassConfigSpec>,
-        facts: &ClusterFacts,
-    ) -> Walk<(Rendered, Option<Sensitive<String>>)> {
-        // First with a token that nobody has: a config that cannot be rendered costs none.
-        self.rendered(spec, facts, Some(self.world.fresh_token()))?.or_else(end)?;
+    fn join_data(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<(&'a Rendered, Option<Sensitive<String>>)> {
+        let has_token = token_of(self.world.spec()).is_some();
+        self.rendered(facts, !has_token).and_then(done)?;
         let token = self.token(subject)?;
-        Ok((self.rendered(spec, facts, None)?.or_else(end)?, token))
+        Ok((self.rendered(facts, false).and_then(done)?, token))
     }
+}
+
+/// What keeps the data from being made ends the pass.
+fn done(rendering: &Rendering) -> Walk<&Rendered> {
+    rendering.as_ref().or_else(|outcome| end(outcome.clone()))
 }
 
 /// The same, once the certificates are there: what keeps the data from being made is something else, unless it says so itself.

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::outcome::Outcome;
 use crate::api::secret::Sensitive;
+use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::CORE_GROUP;
 use crate::objects::{Object, Pool};
+use crate::render::Rendered;
 
 /// The cluster in which an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,12 +74,19 @@ pub enum Observation {
     Found(Box<Object>),
     /// It could not be read, in words that hold nothing secret.
     Failed(String),
+    /// It could not be written: a sentence that holds nothing secret. The pass ends with it, and the status says it.
+    Unwritten(String),
 }
 
 impl Observation {
     /// An object that the API server has.
     pub fn found(value: Value) -> Self {
         Observation::Found(Box::new(Object::made(value)))
+    }
+
+    /// The same, of an object that others look at as well.
+    pub fn shared(value: Arc<Value>) -> Self {
+        Observation::Found(Box::new(Object::shared(value)))
     }
 }
 
@@ -85,7 +96,19 @@ pub struct World {
     config: Object,
     seen: BTreeMap<Key, Observation>,
     fresh_token: Sensitive<String>,
+    made: Made,
 }
+
+/// What was made of the objects that are there: each step goes the whole way again, and most of them change nothing of it.
+#[derive(Clone, Default)]
+struct Made {
+    spec: OnceLock<Option<WindlassConfigSpec>>,
+    /// The data, with a token that is not in the spec yet, and with what is there.
+    rendered: [OnceLock<Rendering>; 2],
+}
+
+/// The data, or what keeps it from being made.
+pub(super) type Rendering = Result<Rendered, Outcome>;
 
 /// Secrets are among the objects, which print their names alone.
 impl fmt::Debug for World {
@@ -98,11 +121,15 @@ impl World {
     /// The world of a config as the API server has it in v1beta2, before anything else was read. `fresh_token` is a bootstrap token that
     /// nobody has: it is used if one is needed.
     pub fn new(config: Value, fresh_token: String) -> Self {
-        World { config: Object::made(config), seen: BTreeMap::new(), fresh_token: Sensitive::new(fresh_token) }
+        World { config: Object::made(config), seen: BTreeMap::new(), fresh_token: Sensitive::new(fresh_token), made: Made::default() }
     }
 
     /// Tells what came of reading or writing an object: what is there now.
     pub fn observe(&mut self, key: Key, observation: Observation) {
+        // Nothing of the other cluster is rendered.
+        if key.realm == Realm::Management {
+            self.made.rendered = Default::default();
+        }
         self.seen.insert(key, observation);
     }
 
@@ -113,6 +140,12 @@ impl World {
 
     /// Tells what the API server has of the config now.
     pub fn observe_config(&mut self, config: Value) {
+        let made = std::mem::take(&mut self.made);
+        // What was rendered with the token is what is rendered of it once it is in the spec, and nothing else there has changed.
+        if is_given(&self.config, &self.fresh_token, &config) {
+            let [with_token, _] = made.rendered;
+            self.made.rendered = [OnceLock::new(), with_token];
+        }
         self.config = Object::made(config);
     }
 
@@ -137,6 +170,20 @@ impl World {
         &self.fresh_token
     }
 
+    /// The spec in its type; `None` when it does not fit, which the renderer says better.
+    pub(super) fn spec(&self) -> Option<&WindlassConfigSpec> {
+        let typed = || match self.config.field(&["spec"]) {
+            Some(spec) => WindlassConfigSpec::deserialize(spec).ok(),
+            None => Some(WindlassConfigSpec::default()),
+        };
+        self.made.spec.get_or_init(typed).as_ref()
+    }
+
+    /// What was rendered, or is rendered now.
+    pub(super) fn rendered(&self, with_fresh_token: bool, render: impl FnOnce() -> Rendering) -> &Rendering {
+        self.made.rendered[usize::from(!with_fresh_token)].get_or_init(render)
+    }
+
     /// The objects of the management cluster, the config among them.
     pub(super) fn pool(&self) -> Pool {
         let found = self.seen.iter().filter(|(key, _)| key.realm == Realm::Management).filter_map(|(_, observation)| match observation {
@@ -145,4 +192,22 @@ impl World {
         });
         Pool::of([self.config.clone()].into_iter().chain(found).collect())
     }
+}
+
+/// Whether a config is another one with a token in its spec, as far as rendering looks.
+fn is_given(before: &Object, token: &Sensitive<String>, after: &Value) -> bool {
+    const PATH: [&str; 3] = ["joinConfiguration", "discovery", "bootstrapToken"];
+    let mut expected = before.field(&["spec"]).cloned().unwrap_or_else(|| json!({}));
+    let mut at = &mut expected;
+    for step in PATH {
+        if !matches!(at.get(step), None | Some(Value::Object(_))) {
+            return false;
+        }
+        at = &mut at[step];
+    }
+    at["token"] = json!(token.expose());
+    // The parts that the API server changes with every write are no part of the data.
+    let is_same = |field: &&str| before.value()["metadata"].get(field) == after["metadata"].get(field);
+    let is_same_object = ["annotations", "labels", "name", "namespace", "ownerReferences", "uid"].iter().all(is_same);
+    is_same_object && after["spec"] == expected && before.api_version() == after["apiVersion"] && before.kind() == after["kind"]
 }

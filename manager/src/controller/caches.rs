@@ -1,5 +1,6 @@
 //! What is watched. Of each object only the fields are kept that are read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -7,23 +8,87 @@ use std::sync::Arc;
 use futures::future::join_all;
 use futures::stream::{BoxStream, SelectAll};
 use futures::{Stream, StreamExt};
-use kube::ResourceExt;
-use kube::api::{Api, DynamicObject};
+use kube::api::Api;
+use kube::core::DynamicResourceScope;
 use kube::discovery::ApiResource;
 use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
-use serde_json::Value;
+use kube::{Resource, ResourceExt};
+use serde_json::{Value, json};
 use windlass::contract::labels;
 
 use super::Setting;
-use super::resources::Core;
+use super::kept::{Keeping, Kept};
+use super::resources::{Core, config};
+use crate::flags::ConfigKind;
+
+/// An object of the core: the fields of it that are read.
+pub(super) type CoreObject = Kept<OfCore>;
+
+/// A config.
+pub(super) type Config = Kept<OfConfigs>;
+
+/// See [`CoreObject`].
+pub(super) enum OfCore {}
+
+/// See [`Config`].
+pub(super) enum OfConfigs {}
+
+impl Keeping for OfCore {
+    type Kind = ApiResource;
+
+    fn names(kind: &ApiResource) -> [Cow<'_, str>; 4] {
+        [&kind.group, &kind.version, &kind.kind, &kind.plural].map(|name| name.as_str().into())
+    }
+
+    fn reduce(object: &mut Value) {
+        *object = read_fields(object);
+    }
+
+    fn cluster(object: &Value) -> Option<&str> {
+        object.pointer("/spec/clusterName").and_then(Value::as_str)
+    }
+}
+
+impl Keeping for OfConfigs {
+    type Kind = ConfigKind;
+
+    fn names(kind: &ConfigKind) -> [Cow<'_, str>; 4] {
+        let ApiResource { group, version, kind, plural, .. } = config(*kind);
+        [group, version, kind, plural].map(Cow::Owned)
+    }
+
+    fn reduce(object: &mut Value) {
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("managedFields");
+        }
+    }
+
+    /// By the label that the core sets.
+    fn cluster(object: &Value) -> Option<&str> {
+        object["metadata"]["labels"][labels::CLUSTER_NAME].as_str()
+    }
+}
 
 /// Objects of a watch, as they come and go.
-pub(super) type Watch = BoxStream<'static, Result<DynamicObject, watcher::Error>>;
+pub(super) type Watch = BoxStream<'static, Result<CoreObject, watcher::Error>>;
 
 /// The labels that are read of the core's objects.
 const LABELS: [&str; 2] = [labels::CLUSTER_NAME, labels::CONTROL_PLANE];
+
+/// The most objects of one answer to a list.
+const PAGE: u32 = 250;
+
+/// What every object has. Its version is none of it: that changes with what is not read, too.
+const IDENTITY: [&[&str]; 6] = [
+    &["apiVersion"],
+    &["kind"],
+    &["metadata", "name"],
+    &["metadata", "namespace"],
+    &["metadata", "uid"],
+    &["metadata", "deletionTimestamp"],
+];
 
 /// The condition of a Cluster that is read.
 const CONDITION: &str = "ControlPlaneInitialized";
@@ -69,7 +134,7 @@ pub(super) struct Watches {
 struct Cache {
     resource: ApiResource,
     /// One a namespace, or one for all.
-    stores: Vec<Store<DynamicObject>>,
+    stores: Vec<Store<CoreObject>>,
 }
 
 impl Caches {
@@ -94,18 +159,15 @@ impl Caches {
     }
 
     /// The object of that kind and name.
-    pub(super) fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<DynamicObject>> {
+    pub(super) fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<CoreObject>> {
         let cache = [&self.clusters, &self.machines, &self.machine_pools].into_iter().find(|cache| cache.resource.kind == kind)?;
         let reference = ObjectRef::new_with(name, cache.resource.clone()).within(namespace);
         cache.stores.iter().find_map(|store| store.get(&reference))
     }
 
     /// The Machines and MachinePools of a cluster.
-    pub(super) fn machines_of(&self, namespace: &str, cluster: &str) -> Vec<Arc<DynamicObject>> {
-        let is_of = |object: &DynamicObject| {
-            object.namespace().as_deref() == Some(namespace)
-                && object.data.pointer("/spec/clusterName").and_then(Value::as_str) == Some(cluster)
-        };
+    pub(super) fn machines_of(&self, namespace: &str, cluster: &str) -> Vec<Arc<CoreObject>> {
+        let is_of = |object: &CoreObject| object.namespace().as_deref() == Some(namespace) && object.cluster() == Some(cluster);
         let stores = self.machines.stores.iter().chain(&self.machine_pools.stores);
         stores.flat_map(|store| store.state_filter(is_of)).collect()
     }
@@ -118,7 +180,7 @@ impl Cache {
             let writer = Writer::new(resource.clone());
             stores.push(writer.as_reader());
             let api = api(setting, resource, namespace.as_deref());
-            let events = watcher(api, watcher::Config::default()).default_backoff().modify(keep_fields).reflect(writer);
+            let events = watcher(api, paged()).default_backoff().reflect(writer);
             let mut changes = Changes::default();
             let changed = events.filter_map(move |event| std::future::ready(changes.of(event).transpose()));
             all.push(changed.boxed());
@@ -130,17 +192,17 @@ impl Cache {
 /// The configs of a kind, of one namespace or of all: as they come, and the store that has them.
 pub(super) fn configs(
     setting: &Setting,
-    resource: &ApiResource,
+    kind: ConfigKind,
     namespace: Option<&str>,
-) -> (impl Stream<Item = Result<DynamicObject, watcher::Error>> + Send + use<>, Store<DynamicObject>) {
-    let mut config = watcher::Config::default();
+) -> (impl Stream<Item = Result<Config, watcher::Error>> + Send + use<>, Store<Config>) {
+    let mut config = paged();
     if let Some(value) = &setting.flags.watch_filter {
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
     }
-    let writer = Writer::new(resource.clone());
+    let writer = Writer::new(kind);
     let store = writer.as_reader();
-    let events = watcher(api(setting, resource, namespace), config).default_backoff();
-    (events.modify(|object| object.managed_fields_mut().clear()).reflect(writer).applied_objects(), store)
+    let events = watcher(api(setting, &kind, namespace), config).default_backoff();
+    (events.reflect(writer).applied_objects(), store)
 }
 
 /// The namespaces that are worked on; one `None` means all.
@@ -151,36 +213,41 @@ pub(super) fn namespaces(setting: &Setting) -> Vec<Option<String>> {
     }
 }
 
-fn api(setting: &Setting, resource: &ApiResource, namespace: Option<&str>) -> Api<DynamicObject> {
+/// Lists come in parts: each is in memory as a whole.
+fn paged() -> watcher::Config {
+    watcher::Config::default().page_size(PAGE)
+}
+
+fn api<K>(setting: &Setting, resource: &K::DynamicType, namespace: Option<&str>) -> Api<K>
+where
+    K: Resource<Scope = DynamicResourceScope>,
+{
     match namespace {
         None => Api::all_with(setting.client.clone(), resource),
         Some(namespace) => Api::namespaced_with(setting.client.clone(), namespace, resource),
     }
 }
 
-/// Drops what is not read.
-fn keep_fields(object: &mut DynamicObject) {
-    let metadata = &mut object.metadata;
-    metadata.managed_fields = None;
-    metadata.annotations = None;
-    metadata.owner_references = None;
-    metadata.finalizers = None;
-    if let Some(all) = &mut metadata.labels {
-        all.retain(|label, _| LABELS.contains(&label.as_str()));
-    }
-    let mut kept = Value::Null;
-    for path in FIELDS {
-        if let Some(value) = path.iter().try_fold(&object.data, |value, step| value.get(step)) {
+/// What is read of an object.
+fn read_fields(object: &Value) -> Value {
+    let mut kept = json!({});
+    for path in IDENTITY.iter().chain(&FIELDS) {
+        if let Some(value) = path.iter().try_fold(object, |value, step| value.get(step)) {
             put(&mut kept, path, value.clone());
         }
     }
-    for path in CONDITIONS {
-        let conditions = path.iter().try_fold(&object.data, |value, step| value.get(step)).and_then(Value::as_array);
-        if let Some(found) = conditions.and_then(|all| all.iter().find(|condition| condition["type"] == CONDITION)) {
-            put(&mut kept, path, Value::Array(vec![serde_json::json!({"type": CONDITION, "status": found["status"]})]));
+    for label in LABELS {
+        if let Some(value) = object["metadata"]["labels"].get(label) {
+            put(&mut kept, &["metadata", "labels", label], value.clone());
         }
     }
-    object.data = if kept.is_null() { serde_json::json!({}) } else { kept };
+    for path in CONDITIONS {
+        let conditions = path.iter().try_fold(object, |value, step| value.get(step)).and_then(Value::as_array);
+        if let Some(found) = conditions.and_then(|all| all.iter().find(|condition| condition["type"] == CONDITION)) {
+            put(&mut kept, path, json!([{"type": CONDITION, "status": found["status"]}]));
+        }
+    }
+    kept
 }
 
 fn put(target: &mut Value, path: &[&str], value: Value) {
@@ -196,15 +263,15 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(&mut self, event: Result<Event<DynamicObject>, watcher::Error>) -> Result<Option<DynamicObject>, watcher::Error> {
-        let name = |object: &DynamicObject| (object.namespace().unwrap_or_default(), object.name_any());
+    fn of(&mut self, event: Result<Event<CoreObject>, watcher::Error>) -> Result<Option<CoreObject>, watcher::Error> {
+        let name = |object: &CoreObject| (object.namespace().unwrap_or_default(), object.name_any());
         Ok(match event? {
             Event::Apply(object) => {
-                let read = read_fields(&object);
+                let read = number(&object);
                 (self.known.insert(name(&object), read) != Some(read)).then_some(object)
             }
             Event::InitApply(object) => {
-                let read = read_fields(&object);
+                let read = number(&object);
                 self.listed.insert(name(&object), read);
                 (self.known.get(&name(&object)) != Some(&read)).then_some(object)
             }
@@ -225,29 +292,24 @@ impl Changes {
 }
 
 /// What is read of an object, as a number that changes with it.
-fn read_fields(object: &DynamicObject) -> u64 {
+fn number(object: &CoreObject) -> u64 {
     let mut hasher = DefaultHasher::new();
-    object.data.to_string().hash(&mut hasher);
-    object.metadata.labels.hash(&mut hasher);
-    object.metadata.uid.hash(&mut hasher);
-    object.metadata.deletion_timestamp.is_some().hash(&mut hasher);
+    object.text().hash(&mut hasher);
     hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn object(value: Value) -> DynamicObject {
+    fn object(value: Value) -> CoreObject {
         serde_json::from_value(value).unwrap()
     }
 
     /// What is dropped is nothing that the contract lets a bootstrap provider read.
     #[test]
     fn only_what_is_read_is_kept() {
-        let mut machine = object(json!({
+        let machine = object(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {
                 "name": "m", "namespace": "n", "uid": "u", "annotations": {"a": "b"}, "managedFields": [{"manager": "x"}],
@@ -256,14 +318,17 @@ mod tests {
             "spec": {"clusterName": "c", "version": "v1.34.1", "providerID": "x", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
             "status": {"nodeRef": {"name": "x"}, "conditions": [{"type": "Ready", "status": "True"}], "addresses": []},
         }));
-        keep_fields(&mut machine);
         let kept = json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {"name": "m", "namespace": "n", "uid": "u", "labels": {"cluster.x-k8s.io/control-plane": ""}},
             "spec": {"clusterName": "c", "version": "v1.34.1", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
             "status": {"nodeRef": {"name": "x"}},
         });
-        assert_eq!(serde_json::to_value(&machine).unwrap(), kept);
+        assert_eq!(machine.value(), kept);
+        assert_eq!(
+            (machine.namespace().as_deref(), machine.uid().as_deref(), machine.cluster()),
+            (Some("n"), Some("u"), Some("c"))
+        );
     }
 
     #[test]
@@ -273,10 +338,10 @@ mod tests {
                 {"type": "Available", "status": ready, "message": ready},
                 {"type": "ControlPlaneInitialized", "status": initialized, "lastTransitionTime": ready},
             ]);
-            let mut cluster =
-                object(json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": {"name": "c"}, "status": {"conditions": conditions}}));
-            keep_fields(&mut cluster);
-            read_fields(&cluster)
+            let metadata = json!({"name": "c", "resourceVersion": ready});
+            number(&object(
+                json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": metadata, "status": {"conditions": conditions}}),
+            ))
         };
         assert_eq!(cluster("True", "False"), cluster("False", "False"));
         assert_ne!(cluster("True", "False"), cluster("True", "True"));
@@ -300,9 +365,8 @@ mod tests {
         assert!(!is_told(Event::InitDone));
         assert!(is_told(Event::Delete(machine("2"))));
         assert!(is_told(Event::Apply(machine("2"))), "made again");
-        let mut going = machine("2");
-        going.metadata.deletion_timestamp =
-            Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
-        assert!(is_told(Event::Apply(going)), "it goes");
+        let mut going = machine("2").value();
+        going["metadata"]["deletionTimestamp"] = json!("1970-01-01T00:00:00Z");
+        assert!(is_told(Event::Apply(object(going))), "it goes");
     }
 }

@@ -2,18 +2,24 @@
 //!
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
+//! - [`kept`]: how an object is kept.
 //! - [`triggers`]: whose config is looked at when something changes.
+//! - [`echoes`]: whose change is our own writing.
 //! - [`turns`]: how many are worked on at once.
 //! - [`work`]: one config, from its first step to its last.
+//! - [`shared`]: what many configs of a cluster read.
 //! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for the other one.
 //! - [`protobuf`]: Secrets as workload clusters take them.
 //! - [`keys`]: what is random.
 
 mod caches;
+mod echoes;
+mod kept;
 mod keys;
 mod protobuf;
 mod requests;
 mod resources;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod triggers;
@@ -78,7 +84,8 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
         let context = Arc::new(Context::new(&setting, *kind, core.clone(), caches.clone(), workloads.clone()));
         for namespace in caches::namespaces(&setting) {
             let (sender, triggers) = mpsc::unbounded();
-            parts.push(Part { kind: *kind, mandate: mandate.clone(), namespace: namespace.clone(), sender });
+            let echoes = context.echoes.clone();
+            parts.push(Part { kind: *kind, mandate: mandate.clone(), namespace: namespace.clone(), echoes, sender });
             working.push(controller(&setting, *kind, context.clone(), namespace, triggers));
         }
     }
@@ -115,9 +122,9 @@ async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, 
         () = context.mandate.begun() => {}
         () = setting.shutdown.begun() => return,
     }
-    let (configs, store) = caches::configs(setting, &resources::config(kind), namespace.as_deref());
+    let (configs, store) = caches::configs(setting, kind, namespace.as_deref());
     let shutdown = setting.shutdown.clone();
-    let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, resources::config(kind)));
+    let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, kind));
     let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
     // A task of its own each, so that all processors work; how many work is a matter of turns.
     let work = |config, context| {

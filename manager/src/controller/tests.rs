@@ -9,13 +9,12 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, Uri};
 use futures::StreamExt;
 use kube::Client;
-use kube::api::DynamicObject;
 use kube::runtime::controller::Action as Next;
 use serde_json::{Value, json};
 use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
-use super::caches::{self, Caches};
+use super::caches::{self, Caches, Config};
 use super::requests::{self, Refusal};
 use super::resources::{self, Core, resource};
 use super::triggers::{Change, Part, told};
@@ -43,6 +42,8 @@ struct State {
     media_types: Vec<String>,
     /// The answer to requests of that method, whatever they are.
     refused: Option<(Method, StatusCode)>,
+    /// How long each request takes.
+    takes: Duration,
 }
 
 impl Api {
@@ -79,6 +80,8 @@ impl Api {
             let api = api.clone();
             async move {
                 let (head, body) = request.into_parts();
+                let takes = api.0.lock().unwrap().takes;
+                tokio::time::sleep(takes).await;
                 assert_has_right(&head.method, &head.uri);
                 if head.uri.query().is_some_and(|query| query.contains("watch=")) {
                     api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
@@ -202,7 +205,7 @@ fn config_value() -> Value {
     })
 }
 
-fn config() -> Arc<DynamicObject> {
+fn config() -> Arc<Config> {
     Arc::new(serde_json::from_value(config_value()).unwrap())
 }
 
@@ -399,14 +402,18 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
         .map(|namespace| {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
             let mandate = Mandate::of([Leadership::without_election()]);
-            (Part { kind: ConfigKind::Windlass, mandate, namespace: namespace.map(str::to_owned), sender }, receiver)
+            (
+                Part { kind: ConfigKind::Windlass, mandate, namespace: namespace.map(str::to_owned), echoes: Arc::default(), sender },
+                receiver,
+            )
         })
         .into_iter()
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
     let (sender, mut idle) = futures::channel::mpsc::unbounded();
     let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-    let part = Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), namespace: None, sender };
+    let part =
+        Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), namespace: None, echoes: Arc::default(), sender };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
     told(&change, &caches, &workloads, &parts);
@@ -441,7 +448,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let heard = |name: &str| {
         let (sender, mut receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
-        let part = Part { kind: ConfigKind::Windlass, mandate, namespace: None, sender };
+        let part = Part { kind: ConfigKind::Windlass, mandate, namespace: None, echoes: Arc::default(), sender };
         told(&Change::Machine(serde_json::from_value(machine(name)).unwrap()), &caches, &workloads, &[part]);
         std::iter::from_fn(|| receiver.try_recv().ok()).map(|reference| reference.name).collect::<BTreeSet<_>>()
     };
@@ -493,7 +500,7 @@ async fn only_what_flags_name_is_watched() {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
         assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
-        let (configs, _store) = caches::configs(&setting, &resources::config(ConfigKind::Windlass), namespace);
+        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, namespace);
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
         assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)), "{asked:?}");
@@ -533,14 +540,7 @@ async fn other_clusters_go_on_while_one_hangs() {
     api.put(SECRETS, kubeconfig("c", hangs.local_addr().unwrap().port()));
     let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
     let context = context_of(&setting);
-    let config = |name: &str, cluster: &str, spec: Value| -> Arc<DynamicObject> {
-        let mut config = config_value();
-        config["metadata"]["name"] = json!(name);
-        config["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster});
-        config["spec"] = spec;
-        api.put(CONFIGS, config.clone());
-        Arc::new(serde_json::from_value(config).unwrap())
-    };
+    let config = |name: &str, cluster: &str, spec: Value| config_of(&api, name, cluster, spec);
     let token = json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}});
     let needs_none = config_value()["spec"].clone();
     let hanging = tokio::spawn(work::reconcile(config("hangs", "c", token), context.clone()));
@@ -557,6 +557,55 @@ async fn other_clusters_go_on_while_one_hangs() {
     setting.shutdown.begin();
     assert!(matches!(waiting.await.unwrap(), Err(Failure::Ending)), "who has not begun does not begin");
     hanging.abort();
+}
+
+/// A config of a cluster, by the label that turns go by; all are of the same Machine.
+fn config_of(api: &Api, name: &str, cluster: &str, spec: Value) -> Arc<Config> {
+    let mut config = config_value();
+    config["metadata"]["name"] = json!(name);
+    config["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": cluster});
+    config["spec"] = spec;
+    api.put(CONFIGS, config.clone());
+    Arc::new(serde_json::from_value(config).unwrap())
+}
+
+/// With four hundred Machines of one cluster at work, one of another waits for its own requests, and not for theirs.
+#[tokio::test(start_paused = true)]
+async fn a_cluster_that_floods_does_not_starve_another() {
+    let api = site();
+    api.0.lock().unwrap().takes = Duration::from_millis(10);
+    let (context, _) = context(&api);
+    let begun = tokio::time::Instant::now();
+    let config = |name: &str, cluster: &str| config_of(&api, name, cluster, config_value()["spec"].clone());
+    let flood = (0..400).map(|index| config(&format!("flood-{index}"), "flood"));
+    let flood: Vec<_> = flood.map(|config| tokio::spawn(work::reconcile(config, context.clone()))).collect();
+    tokio::time::sleep(Duration::from_millis(25)).await;
+    let asked = tokio::time::Instant::now();
+    work::reconcile(config("alone", "alone"), context.clone()).await.expect("nothing is missing");
+    let alone = asked.elapsed();
+    for one in flood {
+        one.await.unwrap().expect("nothing is missing");
+    }
+    let all = begun.elapsed();
+    // Machine, Cluster, Secret, CA, and two writes.
+    assert!(alone <= Duration::from_millis(100), "{alone:?}");
+    assert!(all > alone * 4, "the flood took {all:?}");
+}
+
+/// The watch tells of what was written; nobody looks at it again until something else changes.
+#[tokio::test]
+async fn nobody_looks_again_at_his_own_writing() {
+    let api = site();
+    let (context, setting) = context(&api);
+    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
+    let asked = || api.asked(|_| true).len();
+    let before = asked();
+    let later = work::reconcile(config(), context.clone()).await.expect("it is done");
+    assert_ne!(later, Next::requeue(setting.flags.sync_period), "some time of it is over");
+    assert_eq!(asked(), before);
+    context.echoes.tell(&("n".to_owned(), "w".to_owned()));
+    work::reconcile(config(), context.clone()).await.expect("it is looked at");
+    assert!(asked() > before);
 }
 
 /// Nobody waits for it twice, and no other cluster waits at all.

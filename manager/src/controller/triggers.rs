@@ -6,20 +6,19 @@ use std::sync::Arc;
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use kube::ResourceExt;
-use kube::api::DynamicObject;
 use kube::runtime::reflector::ObjectRef;
 use serde_json::Value;
 use windlass::contract::labels;
 
 use super::Setting;
-use super::caches::{Caches, Watches};
-use super::resources;
+use super::caches::{Caches, Config, CoreObject, Watches};
+use super::echoes::Echoes;
 use super::workload::Workloads;
 use crate::election::Mandate;
 use crate::flags::ConfigKind;
 
 /// The configs that are to be looked at.
-pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<DynamicObject>>;
+pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<Config>>;
 
 /// Who looks at the configs of a kind, of one namespace or of all.
 pub(super) struct Part {
@@ -27,13 +26,15 @@ pub(super) struct Part {
     /// While it does not hold, nobody looks; who begins looks at all.
     pub(super) mandate: Mandate,
     pub(super) namespace: Option<String>,
-    pub(super) sender: mpsc::UnboundedSender<ObjectRef<DynamicObject>>,
+    /// Where it is noted that more has changed than what was written here.
+    pub(super) echoes: Arc<Echoes>,
+    pub(super) sender: mpsc::UnboundedSender<ObjectRef<Config>>,
 }
 
 /// What a change is of.
 pub(super) enum Change {
-    Cluster(DynamicObject),
-    Machine(DynamicObject),
+    Cluster(CoreObject),
+    Machine(CoreObject),
 }
 
 /// Polls the watches, and tells each part which of its configs to look at.
@@ -60,9 +61,10 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
             workloads.forget(&name);
         }
     }
-    for Part { kind, namespace, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
+    for Part { kind, namespace, echoes, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
         let all = configs(*kind, caches, change).into_iter();
         for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
+            echoes.tell(&(reference.namespace.clone().unwrap_or_default(), reference.name.clone()));
             // A part that has ended looks at nothing any more.
             drop(sender.unbounded_send(reference));
         }
@@ -71,7 +73,7 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
 
 fn changes(watches: Watches) -> impl Stream<Item = Change> {
     let Watches { clusters, machines, machine_pools } = watches;
-    let logged = |what: &'static str, result: Result<DynamicObject, kube::runtime::watcher::Error>| async move {
+    let logged = |what: &'static str, result: Result<CoreObject, kube::runtime::watcher::Error>| async move {
         result.map_err(|cause| tracing::warn!(err = %cause, kind = what, "A watch failed and begins again")).ok()
     };
     let clusters = clusters.filter_map(move |result| logged("Cluster", result)).map(Change::Cluster);
@@ -80,11 +82,11 @@ fn changes(watches: Watches) -> impl Stream<Item = Change> {
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
-fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<DynamicObject>> {
+fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<Config>> {
     match change {
         Change::Machine(machine) => {
             let (namespace, name) = (machine.namespace().unwrap_or_default(), machine.name_any());
-            let others = match (caches.get("Machine", &namespace, &name), cluster_name(machine)) {
+            let others = match (caches.get("Machine", &namespace, &name), machine.cluster()) {
                 (None, Some(cluster)) => waiting(machine, caches.machines_of(&namespace, cluster)),
                 _ => Vec::new(),
             };
@@ -98,26 +100,21 @@ fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<
 }
 
 /// Of the machines of a cluster those that may have waited for the lock of one that is gone.
-fn waiting(gone: &DynamicObject, machines: Vec<Arc<DynamicObject>>) -> Vec<Arc<DynamicObject>> {
-    let is_of_control_plane = |machine: &DynamicObject| machine.labels().contains_key(labels::CONTROL_PLANE);
+fn waiting(gone: &CoreObject, machines: Vec<Arc<CoreObject>>) -> Vec<Arc<CoreObject>> {
+    let is_of_control_plane = |machine: &CoreObject| machine.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
     if is_of_control_plane(gone) { machines.into_iter().filter(|machine| is_of_control_plane(machine)).collect() } else { Vec::new() }
 }
 
-fn cluster_name(machine: &DynamicObject) -> Option<&str> {
-    machine.data.pointer("/spec/clusterName").and_then(Value::as_str)
-}
-
 /// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
-fn config(kind: ConfigKind, machine: &DynamicObject) -> Option<ObjectRef<DynamicObject>> {
-    let resource = resources::config(kind);
-    let reference =
-        machine.data.pointer("/spec/bootstrap/configRef").or_else(|| machine.data.pointer("/spec/template/spec/bootstrap/configRef"))?;
+fn config(kind: ConfigKind, machine: &CoreObject) -> Option<ObjectRef<Config>> {
+    let object = machine.value();
+    let reference = object.pointer("/spec/bootstrap/configRef").or_else(|| object.pointer("/spec/template/spec/bootstrap/configRef"))?;
     let text = |field: &str| reference.get(field).and_then(Value::as_str);
     let group = text("apiGroup").or_else(|| text("apiVersion")?.split_once('/').map(|(group, _)| group))?;
-    if group != resource.group || text("kind") != Some(&resource.kind) {
+    if group != kind.group() || text("kind") != Some(kind.as_str()) {
         return None;
     }
-    Some(ObjectRef::new_with(text("name")?, resource).within(&machine.namespace()?))
+    Some(ObjectRef::new_with(text("name")?, kind).within(&machine.namespace()?))
 }
 
 #[cfg(test)]
@@ -128,7 +125,7 @@ mod tests {
 
     #[test]
     fn machines_lead_to_their_config() {
-        let machine = |reference: Value| -> DynamicObject {
+        let machine = |reference: Value| -> CoreObject {
             serde_json::from_value(json!({
                 "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"},
                 "spec": {"bootstrap": {"configRef": reference}},
@@ -151,25 +148,26 @@ mod tests {
             None
         );
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})), None);
-        let mut pool = machine(json!(null));
         let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
-        pool.data = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
+        let pool =
+            json!({"metadata": {"name": "m", "namespace": "n"}, "spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
+        let pool: CoreObject = serde_json::from_value(pool).unwrap();
         assert!(config(ConfigKind::Windlass, &pool).is_some(), "that of a MachinePool stands deeper");
     }
 
     /// The lock of a machine that is gone is free.
     #[test]
     fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
-        let machine = |name: &str, is_of_control_plane: bool| -> DynamicObject {
+        let machine = |name: &str, is_of_control_plane: bool| -> CoreObject {
             let labels = if is_of_control_plane { json!({"cluster.x-k8s.io/control-plane": ""}) } else { json!({}) };
             let metadata = json!({"name": name, "namespace": "n", "labels": labels});
             serde_json::from_value(json!({"apiVersion": "x/y", "kind": "Machine", "metadata": metadata, "spec": {"clusterName": "c"}}))
                 .unwrap()
         };
         let left = || ["a", "b", "w"].map(|name| Arc::new(machine(name, name != "w"))).to_vec();
-        let names = |gone: DynamicObject| waiting(&gone, left()).iter().map(|machine| machine.name_any()).collect::<Vec<_>>();
+        let names = |gone: CoreObject| waiting(&gone, left()).iter().map(|machine| machine.name_any()).collect::<Vec<_>>();
         assert_eq!(names(machine("gone", true)), ["a", "b"]);
         assert_eq!(names(machine("worker", false)), [""; 0]);
-        assert_eq!(cluster_name(&machine("gone", true)), Some("c"));
+        assert_eq!(machine("gone", true).cluster(), Some("c"));
     }
 }

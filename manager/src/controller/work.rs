@@ -11,22 +11,23 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use futures::FutureExt;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::ObjectReference;
-use kube::ResourceExt;
-use kube::api::DynamicObject;
 use kube::discovery::ApiResource;
 use kube::runtime::controller::Action as Next;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::{Resource, ResourceExt};
 use tracing::Instrument;
 use tracing::field::Empty;
 use windlass::api::time::Timestamp;
-use windlass::contract::{CORE_GROUP, labels};
+use windlass::contract::CORE_GROUP;
 use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
 
 use super::Setting;
-use super::caches::Caches;
+use super::caches::{Caches, Config};
+use super::echoes::Echoes;
 use super::keys;
 use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
+use super::shared::Shared;
 use super::turns::{Turn, Turns};
 use super::workload::{Name, Workloads};
 use crate::election::Mandate;
@@ -52,6 +53,8 @@ pub(super) struct Context {
     resource: ApiResource,
     workloads: Arc<Workloads>,
     turns: Turns,
+    pub(super) echoes: Arc<Echoes>,
+    shared: Shared,
     metrics: ControllerMetrics,
     recorder: Recorder,
     /// How often in a row each config failed.
@@ -92,6 +95,8 @@ impl Context {
             mandate: setting.mandates[&kind].clone(),
             workloads,
             turns: Turns::new(setting.flags.concurrency),
+            echoes: Arc::default(),
+            shared: Shared::default(),
             recorder: Recorder::new(setting.client.clone(), Reporter::from("windlass-manager")),
             setting: setting.clone(),
             core,
@@ -106,6 +111,7 @@ impl Context {
     /// A config that is gone fails no more.
     pub(super) fn forget(&self, config: &Name) {
         self.lock_failures().remove(config);
+        self.echoes.forget(config);
     }
 
     fn settings(&self) -> Settings {
@@ -118,19 +124,31 @@ impl Context {
 ///
 /// # Errors
 /// It is to be looked at again soon.
-pub(super) async fn reconcile(config: Arc<DynamicObject>, context: Arc<Context>) -> Result<Next, Failure> {
+pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Next, Failure> {
+    let (name, version) = (name_of(&config), config.resource_version().unwrap_or_default());
+    if let Some(later) = context.echoes.later(&name, &version, Instant::now()) {
+        return Ok(Next::requeue(later));
+    }
     let mut turn = tokio::select! {
         turn = context.turns.turn(cluster_of(&config)) => turn,
         () = context.setting.shutdown.begun() => return Err(Failure::Ending),
     };
     // On the heap, so that those who wait for their turn are small.
-    Box::pin(async { guarded(work(&config, &context, &mut turn), &config, &context).await }).await
+    Box::pin(async {
+        context.echoes.begin(&name, &version);
+        let worked = guarded(work(&config, &context, &mut turn), &config, &context).await;
+        if worked.is_err() {
+            context.echoes.forget(&name);
+        }
+        worked
+    })
+    .await
 }
 
 /// Does work on a config, counts and logs what came of it, and says in the object when it panicked.
 pub(super) async fn guarded(
     work: impl Future<Output = Result<Rest, Failure>>,
-    config: &DynamicObject,
+    config: &Config,
     context: &Context,
 ) -> Result<Next, Failure> {
     let name = name_of(config);
@@ -157,7 +175,9 @@ pub(super) async fn guarded(
         }
     })?;
     context.lock_failures().remove(&name);
-    Ok(Next::requeue(rest.again.unwrap_or(context.setting.flags.sync_period)))
+    let again = rest.again.unwrap_or(context.setting.flags.sync_period);
+    context.echoes.rest(&name, Instant::now(), again);
+    Ok(Next::requeue(again))
 }
 
 /// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
@@ -178,7 +198,7 @@ fn controller(kind: ConfigKind) -> String {
 }
 
 /// When a config that failed is looked at again.
-pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, context: Arc<Context>) -> Next {
+pub(super) fn after_failure(config: Arc<Config>, failure: &Failure, context: Arc<Context>) -> Next {
     if !matches!(failure, Failure::Fault(_)) {
         return Next::requeue(SHORT_PAUSE);
     }
@@ -189,10 +209,9 @@ pub(super) fn after_failure(config: Arc<DynamicObject>, failure: &Failure, conte
     Next::requeue(pause)
 }
 
-async fn work(config: &DynamicObject, context: &Context, turn: &mut Turn) -> Result<Rest, Failure> {
+async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Rest, Failure> {
     let token = keys::token().map_err(|fault| Failure::Fault(fault.to_string()))?;
-    let value = serde_json::to_value(config).map_err(|_| Failure::Fault("the object cannot be read".to_owned()))?;
-    let mut world = World::new(value, token);
+    let mut world = World::new(config.value(), token);
     let mut is_cluster_told = false;
     for _ in 0..MOST_STEPS {
         if let Some(cluster) = world.cluster_name().filter(|_| !is_cluster_told) {
@@ -216,9 +235,8 @@ async fn work(config: &DynamicObject, context: &Context, turn: &mut Turn) -> Res
 }
 
 /// Says in the object that the work on it panicked.
-async fn tell_of_panic(config: &DynamicObject, context: &Context) {
-    let Ok(value) = serde_json::to_value(config) else { return };
-    let mut world = World::new(value, String::new());
+async fn tell_of_panic(config: &Config, context: &Context) {
+    let mut world = World::new(config.value(), String::new());
     if let Step::Write(write) = reconcile::after_panic(&world, &context.settings(), now()) {
         // What cannot be told here is in the log.
         drop(context.write(config, &mut world, write).await);
@@ -226,8 +244,23 @@ async fn tell_of_panic(config: &DynamicObject, context: &Context) {
 }
 
 impl Context {
-    async fn read(&self, config: &DynamicObject, world: &World, key: &Key) -> Observation {
-        let found = match key.realm {
+    async fn read(&self, config: &Config, world: &World, key: &Key) -> Observation {
+        if let Some(cluster) = self.cluster_of_shared(&config.namespace().unwrap_or_default(), world, key) {
+            return match self.shared.read(&cluster, key, self.read_there(config, world, key)).await {
+                Ok(Some(value)) => Observation::shared(value),
+                Ok(None) => Observation::Absent,
+                Err(refusal) => Observation::Failed(refusal.to_string()),
+            };
+        }
+        match self.read_there(config, world, key).await {
+            Ok(Some(value)) => Observation::found(value),
+            Ok(None) => Observation::Absent,
+            Err(refusal) => Observation::Failed(refusal.to_string()),
+        }
+    }
+
+    async fn read_there(&self, config: &Config, world: &World, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
+        match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
                     let cluster = (config.namespace().unwrap_or_default(), cluster.to_owned());
@@ -236,12 +269,16 @@ impl Context {
                 None => Err(Refusal::Refused("its Cluster is not known".to_owned())),
             },
             Realm::Management => self.read_here(key).await,
-        };
-        match found {
-            Ok(Some(value)) => Observation::found(value),
-            Ok(None) => Observation::Absent,
-            Err(refusal) => Observation::Failed(refusal.to_string()),
         }
+    }
+
+    /// The `metadata.uid` of the Cluster, if the object is one that all configs of the Cluster read, its CA or its control plane, or a token.
+    fn cluster_of_shared(&self, namespace: &str, world: &World, key: &Key) -> Option<String> {
+        let name = world.cluster_name()?;
+        let is_authority = key.group.is_empty() && key.kind == "Secret" && key.name.strip_suffix("-ca") == Some(name);
+        let is_control_plane = !key.group.is_empty() && key.group != CORE_GROUP;
+        let is_shared = key.realm == Realm::Workload || is_authority || is_control_plane;
+        self.caches.get("Cluster", namespace, name).filter(|_| is_shared)?.uid()
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
@@ -250,7 +287,7 @@ impl Context {
             "" => kubernetes(&key.kind),
             CORE_GROUP => {
                 if let Some(cached) = self.caches.get(&key.kind, &key.namespace, &key.name) {
-                    return serde_json::to_value(&*cached).map(Some).map_err(|_| Refusal::Silent);
+                    return Ok(Some(cached.value()));
                 }
                 self.core.of_kind(&key.kind).cloned().ok_or_else(|| Refusal::Refused(format!("{} is no kind that is known", key.kind)))?
             }
@@ -275,8 +312,9 @@ impl Context {
     /// Does a write, tells the world, and publishes its event.
     ///
     /// # Errors
-    /// It was not written.
-    pub(super) async fn write(&self, config: &DynamicObject, world: &mut World, write: Write) -> Result<(), Failure> {
+    /// Somebody else was first, or the config itself was not written. The world knows of any other object that was not written, and says so in
+    /// the status of the config.
+    pub(super) async fn write(&self, config: &Config, world: &mut World, write: Write) -> Result<(), Failure> {
         if !self.mandate.holds() {
             return Err(Failure::NotLeading);
         }
@@ -285,7 +323,11 @@ impl Context {
         let written = match key.realm {
             Realm::Workload => {
                 let cluster = (config.namespace().unwrap_or_default(), world.cluster_name().unwrap_or_default().to_owned());
-                self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action).await
+                let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action).await;
+                if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
+                    self.shared.wrote(&uid, &key, written.as_ref().ok().and_then(Option::as_ref)).await;
+                }
+                written
             }
             Realm::Management => {
                 let resource = if is_own { self.resource.clone() } else { kubernetes(&key.kind) };
@@ -295,27 +337,37 @@ impl Context {
         let written = match written {
             Ok(written) => written,
             Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
-            Err(refusal) => return Err(Failure::Fault(format!("cannot {} {key}: {refusal}", action.as_str()))),
+            Err(refusal) => {
+                let fault = format!("cannot {} {key}: {refusal}", action.as_str());
+                if is_own {
+                    return Err(Failure::Fault(fault));
+                }
+                world.observe(key, Observation::Unwritten(fault));
+                return Ok(());
+            }
         };
         tracing::debug!(verb = action.as_str(), object = %key, "Wrote");
         if let Some(event) = event {
             self.tell(config, event).await;
         }
         match written {
-            Some(value) if is_own => world.observe_config(value),
+            Some(value) if is_own => {
+                self.echoes.wrote(&name_of(config), value["metadata"]["resourceVersion"].as_str().unwrap_or_default());
+                world.observe_config(value);
+            }
             value => world.observe_value(key, value),
         }
         Ok(())
     }
 
     /// Publishes an event; people miss it when it fails, and nothing else does.
-    async fn tell(&self, config: &DynamicObject, event: reconcile::Event) {
+    async fn tell(&self, config: &Config, event: reconcile::Event) {
         let reference = ObjectReference {
             api_version: Some(self.resource.api_version.clone()),
             kind: Some(self.resource.kind.clone()),
-            name: config.metadata.name.clone(),
-            namespace: config.metadata.namespace.clone(),
-            uid: config.metadata.uid.clone(),
+            name: config.meta().name.clone(),
+            namespace: config.meta().namespace.clone(),
+            uid: config.meta().uid.clone(),
             ..ObjectReference::default()
         };
         let reconcile::Event { reason, message } = event;
@@ -341,11 +393,11 @@ impl Context {
 }
 
 /// The Cluster of a config by the label that the core sets, for turns alone.
-fn cluster_of(config: &DynamicObject) -> Name {
-    (config.namespace().unwrap_or_default(), config.labels().get(labels::CLUSTER_NAME).cloned().unwrap_or_default())
+fn cluster_of(config: &Config) -> Name {
+    (config.namespace().unwrap_or_default(), config.cluster().unwrap_or_default().to_owned())
 }
 
-fn name_of(config: &DynamicObject) -> Name {
+fn name_of(config: &Config) -> Name {
     (config.namespace().unwrap_or_default(), config.name_any())
 }
 

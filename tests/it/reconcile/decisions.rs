@@ -1,7 +1,8 @@
 //! One situation each, and what comes of it.
 
 use serde_json::{Value, json};
-use windlass::reconcile::{Realm, TOKEN_ALPHABET, TOKEN_LENGTH};
+use windlass::api::time::Timestamp;
+use windlass::reconcile::{Action, Realm, Settings, Step, TOKEN_ALPHABET, TOKEN_LENGTH, World, Write, reconcile};
 
 use super::site::{Ended, Site, TTL, key, token_key};
 use super::*;
@@ -142,6 +143,8 @@ fn a_worker_joins_with_a_token() {
     assert_eq!([id.len(), private.len()], TOKEN_LENGTH);
     assert!(id.bytes().chain(private.bytes()).all(|byte| TOKEN_ALPHABET.contains(&byte)), "{token}");
     assert_eq!(site.writes.iter().map(|write| write.replace(id, "ID")).collect::<Vec<_>>(), order);
+    // What nobody can have made yet is not asked for.
+    assert_eq!(site.reads, ["Machine n/w", "Cluster n/c", "Secret n/c-ca"]);
 
     let secret = site.get(&key("", "Secret", "w")).unwrap();
     assert_eq!(secret["type"], "cluster.x-k8s.io/secret");
@@ -300,6 +303,12 @@ fn a_cluster_that_does_not_answer_is_told() {
     let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
     assert!(fault.contains("of the workload cluster: no answer"), "{fault}");
     assert_eq!(condition(&site, "w", "DataSecretAvailable"), Some(["False", "NotAvailable", fault.as_str()]));
+    // The token is in the spec, and the next one looks before it makes it.
+    let promised = token(&site, "w").unwrap().to_owned();
+    assert!(fault.starts_with("cannot create Secret"), "{fault}");
+    let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
+    assert!(fault.starts_with("cannot read Secret"), "{fault}");
+    assert_eq!(token(&site, "w"), Some(promised.as_str()));
     // What is there stays there.
     site.reachable = true;
     site.pass("w");
@@ -461,10 +470,14 @@ fn a_secret_of_somebody_else_is_not_touched() {
         let mut site = with_control_plane();
         add_machine(&mut site, "w", false, worker_spec());
         site.put(secret);
+        // That of a worker without a token is not looked for before it is made.
+        assert_eq!(site.pass("w"), Ended::Conflict);
+        let writes = site.writes.len();
         let Ended::Rest(None, Some(fault)) = site.pass("w") else { panic!("it looks again") };
         assert!(fault.contains(said), "{fault}");
         assert_eq!(decoded(&site.get(&key("", "Secret", "w")).unwrap()["data"]["value"]), "x");
-        assert_eq!(site.writes, ["patch status WindlassConfig n/w"]);
+        assert_eq!(site.writes[writes..], ["patch status WindlassConfig n/w"]);
+        assert_eq!(site.tokens.len(), 1);
     }
 }
 
@@ -478,9 +491,62 @@ fn the_secret_of_a_predecessor_is_written_anew() {
         "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "data": {"value": "eA=="},
         "metadata": {"name": "w", "ownerReferences": former},
     }));
+    assert_eq!(site.pass("w"), Ended::Conflict, "it is not looked for before it is made");
     site.pass("w");
     assert_available(&site, "w");
     assert!(data(&site, "w").unwrap().contains("kubeadm join"));
+    assert_eq!(site.tokens.len(), 1);
+}
+
+/// The data is rendered before the token is in the spec, and taken once it is there. Whoever begins anew renders the same.
+#[test]
+fn data_is_the_same_wherever_the_pass_began() {
+    for kubeadm in [false, true] {
+        let mut site = with_control_plane();
+        site.kubeadm = kubeadm;
+        let content = json!([{"path": "/etc/a", "content": "x", "permissions": "0600"}]);
+        let spec = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}, "files": content, "preKubeadmCommands": ["true"]});
+        add_machine(&mut site, "w", false, spec);
+        site.pass("w");
+        let before = data(&site, "w").unwrap();
+        assert!(before.contains(token(&site, "w").unwrap()));
+        site.remove(&key("", "Secret", "w"));
+        site.pass("w");
+        assert_eq!(data(&site, "w"), Some(before));
+    }
+}
+
+/// What changes in the spec while the token is written is in the data.
+#[test]
+fn what_is_written_beside_the_token_counts() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    let given = site.get(&Site::config_key("w")).unwrap().clone();
+    let settings = Settings { token_ttl: TTL, machine_pools: true };
+    let mut world = World::new(given, "abcdef.0123456789abcdef".to_owned());
+    let rendered = loop {
+        match reconcile(&world, &settings, Timestamp::of_second(site.now)) {
+            Step::Read(keys) => keys.into_iter().for_each(|key| {
+                let found = site.get(&key).cloned();
+                world.observe_value(key, found);
+            }),
+            Step::Write(write) if write.key == Site::config_key("w") => {
+                // A webhook of somebody else's adds a command to the same request.
+                let patch = json!({"spec": {
+                    "preKubeadmCommands": ["echo added"],
+                    "joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef"}}},
+                }});
+                site.merge(&Site::config_key("w"), &patch);
+                world.observe_config(config(&site, "w").clone());
+            }
+            Step::Write(Write { key, action: Action::Create(object), .. }) if key.realm == Realm::Workload => {
+                world.observe_value(key, Some(object));
+            }
+            Step::Write(Write { action: Action::Create(secret), .. }) => break decoded(&secret["data"]["value"]),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(rendered.contains("echo added") && rendered.contains("abcdef.0123456789abcdef"), "{rendered}");
 }
 
 /// Checklist BC-65, BC-69: nothing that is changed later makes new data.

@@ -278,6 +278,7 @@ fn a_secret_without_data_is_filled() {
         "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "data": {"value": ""},
         "metadata": {"name": "w", "ownerReferences": own},
     }));
+    assert_eq!(site.pass("w"), Ended::Conflict, "it is not looked for before it is made");
     site.pass("w");
     assert!(data(&site, "w").unwrap().contains("kubeadm join"));
 }

@@ -37,6 +37,8 @@ pub(super) struct Site {
     pub(super) events: Vec<&'static str>,
     /// What was written, in order: verb and object.
     pub(super) writes: Vec<String>,
+    /// What was read.
+    pub(super) reads: Vec<String>,
     /// The key pairs that were asked for, by the name of their Secret.
     pub(super) key_requests: Vec<(String, KeyRequest)>,
     /// The Secrets of tokens that were made, each with the `metadata.uid` of its config.
@@ -57,6 +59,7 @@ impl Site {
             kubeadm: false,
             events: Vec::new(),
             writes: Vec::new(),
+            reads: Vec::new(),
             key_requests: Vec::new(),
             tokens: Vec::new(),
             counter: 0,
@@ -131,6 +134,10 @@ impl Site {
             match reconcile(&world, &Settings { token_ttl: TTL, machine_pools: self.machine_pools }, Timestamp::of_second(self.now)) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
+                Step::Write(write) if write.key.realm == Realm::Workload && !self.reachable => {
+                    let fault = format!("cannot {} {}: no answer", write.action.as_str(), write.key);
+                    world.observe(write.key, Observation::Unwritten(fault));
+                }
                 Step::Write(write) => {
                     let is_own = write.key == own;
                     let stored = if is_own { Site::config_key(name) } else { write.key.clone() };
@@ -145,7 +152,8 @@ impl Site {
         panic!("{name}: it goes on for ever: {:?}", &self.writes[self.writes.len() - 3..])
     }
 
-    fn read(&self, world: &mut World, key: Key) {
+    fn read(&mut self, world: &mut World, key: Key) {
+        self.reads.push(key.to_string());
         match key.realm {
             Realm::Workload if !self.reachable => world.observe(key, Observation::Failed("no answer".to_owned())),
             _ => {
@@ -157,7 +165,6 @@ impl Site {
 
     /// `stored`: where the object is here; `config`: whose it is.
     fn write(&mut self, write: &Write, stored: &Key, config: &Value) -> Result<Option<Value>, ()> {
-        assert!(self.reachable || write.key.realm == Realm::Management, "it cannot be written to");
         let old = self.get(stored).cloned();
         let is_read = |version: &Value| old.as_ref().is_some_and(|old| old["metadata"]["resourceVersion"] == *version);
         let written = match &write.action {
