@@ -15,6 +15,7 @@ pub(crate) mod managers;
 pub(crate) mod peers;
 pub(crate) mod ports;
 pub(crate) mod process;
+mod queue;
 pub(crate) mod random;
 pub(crate) mod redirect;
 pub(crate) mod runner;

@@ -1,15 +1,16 @@
-//! Runs scenarios one after the other, counts them, and cleans up behind them.
+//! Runs scenarios, some beside each other, counts them, and cleans up behind them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Runtime};
 
 use super::control_plane::ControlPlane;
+use super::queue::Queue;
 use super::{installation, peers};
 
 /// One scenario: something real is started, asked, and compared. It fails by panicking.
@@ -18,13 +19,26 @@ pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// After this time it has failed. Everything in it waits with shorter deadlines, so this is for hangs only.
     pub(crate) limit: Duration,
+    pub(crate) company: Company,
     pub(crate) run: fn(&Context),
+}
+
+/// What may run beside a scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// Anything: all that it uses is its own.
+    Any,
+    /// Whatever does not use the shared control planes, as it does.
+    OthersPlanes,
+    /// Nothing: it measures time.
+    Nobody,
 }
 
 /// What a scenario is given.
 pub(crate) struct Context {
     folder: PathBuf,
     runtime: Handle,
+    company: Company,
     plain: Shared,
     installed: Shared,
 }
@@ -43,7 +57,7 @@ impl Shared {
 
     /// The control plane; a new one is prepared before anybody gets it.
     fn get(&self, runtime: &Handle, prepare: fn(&ControlPlane)) -> Arc<ControlPlane> {
-        let mut plane = self.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut plane = lock(&self.plane);
         plane
             .get_or_insert_with(|| {
                 create(&self.folder);
@@ -55,7 +69,7 @@ impl Shared {
     }
 
     fn end(&self) {
-        drop(self.plane.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take());
+        drop(lock(&self.plane).take());
     }
 }
 
@@ -79,12 +93,18 @@ impl Context {
 
     /// The control plane that all scenarios share which leave nothing behind that disturbs others.
     pub(crate) fn shared(&self) -> Arc<ControlPlane> {
+        self.assert_alone_there();
         self.plain.get(&self.runtime, |_| ())
     }
 
     /// The management cluster, Cluster API and windlass installed and running, of all scenarios that leave nothing behind.
     pub(crate) fn installed(&self) -> Arc<ControlPlane> {
+        self.assert_alone_there();
         self.installed.get(&self.runtime, installation::install)
+    }
+
+    fn assert_alone_there(&self) {
+        assert!(self.company == Company::OthersPlanes, "a scenario that uses the shared control planes says so in the list");
     }
 }
 
@@ -117,43 +137,30 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
     let runtime = Runtime::new().expect("threads can be started");
     let (plain, installed) = (Shared::at(root.path().join("shared")), Shared::at(root.path().join("installed")));
     let started = Instant::now();
-    let mut failed = Vec::new();
-    for scenario in scenarios {
-        let folder = root.path().join(scenario.name.replace("::", "-"));
-        create(&folder);
-        let begun = Instant::now();
-        let context =
-            Context { folder: folder.clone(), runtime: runtime.handle().clone(), plain: plain.clone(), installed: installed.clone() };
-        match run_one(scenario, context) {
-            Outcome::Passed => {
-                println!("scenario {} ... ok ({:.1} s)", scenario.name, begun.elapsed().as_secs_f32());
-                // What cannot be removed now is removed with the root.
-                let _ = std::fs::remove_dir_all(&folder);
+    let queue = Queue::new(scenarios);
+    let failed = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(turn) = queue.next() {
+            let folder = root.path().join(turn.scenario.name.replace("::", "-"));
+            create(&folder);
+            let (company, runtime) = (turn.scenario.company, runtime.handle().clone());
+            let context = Context { folder, runtime, company, plain: plain.clone(), installed: installed.clone() };
+            let outcome = judge(turn.scenario, context, root.path());
+            if let Outcome::Failed = outcome {
+                lock(&failed).push(turn.scenario.name);
             }
-            Outcome::Failed => {
-                println!(
-                    "scenario {} ... FAILED ({:.1} s), logs in {}",
-                    scenario.name,
-                    begun.elapsed().as_secs_f32(),
-                    root.path().display()
-                );
-                failed.push(scenario.name);
+            if let Outcome::Hung = outcome {
+                // Its thread cannot be ended, but this process can; the folder stays, and the watchdog ends the children.
+                std::process::exit(1);
             }
-            Outcome::Hung => {
-                println!(
-                    "scenario {} ... FAILED: still runs after {} s, logs: {}",
-                    scenario.name,
-                    scenario.limit.as_secs(),
-                    folder.display()
-                );
-                let _ = root.keep();
-                // Its thread cannot be ended, but this process can; the watchdog ends the children.
-                return ExitCode::FAILURE;
+            if turn.is_last_of_shared() {
+                plain.end();
+                installed.end();
             }
         }
-    }
-    plain.end();
-    installed.end();
+    };
+    std::thread::scope(|threads| (0..at_once()).for_each(|_| drop(threads.spawn(work))));
+    let failed = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     println!("{} scenarios in {:.0} s", scenarios.len(), started.elapsed().as_secs_f32());
     println!("{} passed, {} failed", scenarios.len() - failed.len(), failed.len());
     if failed.is_empty() {
@@ -161,6 +168,33 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
     }
     println!("failed: {}; logs are kept in {}", failed.join(", "), root.keep().display());
     ExitCode::FAILURE
+}
+
+/// How many scenarios run beside each other: much of each is waiting. Somebody who looks around wants one.
+fn at_once() -> usize {
+    let wanted = std::env::var("WINDLASS_E2E_AT_ONCE").ok().map(|value| value.parse().expect("WINDLASS_E2E_AT_ONCE is a number"));
+    wanted.unwrap_or(if kept() { 1 } else { 2 })
+}
+
+fn kept() -> bool {
+    std::env::var_os("WINDLASS_KEEP").is_some_and(|value| !value.is_empty())
+}
+
+/// Runs one, says what came of it, and removes its folder if nobody needs it.
+fn judge(scenario: &Scenario, context: Context, root: &Path) -> Outcome {
+    let (folder, begun) = (context.folder.clone(), Instant::now());
+    let outcome = run_one(scenario, context);
+    let (name, took) = (scenario.name, begun.elapsed().as_secs_f32());
+    match outcome {
+        Outcome::Passed => {
+            println!("scenario {name} ... ok ({took:.1} s)");
+            // What cannot be removed now is removed with the root.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        Outcome::Failed => println!("scenario {name} ... FAILED ({took:.1} s), logs in {}", root.display()),
+        Outcome::Hung => println!("scenario {name} ... FAILED: still runs after {took:.0} s, logs: {}", folder.display()),
+    }
+    outcome
 }
 
 enum Outcome {
@@ -180,8 +214,7 @@ fn run_one(scenario: &Scenario, context: Context) -> Outcome {
     };
     std::thread::Builder::new().name(scenario.name.to_owned()).spawn(body).expect("threads can be started");
     // A person who looks around may take any time.
-    let kept = std::env::var_os("WINDLASS_KEEP").is_some_and(|value| !value.is_empty());
-    match receiver.recv_timeout(if kept { Duration::from_secs(86_400) } else { scenario.limit }) {
+    match receiver.recv_timeout(if kept() { Duration::from_secs(86_400) } else { scenario.limit }) {
         Ok(true) => Outcome::Passed,
         Ok(false) => Outcome::Failed,
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Outcome::Hung,
@@ -190,4 +223,8 @@ fn run_one(scenario: &Scenario, context: Context) -> Outcome {
 
 fn create(folder: &Path) {
     std::fs::create_dir_all(folder).expect("the folder for temporary files can be written");
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

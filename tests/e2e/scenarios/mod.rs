@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::harness::runner::{Context, Scenario};
+use crate::harness::runner::{Company, Context, Scenario};
 
 mod air_gap;
 mod archive;
@@ -25,35 +25,35 @@ mod templates;
 mod topology;
 
 pub(crate) const ALL: &[Scenario] = &[
-    scenario("harness::webhooks_are_called", self_test::webhooks_are_called),
-    scenario("harness::cluster_api_comes_up", self_test::cluster_api_comes_up),
-    scenario("crds::are_established", crds::are_established),
-    scenario("crds::constraints_hold", crds::constraints_hold),
+    sharing("harness::webhooks_are_called", self_test::webhooks_are_called),
+    sharing("harness::cluster_api_comes_up", self_test::cluster_api_comes_up),
+    sharing("crds::are_established", crds::are_established),
+    sharing("crds::constraints_hold", crds::constraints_hold),
     scenario("crds::both_versions_round_trip", crds::both_versions_round_trip),
-    scenario("crds::webhook_rules_refuse", crds::webhook_rules_refuse),
-    scenario("crds::webhooks_warn", crds::webhooks_warn),
+    sharing("crds::webhook_rules_refuse", crds::webhook_rules_refuse),
+    sharing("crds::webhooks_warn", crds::webhooks_warn),
     scenario("install::init_upgrade_delete_v1_12", install::init_upgrade_delete_v1_12),
     scenario("install::init_upgrade_delete_v1_14", install::init_upgrade_delete_v1_14),
     scenario("install::variants", install::variants),
     scenario("archive::from_the_archive_to_a_cluster", archive::from_the_archive_to_a_cluster),
     scenario("air_gap::init_with_no_route_but_loopback", air_gap::init_with_no_route_but_loopback),
-    scenario("rbac::core_may_use_our_kinds", rbac::core_may_use_our_kinds),
-    scenario("rbac::the_manager_has_exactly_its_list", rbac::the_manager_has_exactly_its_list),
+    sharing("rbac::core_may_use_our_kinds", rbac::core_may_use_our_kinds),
+    sharing("rbac::the_manager_has_exactly_its_list", rbac::the_manager_has_exactly_its_list),
     scenario("contract::core_v1_12", contract::core_v1_12),
     scenario("contract::core_v1_14", contract::core_v1_14),
     scenario("contract::core_v1_10", contract::core_v1_10),
-    scenario("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
-    scenario("templates::examples_are_taken", templates::examples_are_taken),
-    scenario("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
+    sharing("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
+    sharing("templates::examples_are_taken", templates::examples_are_taken),
+    sharing("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
     scenario("topology::plans_are_what_v1_12_makes", topology::plans_are_what_v1_12_makes),
     scenario("topology::plans_are_what_v1_14_makes", topology::plans_are_what_v1_14_makes),
-    scenario("manager::clusters_come_up", manager::clusters_come_up),
+    sharing("manager::clusters_come_up", manager::clusters_come_up),
     scenario("manager::configs_of_the_corpus_get_their_data", manager::configs_of_the_corpus_get_their_data),
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),
     scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
     scenario("manager::a_frozen_leader_writes_nothing_any_more", manager::a_frozen_leader_writes_nothing_any_more),
-    scenario(
+    sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,
     ),
@@ -83,5 +83,10 @@ pub(crate) const ALL: &[Scenario] = &[
 
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.
 const fn scenario(name: &'static str, run: fn(&Context)) -> Scenario {
-    Scenario { name, limit: Duration::from_secs(900), run }
+    Scenario { name, limit: Duration::from_secs(900), company: Company::Any, run }
+}
+
+/// One that uses the control planes that scenarios share.
+const fn sharing(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario { company: Company::OthersPlanes, ..scenario(name, run) }
 }
