@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "criterion makes the functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use windlass::ops::release_build::{self, FIXED_EPOCH, version};
+use windlass::ops::release_build::{self, Order, version};
 use windlass::provider::builtin;
 
 fn release(criterion: &mut Criterion) {
@@ -10,7 +10,7 @@ fn release(criterion: &mut Criterion) {
     criterion.bench_function("release build, builtin provider", |bencher| {
         bencher.iter(|| {
             let (providers, inputs, report) = builtin();
-            release_build::run(&providers, report, &inputs, &version, &[], FIXED_EPOCH)
+            release_build::run(&providers, report, &inputs, Order::of(&version))
         });
     });
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass::ops::release_build::{self, FIXED_EPOCH, version};
+use windlass::ops::release_build::{self, Order, version};
 use windlass::provider::{self, Inputs, Matched, Wanted};
 use windlass::text::source::Source;
 use windlass::text::yaml;
@@ -43,7 +43,7 @@ fn build(provider: &str, texts: &[&str]) {
         inputs.insert(pattern, Matched { files: vec![Source::new(name, *text)], ..Matched::default() });
     }
     let version = version("v0.1.0").expect("semantic");
-    let release = || release_build::run(&providers, report.clone(), &inputs, &version, &[], FIXED_EPOCH);
+    let release = || release_build::run(&providers, report.clone(), &inputs, Order::of(&version));
     let (first, second) = (release(), release());
     assert_eq!(first.report, second.report);
     if first.report.has_errors() {

@@ -4,6 +4,7 @@ use semver::Version;
 
 use super::Failure;
 use super::release::kept;
+use super::sbom_flags::labelled;
 use crate::diag::Report;
 use crate::emit::release::{ImageOverride, Release, Replacement};
 use crate::ops::release_image::{self, MOST_BYTES};
@@ -23,15 +24,7 @@ pub(super) fn digests(
 ) -> Result<Vec<ImageOverride>, Failure> {
     let mut digests = Vec::new();
     for given in given {
-        let (label, folder) = match given.split_once('=') {
-            Some((label, folder)) => (Some(label.to_owned()), folder),
-            None => (None, given.as_str()),
-        };
-        if let Some(label) = label.as_ref().filter(|label| !providers.iter().any(|declared| declared.provider.label() == **label)) {
-            let labels: Vec<String> = providers.iter().map(|declared| declared.provider.label()).collect();
-            let help = format!("provider.yaml has {}", labels.join(", "));
-            return Err(Failure::usage(format!("`--image-layout {given}` is for `{label}`, which is no provider here"), help));
-        }
+        let (label, folder) = labelled("--image-layout", given, providers)?;
         let limits = Limits { file_bytes: MOST_BYTES, total_bytes: 2 * MOST_BYTES, ..Limits::default() };
         let files = trees::read_tree(folder, limits)?;
         let digest = kept(release_image::digest_of(&files, folder, version), report);

@@ -37,6 +37,7 @@ mod remedy;
 mod render;
 mod repository;
 mod rules;
+mod sbom_flags;
 pub mod schema;
 mod settings;
 mod size;

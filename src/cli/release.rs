@@ -13,10 +13,10 @@ use super::provenance_flags::ProvenanceFlags;
 use super::provider_file::{Loaded, ProviderFlag};
 use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
-use super::{Context, Exit, Failure, image_layout};
+use super::{Context, Exit, Failure, image_layout, sbom_flags};
 use crate::diag::{Diagnostic, Report};
 use crate::emit::release::{ImageOverride, Release};
-use crate::ops::release_build::{self, FIXED_EPOCH};
+use crate::ops::release_build::{self, FIXED_EPOCH, Order};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_compare;
 use crate::ops::release_provenance;
@@ -68,6 +68,12 @@ struct Build {
     /// LABEL=DIR. May be given several times.
     #[arg(long, value_name = "DIR")]
     image_layout: Vec<String>,
+    /// What the manager's image contains, by its build: SPDX 2.2 or 2.3, or CycloneDX 1, in JSON
+    ///
+    /// Its packages go into the release's SBOM, as what the image contains, whatever language they are of. With several providers in the file: LABEL=FILE.
+    /// May be given several times.
+    #[arg(long, value_name = "FILE")]
+    sbom: Vec<String>,
     #[command(flatten)]
     provenance: ProvenanceFlags,
     #[command(flatten)]
@@ -110,10 +116,14 @@ impl Run for Build {
         if let Some(version) = &version {
             images.extend(image_layout::digests(&self.image_layout, &loaded.providers, version, &mut report)?);
         }
+        let parts = sbom_flags::parts(&self.sbom, &loaded.providers, &mut report)?;
         let origin = self.provenance.origin(&self.target.to, &mut report)?;
         let epoch = source_date(context)?.unwrap_or(FIXED_EPOCH);
         let release = match &version {
-            Some(version) => release_build::run(&loaded.providers, report, &loaded.inputs, version, &images, epoch),
+            Some(version) => {
+                let order = Order { version, images: &images, parts: &parts, epoch };
+                release_build::run(&loaded.providers, report, &loaded.inputs, order)
+            }
             None => Release { report, is_incomplete: true, ..Release::default() },
         };
         image_layout::are_used(&images, &release)?;

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use super::components::{self, ComponentsOptions};
 use super::documents::ReadBefore;
 use super::provider::Provider;
-use super::{Config, Refusal, metadata, namespaces, typed};
+use super::{Config, Refusal, World, metadata, namespaces, typed};
 use crate::diag::FieldPath;
 use crate::objects::fields;
 use crate::objects::substituted::SAMPLE;
 use crate::text::budget::Budget;
 use crate::text::envsubst;
+use crate::text::tree::Tree;
 
 /// Whether clusterctl gives objects of a kind a namespace. It decides by the kind alone.
 pub(crate) fn gets_namespace(kind: &str) -> bool {
@@ -58,6 +59,16 @@ pub(crate) fn raw_components_refusal(
 ) -> Option<Refusal> {
     let options = ComponentsOptions { namespace: String::new(), raw: true };
     components::process(config, provider.clone(), version, text, &options, before).err()
+}
+
+/// What `generate provider` prints of a components file for somebody without a configuration: variables get their defaults.
+///
+/// # Errors
+/// In clusterctl's words.
+pub(crate) fn installed(provider: Provider, version: &str, text: &[u8], budget: &Budget) -> Result<String, Refusal> {
+    let files = Tree::new();
+    let config = Config::empty(World { files: &files, environment: &|_| None, network: None, budget });
+    components::process(&config, provider, version, text, &ComponentsOptions::default(), None)?.into_yaml()
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.

@@ -34,7 +34,9 @@ pub use config::Config;
 pub(crate) use documents::ReadBefore;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
-pub(crate) use judge::{components_refusal, dropped_fields, gets_namespace, metadata_refusal, raw_components_refusal, version_refusal};
+pub(crate) use judge::{
+    components_refusal, dropped_fields, gets_namespace, installed, metadata_refusal, raw_components_refusal, version_refusal,
+};
 pub use log::Log;
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;

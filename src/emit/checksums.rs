@@ -10,6 +10,20 @@ use crate::text::tree::Tree;
 /// The name of the file in a release.
 pub(crate) const CHECKSUMS_FILE: &str = "SHA256SUMS";
 
+/// How the name of a signature ends, as `cosign sign-blob` is used: it begins with that of the file.
+const SIGNATURE: &str = ".sigstore.json";
+
+/// The file that a file is the signature of, by its name, in the form that can be verified here.
+pub(crate) fn signature_of(path: &str) -> Option<&str> {
+    path.strip_suffix(SIGNATURE).filter(|signed| !signed.is_empty())
+}
+
+/// The file that a file is the signature of, by its name, in any form: checksums are signed when they are written, so that they name no signature.
+pub(crate) fn signed_by(path: &str) -> Option<&str> {
+    let of_checksums = path.strip_prefix(CHECKSUMS_FILE).filter(|rest| rest.starts_with('.')).map(|_| CHECKSUMS_FILE);
+    signature_of(path).or(of_checksums)
+}
+
 /// What is wrong with a file by a list of checksums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChecksumFault {

@@ -1,6 +1,6 @@
 //! A whole release: components, metadata, templates, image list, bill of materials, checksums (book: clusterctl, "Provider Repositories").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use semver::Version;
 
@@ -9,8 +9,9 @@ use super::checksums::{CHECKSUMS_FILE, checksums};
 use super::components::{Components, ManagerImage, components};
 use super::install::{self, INSTALL_FILE};
 use super::judged::Built;
-use super::sbom::{SBOM_FILE, Subject, sbom};
-use crate::contract::{METADATA_FILE, book};
+use super::sbom::part::Part;
+use super::sbom::{Contents, SBOM_FILE, Subject, sbom};
+use crate::contract::{MANAGER_CONTAINER, METADATA_FILE, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::lint::metadata::{self, MetadataFile};
@@ -45,6 +46,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) version: &'a Version,
     /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only manager.
     pub(crate) images: &'a [ImageOverride],
+    /// What the images of managers contain, by documents of their builds.
+    pub(crate) parts: &'a [Part],
     /// Seconds since 1970 for dates in the release.
     pub(crate) epoch: i64,
 }
@@ -90,10 +93,12 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let metadata = add_metadata(&mut release, plan);
     let templates = add_templates(&mut release, plan);
     let (mut written, mut judged, mut known) = (Vec::new(), Report::new(), Known::default());
+    let mut managers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for declared in plan.providers {
         let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
         if let Some(text) = add_components(&mut release, declared, &objects) {
             known.add(&objects, &Wanted::of(&templates));
+            managers.insert(declared.provider.label(), manager_images(&objects));
             let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
             let built = Built { declared, objects, text: &text, version: plan.version };
             let found = built.check(metadata.as_ref(), plan.inputs).into_findings().into_iter();
@@ -104,7 +109,7 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     }
     let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[&known] };
     judged.extend(templates::check(&templates, &asked, plan.inputs.budget()));
-    let (install, report) = install::install(&written, plan.inputs.budget());
+    let (install, report) = install::install(&written, plan.version, plan.inputs.budget());
     release.report.extend(report);
     install.into_iter().for_each(|text| {
         release.files.insert(INSTALL_FILE, text.into_bytes());
@@ -112,7 +117,7 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     plan.inputs.budget().tell(&mut release.report);
     release.is_incomplete = release.report.has_errors();
     if !release.is_incomplete {
-        add_lists(&mut release, plan);
+        add_lists(&mut release, plan, &managers);
     }
     release.report.extend(judged);
     release
@@ -230,14 +235,26 @@ fn insert(release: &mut Release, file: &str, bytes: Vec<u8>, from: &Source) {
     release.files.insert(file, bytes);
 }
 
-fn add_lists(release: &mut Release, plan: &Plan<'_>) {
+/// The images that managers run.
+fn manager_images(objects: &[Object]) -> BTreeSet<String> {
+    let managers =
+        objects.iter().flat_map(|object| pods::containers(object.value())).filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
+    managers.filter_map(|(_, container)| container["image"].as_str()).map(str::to_owned).collect()
+}
+
+fn add_lists(release: &mut Release, plan: &Plan<'_>, managers: &BTreeMap<String, BTreeSet<String>>) {
     let images: String = release.images.iter().map(|image| format!("{image}\n")).collect();
     release.files.insert(IMAGES_FILE, images.into_bytes());
     let labels: Vec<String> = plan.providers.iter().map(|declared| declared.provider.label()).collect();
     // Of several providers in one release the first that says it speaks for all.
     let about = plan.providers.iter().find_map(|declared| declared.provider.about.clone()).unwrap_or_default();
     let subject = Subject { name: &labels.join("+"), version: &format!("v{}", plan.version), about: &about, epoch: plan.epoch };
-    let sbom = sbom(subject, &release.files, &release.images);
+    let images_of = |part: &Part| {
+        let of_part = managers.iter().filter(|(label, _)| part.label.as_ref().is_none_or(|wanted| wanted == *label));
+        of_part.flat_map(|(_, images)| images.clone()).collect()
+    };
+    let contents: Vec<Contents<'_>> = plan.parts.iter().map(|part| Contents { part, images: images_of(part) }).collect();
+    let sbom = sbom(subject, &release.files, &release.images, &contents);
     release.files.insert(SBOM_FILE, sbom.into_bytes());
     let sums = checksums(&release.files);
     release.files.insert(CHECKSUMS_FILE, sums.into_bytes());

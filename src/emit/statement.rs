@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::checksums::listed;
+use sha2::{Digest, Sha256};
+
+use super::checksums::{CHECKSUMS_FILE, listed};
+use crate::text::hex::hex;
 
 /// What kind of build it is; the page about provenance in the book says what its parameters mean.
 const BUILD_TYPE: &str = "https://windlass.dev/release-build/v1";
@@ -32,9 +35,10 @@ pub(crate) struct Request<'a> {
     pub(crate) epoch: i64,
 }
 
-/// The statement about the files of a list of checksums, one subject a line. The same input gives the same bytes: it holds no time and no id of a run.
+/// The statement about the files of a list of checksums, one subject a line, and about the list itself, so that it can be its signature. The same input gives the same bytes: it holds no time and no id of a run.
 pub(crate) fn statement(origin: &Origin, request: Request<'_>, sums: &str) -> String {
     let subject = |(name, sum): (&str, &str)| json!({"name": name, "digest": {"sha256": sum}});
+    let sum_of_list = hex(&Sha256::digest(sums));
     let mut external = Map::new();
     external.insert("provider".to_owned(), request.provider.into());
     external.insert("version".to_owned(), request.version.into());
@@ -43,7 +47,7 @@ pub(crate) fn statement(origin: &Origin, request: Request<'_>, sums: &str) -> St
     }
     let document = json!({
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": listed(sums).into_iter().map(subject).collect::<Vec<Value>>(),
+        "subject": listed(sums).into_iter().chain([(CHECKSUMS_FILE, sum_of_list.as_str())]).map(subject).collect::<Vec<Value>>(),
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": {

@@ -70,7 +70,7 @@ pub fn run(
         Artifact::Template(flavor) => template_text(providers, inputs, &template_file(flavor), &mut generated),
         Artifact::ClusterClass(name) => template_text(providers, inputs, &format!("{CLUSTER_CLASS_PREFIX}{name}.yaml"), &mut generated),
         Artifact::Crds | Artifact::Rbac | Artifact::Components => {
-            let plan = Plan { providers, inputs, version: &newest, images, epoch: super::release_build::FIXED_EPOCH };
+            let plan = Plan { providers, inputs, version: &newest, images, parts: &[], epoch: super::release_build::FIXED_EPOCH };
             objects_text(artifact, &plan, &mut generated)
         }
     };

@@ -3,8 +3,10 @@
 use semver::Version;
 
 use crate::contract::{Image, VersionFault, parse_semantic};
-use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
+use crate::emit::sbom;
+pub use crate::emit::sbom::part::Part;
 use crate::provider::{Declared, Inputs, missing_files};
 
 rules! {
@@ -12,10 +14,57 @@ rules! {
     VERSION_FAULT = error("release-version-malformed"), url("https://semver.org");
     /// `--image` is not an image reference with a registry and a tag or digest
     IMAGE_FAULT = error("release-image-malformed");
+    /// what is to go into the SBOM of a release is neither SPDX nor CycloneDX
+    SBOM_FAULT = error("release-sbom-malformed");
+    /// not all of a document goes into the SBOM of a release, or its packages do not say what NTIA's minimum elements ask for
+    SBOM_IN_PART = info("release-sbom-partial"), url("https://www.ntia.gov/report/2021/minimum-elements-software-bill-materials-sbom");
 }
 
 /// The date of releases when `SOURCE_DATE_EPOCH` is not set: 1980-01-01, the earliest that every archive format can hold.
 pub const FIXED_EPOCH: i64 = 315_532_800;
+
+/// What is asked for beside what `provider.yaml` says.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The version that is built.
+    pub version: &'a Version,
+    /// Images of managers in place of those in `provider.yaml`.
+    pub images: &'a [ImageOverride],
+    /// What the images of managers contain, by documents of their builds.
+    pub parts: &'a [Part],
+    /// Seconds since 1970 for dates in the release.
+    pub epoch: i64,
+}
+
+impl<'a> Order<'a> {
+    /// The version alone.
+    pub fn of(version: &'a Version) -> Self {
+        Order { version, images: &[], parts: &[], epoch: FIXED_EPOCH }
+    }
+}
+
+/// What an image contains, by a document of its build: `FILE` or `LABEL=FILE` of `--sbom`, and its bytes. `shown` is the file.
+///
+/// # Errors
+/// The finding that it is no such document.
+pub fn part(label: Option<String>, shown: &str, bytes: &[u8]) -> Result<(Part, Report), Box<Diagnostic>> {
+    let fault = |why: String| {
+        let finding = Diagnostic::of(&SBOM_FAULT, format!("{shown} {why}")).at(Place::file(shown));
+        Box::new(finding.help(
+            "have it written by the build of the image: `syft IMAGE -o spdx-json`, `cargo cyclonedx -f json`, `cyclonedx-gomod app -json`",
+        ))
+    };
+    let part = sbom::part::read(label, bytes).map_err(fault)?;
+    let mut report = Report::new();
+    if part.lacking > 0 || !part.dropped.is_empty() {
+        let lacking = (part.lacking > 0)
+            .then(|| format!("packages without supplier or version, which NTIA's minimum elements ask for: {}", part.lacking));
+        let dropped = (!part.dropped.is_empty()).then(|| format!("left out are {}", part.dropped));
+        let message = format!("of {shown} in the SBOM: {}", [lacking, dropped].into_iter().flatten().collect::<Vec<_>>().join("; "));
+        report.push(Diagnostic::of(&SBOM_IN_PART, message).at(Place::file(shown)));
+    }
+    Ok((part, report))
+}
 
 /// The version that is asked for: semantic, with `v`.
 ///
@@ -61,12 +110,13 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
 
 /// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among them nothing is built, but the files that
 /// it names are looked for all the same, so that one run reports everything.
-pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, version: &Version, images: &[ImageOverride], epoch: i64) -> Release {
+pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order<'_>) -> Release {
     let mut missing = Report::new();
     for declared in providers {
         missing.extend(missing_files(declared, inputs));
     }
-    let mut release = release::build(&Plan { providers, inputs, version, images, epoch });
+    let Order { version, images, parts, epoch } = order;
+    let mut release = release::build(&Plan { providers, inputs, version, images, parts, epoch });
     let mut report = parsed;
     report.extend(missing);
     release.is_incomplete |= report.has_errors();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::support;
 
@@ -35,7 +36,11 @@ fn the_statement_speaks_of_every_file_and_says_who_built_it_of_what() {
     let bytes = std::fs::read(path.join("p.json")).unwrap();
     let statement: Value = serde_json::from_slice(&bytes).unwrap();
     let sums = std::fs::read_to_string(path.join("out/SHA256SUMS")).unwrap();
-    let expected: BTreeMap<&str, &str> = sums.lines().map(|line| line.split_once("  ").unwrap()).map(|(sum, name)| (name, sum)).collect();
+    let mut expected: BTreeMap<&str, &str> =
+        sums.lines().map(|line| line.split_once("  ").unwrap()).map(|(sum, name)| (name, sum)).collect();
+    // The list itself, so that the statement can be its signature.
+    let of_list: String = Sha256::digest(sums.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    expected.insert("SHA256SUMS", &of_list);
     let subjects = statement["subject"].as_array().unwrap();
     let named = subjects.iter().map(|subject| (subject["name"].as_str().unwrap(), subject["digest"]["sha256"].as_str().unwrap()));
     assert_eq!(named.collect::<BTreeMap<_, _>>(), expected);

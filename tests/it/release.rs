@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use windlass::contract::labels;
 use windlass::emit::release::Release;
-use windlass::ops::release_build::{self, FIXED_EPOCH, image_override, version};
+use windlass::ops::release_build::{self, Order, image_override, version};
 use windlass::provider::builtin;
 use windlass::text::budget::Budget;
 
-use crate::support;
+use crate::support::{self, windlass};
 
 /// The newest release in `releases/`.
 const NEWEST: &str = "releases/bootstrap-windlass/v0.2.0";
@@ -17,7 +17,7 @@ const NEWEST: &str = "releases/bootstrap-windlass/v0.2.0";
 /// Our own release, built anew.
 pub(crate) fn built() -> Release {
     let (providers, inputs, report) = builtin();
-    release_build::run(&providers, report, &inputs, &version("v0.2.0").unwrap(), &[], FIXED_EPOCH)
+    release_build::run(&providers, report, &inputs, Order::of(&version("v0.2.0").unwrap()))
 }
 
 /// The objects of its components.
@@ -124,7 +124,8 @@ fn image_is_the_one_that_is_given() {
     let (providers, inputs, report) = builtin();
     let image =
         image_override("registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000");
-    let release = release_build::run(&providers, report, &inputs, &version("v0.2.0").unwrap(), &[image.unwrap()], FIXED_EPOCH);
+    let release =
+        release_build::run(&providers, report, &inputs, Order { images: &[image.unwrap()], ..Order::of(&version("v0.2.0").unwrap()) });
     let images: Vec<&str> = release.images.iter().map(String::as_str).collect();
     assert_eq!(
         images,
@@ -205,4 +206,46 @@ fn one_artifact_is_what_the_release_has_of_it() {
     let rbac = ["ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
     assert_eq!(support::documents(&print(&["rbac"])), of_kinds(&rbac));
     assert_eq!(support::documents(&print(&["crds"])), of_kinds(&["CustomResourceDefinition"]));
+}
+
+/// What the manager's image contains goes into the SBOM as what that image contains, and everything else of it is said.
+#[test]
+fn the_sbom_says_what_the_image_contains() {
+    let folder = tempfile::tempdir().unwrap();
+    let crates = serde_json::json!({
+        "bomFormat": "CycloneDX", "specVersion": "1.5",
+        "metadata": {"component": {"bom-ref": "m", "name": "program", "version": "1", "supplier": {"name": "x"}}},
+        "components": [{"bom-ref": "l", "name": "lib", "version": "2", "purl": "pkg:cargo/lib@2"}],
+        "dependencies": [{"ref": "m", "dependsOn": ["l"]}],
+    });
+    std::fs::write(folder.path().join("crates.json"), crates.to_string()).unwrap();
+    std::fs::write(folder.path().join("none.json"), "{}").unwrap();
+    let build = |given: &str| {
+        let arguments = ["release", "build", "v0.2.0", "--provider", "builtin", "--to", "out", "--force", "--sbom", given];
+        let output = windlass(folder.path()).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for given in ["crates.json", "bootstrap-windlass=crates.json"] {
+        let (code, said) = build(given);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("info[release-sbom-partial]") && said.contains("ask for: 1"), "{said}");
+        let text = std::fs::read_to_string(folder.path().join("out/sbom.spdx.json")).unwrap();
+        let sbom: Value = serde_json::from_str(&text).unwrap();
+        let id = |name: &str| {
+            let packages = sbom["packages"].as_array().unwrap();
+            packages.iter().find(|package| package["name"].as_str().unwrap().starts_with(name)).unwrap()["SPDXID"].clone()
+        };
+        let related = |from: &str, kind: &str, to: &str| {
+            let relation = serde_json::json!({"spdxElementId": id(from), "relationshipType": kind, "relatedSpdxElement": id(to)});
+            sbom["relationships"].as_array().unwrap().contains(&relation)
+        };
+        assert!(
+            related("ghcr.io/windlass-dev/windlass-manager", "CONTAINS", "program") && related("program", "DEPENDS_ON", "lib"),
+            "{text}"
+        );
+    }
+    let (code, said) = build("none.json");
+    assert!(code == Some(1) && said.contains("error[release-sbom-malformed]: none.json is neither SPDX"), "{said}");
+    let (code, said) = build("bootstrap-other=crates.json");
+    assert!(code == Some(2) && said.contains("is no provider here"), "{said}");
 }

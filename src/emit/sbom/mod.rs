@@ -1,12 +1,16 @@
-//! The bill of materials of a release: SPDX 2.3 in JSON, the files and the images (<https://spdx.github.io/spdx-spec/v2.3/>).
+//! The bill of materials of a release: SPDX 2.3 in JSON, the files, the images, and what their builds say that these contain
+//! (<https://spdx.github.io/spdx-spec/v2.3/>).
 
-use std::collections::BTreeSet;
+pub(crate) mod part;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use self::part::Part;
 use super::checksums::CHECKSUMS_FILE;
 use crate::contract::Image;
 use crate::provider::About;
@@ -29,16 +33,31 @@ pub(crate) struct Subject<'a> {
     pub(crate) epoch: i64,
 }
 
-/// The document. Its namespace holds the hash of all files, so that two releases with other content never share one.
-pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> String {
+/// What some images contain.
+#[derive(Debug, Clone)]
+pub(crate) struct Contents<'a> {
+    /// The packages.
+    pub(crate) part: &'a Part,
+    /// The images.
+    pub(crate) images: BTreeSet<String>,
+}
+
+/// The document. Its namespace holds the hash of all that it lists, so that two releases with other content never share one.
+pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>, contents: &[Contents<'_>]) -> String {
     let mut all = Sha256::new();
     for (path, bytes) in files {
         all.update(path.as_bytes());
         all.update([0]);
         all.update(Sha256::digest(bytes));
     }
+    let parts: Vec<Value> = contents.iter().enumerate().flat_map(|(index, contents)| packages_of(index, contents.part)).collect();
+    if !parts.is_empty() {
+        all.update(Value::from(parts.as_slice()).to_string());
+    }
     let created = Timestamp::from_second(subject.epoch).unwrap_or(Timestamp::UNIX_EPOCH);
-    let document = json!({
+    let packages = [packages(subject, files, images), parts].concat();
+    let relationships = [relationships(files.len(), images.len()), relationships_of(contents, images)].concat();
+    let mut document = json!({
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
@@ -48,10 +67,14 @@ pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>
             "created": created.to_string(),
             "creators": creators(subject.about),
         },
-        "packages": packages(subject, files, images),
+        "packages": packages,
         "files": files.iter().enumerate().map(|(i, (path, bytes))| file(i, path, bytes)).collect::<Vec<_>>(),
-        "relationships": relationships(files.len(), images.len()),
+        "relationships": relationships,
     });
+    let licences: Vec<Value> = contents.iter().enumerate().flat_map(|(index, contents)| licences_of(index, contents.part)).collect();
+    if !licences.is_empty() {
+        document["hasExtractedLicensingInfos"] = licences.into();
+    }
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text
@@ -147,8 +170,64 @@ fn purl(image: &Image) -> String {
     format!("pkg:oci/{}{version}?repository_url={}/{path}{tag}", image.name, registry.replace(':', "%3A"))
 }
 
+fn relation(from: &str, kind: &str, to: String) -> Value {
+    json!({"spdxElementId": from, "relationshipType": kind, "relatedSpdxElement": to})
+}
+
+/// How licences of a document without a name in SPDX's list are called here, where another document may have the same names.
+fn licence_name(index: usize, text: &str) -> String {
+    text.replace("LicenseRef-", &format!("LicenseRef-Part-{index}-"))
+}
+
+/// The packages of a part, under ids of this document.
+fn packages_of(index: usize, part: &Part) -> Vec<Value> {
+    let named = |(number, (_, package)): (usize, &(String, Value))| {
+        let mut package = package.clone();
+        package["SPDXID"] = format!("SPDXRef-Part-{index}-{number}").into();
+        for field in ["licenseConcluded", "licenseDeclared"] {
+            if let Some(expression) = package[field].as_str() {
+                package[field] = licence_name(index, expression).into();
+            }
+        }
+        package
+    };
+    part.packages.iter().enumerate().map(named).collect()
+}
+
+fn licences_of(index: usize, part: &Part) -> Vec<Value> {
+    let named = |licence: &Value| {
+        let mut licence = licence.clone();
+        if let Some(id) = licence["licenseId"].as_str() {
+            licence["licenseId"] = licence_name(index, id).into();
+        }
+        licence
+    };
+    part.licences.iter().map(named).collect()
+}
+
+/// Which image contains which packages, and what depends on what among them. What no image contains the release itself does.
+fn relationships_of(contents: &[Contents<'_>], images: &BTreeSet<String>) -> Vec<Value> {
+    let mut relations = Vec::new();
+    for (index, Contents { part, images: of }) in contents.iter().enumerate() {
+        // Of two packages with one id the first has it.
+        let numbers: BTreeMap<&str, usize> =
+            part.packages.iter().enumerate().rev().map(|(number, (id, _))| (id.as_str(), number)).collect();
+        let id = |id: &str| numbers.get(id).map(|number| format!("SPDXRef-Part-{index}-{number}"));
+        let all = (0..part.packages.len()).map(|number| format!("SPDXRef-Part-{index}-{number}"));
+        let roots: Vec<String> =
+            if part.roots.is_empty() { all.collect() } else { part.roots.iter().filter_map(|root| id(root)).collect() };
+        let held = images.iter().enumerate().filter(|(_, image)| of.contains(*image)).map(|(number, _)| format!("SPDXRef-Image-{number}"));
+        let mut holders: Vec<String> = held.collect();
+        if holders.is_empty() {
+            holders.push("SPDXRef-Release".to_owned());
+        }
+        relations.extend(holders.iter().flat_map(|holder| roots.iter().map(|root| relation(holder, "CONTAINS", root.clone()))));
+        relations.extend(part.relations.iter().filter_map(|(from, kind, to)| Some(relation(&id(from)?, kind, id(to)?))));
+    }
+    relations
+}
+
 fn relationships(files: usize, images: usize) -> Vec<Value> {
-    let relation = |from: &str, kind: &str, to: String| json!({"spdxElementId": from, "relationshipType": kind, "relatedSpdxElement": to});
     std::iter::once(relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-Release".to_owned()))
         .chain((0..files).map(|i| relation("SPDXRef-Release", "CONTAINS", format!("SPDXRef-File-{i}"))))
         .chain((0..images).map(|i| relation("SPDXRef-Release", "DEPENDS_ON", format!("SPDXRef-Image-{i}"))))
@@ -165,7 +244,7 @@ mod tests {
         let images = BTreeSet::from(["ghcr.io/windlass-dev/windlass-manager:v0.1.0".to_owned()]);
         let about = About::default();
         let subject = Subject { name: "bootstrap-windlass", version: "v0.1.0", about: &about, epoch: 315_532_800 };
-        let document: Value = serde_json::from_str(&sbom(subject, &files, &images)).expect("JSON");
+        let document: Value = serde_json::from_str(&sbom(subject, &files, &images, &[])).expect("JSON");
         assert_eq!(document["creationInfo"]["created"], "1980-01-01T00:00:00Z");
         assert_eq!(document["files"][0]["fileName"], "./a.yaml");
         // The SHA1 of `x`, by sha1sum.
@@ -183,7 +262,7 @@ mod tests {
         let images = BTreeSet::from(["ghcr.io/example/harbour".to_owned()]);
         let document = |about: &About| -> Value {
             let subject = Subject { name: "infrastructure-harbour", version: "v0.1.0", about, epoch: 0 };
-            serde_json::from_str(&sbom(subject, &Tree::new(), &images)).expect("JSON")
+            serde_json::from_str(&sbom(subject, &Tree::new(), &images, &[])).expect("JSON")
         };
         let ours = document(&about);
         let [release, image] = ours["packages"].as_array().expect("list").as_slice() else { panic!("{ours}") };
@@ -202,5 +281,74 @@ mod tests {
         let unsaid = document(&About::default());
         assert!(of(&unsaid).starts_with("https://spdx.org/spdxdocs/infrastructure-harbour-v0.1.0-"), "{}", of(&unsaid));
         assert_eq!(unsaid["packages"][0]["supplier"], "NOASSERTION");
+    }
+
+    /// What an image contains keeps its ids apart from those of other documents, in both formats; SPDX 2.3, 11.1: the image contains it.
+    #[test]
+    fn an_image_contains_what_its_build_says() {
+        let spdx = json!({
+            "spdxVersion": "SPDX-2.3", "documentDescribes": ["SPDXRef-a"],
+            "packages": [
+                {"SPDXID": "SPDXRef-a", "name": "manager", "versionInfo": "1", "supplier": "Organization: x", "downloadLocation": "NOASSERTION", "hasFiles": ["SPDXRef-f"]},
+                {"SPDXID": "SPDXRef-b", "name": "lib", "downloadLocation": "NOASSERTION", "licenseDeclared": "MIT AND LicenseRef-1"},
+            ],
+            "files": [{"SPDXID": "SPDXRef-f"}],
+            "relationships": [
+                {"spdxElementId": "SPDXRef-a", "relationshipType": "DEPENDS_ON", "relatedSpdxElement": "SPDXRef-b"},
+                {"spdxElementId": "SPDXRef-a", "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-f"},
+            ],
+            "hasExtractedLicensingInfos": [{"licenseId": "LicenseRef-1", "extractedText": "t"}],
+        });
+        let cyclonedx = json!({
+            "bomFormat": "CycloneDX", "specVersion": "1.6",
+            "metadata": {"component": {"bom-ref": "r", "name": "manager"}},
+            "components": [{"bom-ref": "p", "group": "g", "name": "n", "version": "2", "purl": "pkg:npm/g/n@2", "publisher": "P",
+                "licenses": [{"license": {"id": "MIT"}}, {"license": {"id": "ISC"}}], "hashes": [{"alg": "SHA-256", "content": "ab"}]}],
+            "dependencies": [{"ref": "r", "dependsOn": ["p", "gone"]}],
+        });
+        let parts = [spdx, cyclonedx].map(|document| part::read(None, document.to_string().as_bytes()).expect("both are read"));
+        assert_eq!((parts[0].lacking, parts[0].dropped.as_str()), (1, "1 file, 1 relation"));
+        assert_eq!((parts[1].lacking, parts[1].dropped.as_str()), (1, ""));
+        let images = BTreeSet::from(["ghcr.io/a/b:v1".to_owned(), "ghcr.io/a/c:v1".to_owned()]);
+        let contents = [Contents { part: &parts[0], images: images.clone() }, Contents { part: &parts[1], images: BTreeSet::new() }];
+        let about = About::default();
+        let subject = Subject { name: "x", version: "v1", about: &about, epoch: 0 };
+        let document: Value = serde_json::from_str(&sbom(subject, &Tree::new(), &images, &contents)).expect("JSON");
+        let packages = document["packages"].as_array().expect("list");
+        let lib = packages.iter().find(|package| package["name"] == "lib").expect("taken over");
+        assert_eq!((&lib["SPDXID"], &lib["licenseDeclared"]), (&json!("SPDXRef-Part-0-1"), &json!("MIT AND LicenseRef-Part-0-1")));
+        assert_eq!(document["hasExtractedLicensingInfos"][0]["licenseId"], "LicenseRef-Part-0-1");
+        let npm = packages.iter().find(|package| package["name"] == "g/n").expect("taken over");
+        assert_eq!((&npm["licenseDeclared"], &npm["supplier"]), (&json!("MIT AND ISC"), &json!("Organization: P")));
+        assert_eq!(npm["checksums"], json!([{"algorithm": "SHA256", "checksumValue": "ab"}]));
+        let relations: Vec<String> = document["relationships"]
+            .as_array()
+            .expect("list")
+            .iter()
+            .skip(3)
+            .map(|relation| {
+                ["spdxElementId", "relationshipType", "relatedSpdxElement"]
+                    .map(|field| relation[field].as_str().expect("text").replace("SPDXRef-", ""))
+                    .join(" ")
+            })
+            .collect();
+        assert_eq!(
+            relations,
+            [
+                "Image-0 CONTAINS Part-0-0",
+                "Image-1 CONTAINS Part-0-0",
+                "Part-0-0 DEPENDS_ON Part-0-1",
+                "Release CONTAINS Part-1-0",
+                "Part-1-0 DEPENDS_ON Part-1-1",
+            ]
+        );
+        for (document, why) in [
+            ("[", "is no JSON"),
+            ("{}", "is neither SPDX"),
+            (r#"{"spdxVersion": "SPDX-3.0"}"#, "has the version SPDX-3.0"),
+            (r#"{"bomFormat": "CycloneDX", "specVersion": "1.5"}"#, "names no package"),
+        ] {
+            assert!(part::read(None, document.as_bytes()).is_err_and(|error| error.starts_with(why)), "{document}");
+        }
     }
 }
