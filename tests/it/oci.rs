@@ -474,6 +474,32 @@ fn another_host_gets_no_token() {
     assert!(asking.asked().iter().all(|asked| asked.authorization.is_none()) && server.asked().len() == 1);
 }
 
+/// A registry that is busy, or loses a connection, for a moment.
+#[test]
+fn a_request_is_made_again_while_it_may_help() {
+    let store = Mutex::new(Store::default());
+    let busy = Mutex::new(BTreeMap::<String, usize>::new());
+    let server = Server::start(move |host, asked| {
+        let mut busy = busy.lock().unwrap();
+        let count = busy.entry(asked.method.clone()).or_default();
+        *count += 1;
+        // The first request of each kind.
+        if *count == 1 { status(503) } else { store.lock().unwrap().answer(host, asked) }
+    });
+    let folder = site();
+    let reference = format!("oci://{}/x/y", server.host);
+    let (code, _, stderr) = run(folder.path(), &["push", "release", &reference]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(stderr.matches("answers 503; asking again in 1 s").count(), 4, "GET, HEAD, POST, PUT: {stderr}");
+    let (code, _, stderr) = run(folder.path(), &["pull", &format!("{reference}:v0.2.0"), "--to", "pulled"]);
+    assert_eq!((code, stderr.contains("asking again")), (0, false), "{stderr}");
+    check_pulled(folder.path(), "pulled");
+    // What stays as it is is asked for three times.
+    let broken = Server::start(|_, _| status(500));
+    let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", broken.host), "--to", "r"]);
+    assert_eq!((code, broken.asked().len(), stderr.contains("answers 500")), (2, 3, true), "{stderr}");
+}
+
 /// Runs `pull` on what a registry answers; nothing may be written.
 fn refused(answer: impl Fn(&str, &Asked) -> Answer + Send + Sync + 'static, code: i32, why: &str) {
     let folder = tempfile::tempdir().unwrap();

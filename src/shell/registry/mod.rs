@@ -19,7 +19,7 @@ use ureq::{Agent, Body};
 
 use self::challenge::Challenge;
 use super::network::{Bounds, Progress, Transport, Visible, Watched, agent};
-use super::retry::{Deadline, MachineClock};
+use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 
 /// A registry, and one repository of it.
 #[derive(Debug, Clone)]
@@ -64,6 +64,9 @@ impl fmt::Display for RegistryFault {
 
 /// Bytes of an answer that says where to get a token, or what is wrong.
 const MOST_TALK: u64 = 64 << 10;
+
+/// How often a request is made at most, with a second and then two between.
+const MOST_ATTEMPTS: u32 = 3;
 
 /// A connection to a repository. Nothing happens before the first request.
 pub struct Registry {
@@ -161,8 +164,51 @@ impl Registry {
         Err(self.broken(&format!("more than {} redirects", self.bounds.redirects)))
     }
 
-    /// One exchange.
+    /// One exchange, and some more where the registry is busy or the connection breaks: every call of ours may be made twice.
     fn once(&self, call: &Call<'_>, url: &str, authorization: Option<&str>) -> Result<Response<Body>, RegistryFault> {
+        let mut attempts = Attempts::new(&self.clock);
+        loop {
+            let (answer, missed) = match self.exchange(call, url, authorization)? {
+                Ok(answer) => {
+                    let missed = Missed::status(answer.status().as_u16());
+                    (Ok(answer), missed)
+                }
+                Err(error) if is_broken(&error) => {
+                    let missed = Missed::for_now(error.to_string());
+                    (Err(error), missed)
+                }
+                Err(error) => return Err(self.unreachable(url, &error)),
+            };
+            let pause = attempts.pause_after(&missed, &self.clock).filter(|_| attempts.made < MOST_ATTEMPTS);
+            let Some(pause) = pause.filter(|pause| self.deadline.left(&self.clock).is_ok_and(|left| left > *pause)) else {
+                return answer.map_err(|error| self.unreachable(url, &error));
+            };
+            if self.visible.hosts {
+                let said = answer.map_or_else(|error| error.to_string(), |answer| format!("answers {}", answer.status().as_u16()));
+                let _ = writeln!(io::stderr(), "{}: {said}; asking again in {} s", origin(url).unwrap_or_default(), pause.as_secs());
+            }
+            self.clock.wait(pause);
+        }
+    }
+
+    fn unreachable(&self, url: &str, error: &ureq::Error) -> RegistryFault {
+        let help = match self.endpoint.plain_http {
+            true => "see that the registry runs there",
+            false => "see that the registry runs there; one without TLS needs `--plain-http`",
+        };
+        RegistryFault::new(format!("{}: {error}", origin(url).unwrap_or_default()), help)
+    }
+
+    /// One request and its answer.
+    ///
+    /// # Errors
+    /// What cannot be asked; within, what the connection did.
+    fn exchange(
+        &self,
+        call: &Call<'_>,
+        url: &str,
+        authorization: Option<&str>,
+    ) -> Result<Result<Response<Body>, ureq::Error>, RegistryFault> {
         let left = self.deadline.left(&self.clock).map_err(|fault| self.broken(&fault.to_string()))?;
         let mut request = Request::builder().method(call.method.clone()).uri(url);
         if let Some(accept) = call.accept {
@@ -172,7 +218,7 @@ impl Registry {
             request = request.header(header::AUTHORIZATION, authorization);
         }
         let timeout = Some(self.bounds.whole.min(left));
-        let answer = match call.content {
+        Ok(match call.content {
             Some((kind, bytes)) => {
                 let request = request.header(header::CONTENT_TYPE, kind).body(bytes).map_err(|_| self.broken("a URL that is none"))?;
                 self.agent.run(self.agent.configure_request(request).timeout_global(timeout).build())
@@ -181,13 +227,6 @@ impl Registry {
                 let request = request.body(()).map_err(|_| self.broken("a URL that is none"))?;
                 self.agent.run(self.agent.configure_request(request).timeout_global(timeout).build())
             }
-        };
-        answer.map_err(|error| {
-            let help = match self.endpoint.plain_http {
-                true => "see that the registry runs there",
-                false => "see that the registry runs there; one without TLS needs `--plain-http`",
-            };
-            RegistryFault::new(format!("{}: {error}", origin(url).unwrap_or_default()), help)
         })
     }
 
@@ -284,6 +323,12 @@ impl Registry {
             "try again, or ask the registry's operator",
         )
     }
+}
+
+/// Whether a connection ended in the middle, which the next one need not do.
+fn is_broken(error: &ureq::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error, ureq::Error::Io(error) if [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof].contains(&error.kind()))
 }
 
 /// Whether a host with or without a port is this machine.
