@@ -18,6 +18,7 @@ use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
+use crate::shell::lock::Lock;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::nearest::nearest;
 use crate::text::shell;
@@ -104,7 +105,12 @@ impl Run for Image {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        let outcome = trees::write_tree(&self.target.to, &made.files, self.target.mode(), Privacy::Public, "release image")?;
+        let to = &self.target.to;
+        let _lock = match self.target.mode() {
+            Mode::Check => None,
+            _ => Some(Lock::take(to, || context.talk(&format!("waiting for another process that changes {to}")))?),
+        };
+        let outcome = trees::write_tree(to, &made.files, self.target.mode(), Privacy::Public, "release image")?;
         let holds = !matches!(outcome, Outcome::Differs(_));
         self.show(context, &made, holds, &report, &sources, To::Stderr);
         self.tell(context, &made, &outcome);

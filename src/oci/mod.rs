@@ -4,6 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod artifact;
 pub(crate) mod elf;
 pub(crate) mod image;
+mod images;
 pub(crate) mod layout;
 pub(crate) mod read;
 pub(crate) mod reference;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::{Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, MANIFEST, REF_NAME, blob_path};
+use super::{Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, MANIFEST, REF_NAME, blob_path, images};
 use crate::diag::{Diagnostic, Place, rules};
 use crate::text::tree::Tree;
 
@@ -45,12 +45,14 @@ struct LayoutFile {
 /// The digest of the image that a layout has under a tag, or of its only one if that has no tag. `shown` is its folder.
 ///
 /// # Errors
-/// The finding: it is no layout, it has no such image, or a blob of the image is not what its digest says.
+/// The finding: it is no layout, it has no such image, a blob of the image is not what its digest says, or its parts do not agree.
 pub(crate) fn digest_of(files: &Tree, shown: &str, tag: &str) -> Result<String, Box<Diagnostic>> {
     let layout = Reader { files, shown };
     let index = layout.index()?;
     let image = layout.tagged(&index.manifests, tag)?;
     layout.verify(image, 0, &mut BTreeSet::new())?;
+    let blob = |of: &Descriptor| blob_path(&of.digest).and_then(|path| files.get(&path));
+    images::check(image, &blob).map_err(|why| layout.faulty(INDEX_FILE, why))?;
     Ok(image.digest.clone())
 }
 
@@ -189,6 +191,43 @@ mod tests {
             let without: Tree =
                 files.iter().filter(|(other, _)| **other != path).map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
             assert!(rule(&without, "v0.1.0").1.contains("is missing"));
+        }
+    }
+
+    /// A layout of one image for amd64, of which one blob is another one, and all digests that lead to it.
+    fn rewritten(part: &str, change: impl Fn(&str) -> String) -> Tree {
+        let (mut files, _) = written(&["amd64", "arm64"]);
+        let text = |files: &Tree, file: &str| String::from_utf8_lossy(files.get(file).unwrap()).into_owned();
+        let of_part = |path: &&str| path.starts_with("blobs/") && text(&files, path).contains(part);
+        let mut path = files.paths().find(of_part).unwrap().to_owned();
+        let mut content = change(&text(&files, &path)).into_bytes();
+        loop {
+            let (old, new) = (path.rsplit('/').next().unwrap().to_owned(), super::super::digest(&content));
+            let size = files.get(&path).unwrap().len();
+            let new = new.trim_start_matches("sha256:").to_owned();
+            files.insert(format!("blobs/sha256/{new}"), content.clone());
+            let Some(holder) = files.paths().find(|path| text(&files, path).contains(&old)).map(str::to_owned) else { return files };
+            let entry = |digest: &str, size: usize| format!("sha256:{digest}\",\"size\":{size}");
+            let held = text(&files, &holder).replace(&entry(&old, size), &entry(&new, content.len()));
+            if !holder.starts_with("blobs/") {
+                files.insert(holder, held.into_bytes());
+                return files;
+            }
+            (path, content) = (holder, held.into_bytes());
+        }
+    }
+
+    #[test]
+    fn platforms_and_layers_are_those_of_the_configuration() {
+        let config = "\"diff_ids\"";
+        for (change, why) in [
+            (("\"architecture\":\"amd64\"", "\"architecture\":\"arm64\""), "the index says linux/amd64"),
+            (("\"diff_ids\":[", "\"diff_ids\":[\"sha256:0\","), "has 1 layers, and its configuration names 2"),
+            (("\"diff_ids\":[\"sha256:", "\"diff_ids\":[\"sha256:0"), "and the configuration says sha256:0"),
+        ] {
+            let files = rewritten(config, |text| text.replace(change.0, change.1));
+            let (id, message) = rule(&files, "v0.1.0");
+            assert_eq!((id, message.contains(why)), ("image-layout-malformed", true), "{message}");
         }
     }
 
