@@ -43,7 +43,9 @@ fn step(name: &str, folder: &Path, inputs: &[(&str, &str)]) -> Output {
         command.env(name, value(expression.as_str().unwrap()));
     }
     let files = ["GITHUB_OUTPUT", "GITHUB_PATH"].map(|name| (name, folder.join(name)));
-    command.env("PATH", "/usr/bin:/bin").envs(files).env("RUNNER_TEMP", folder).output().unwrap()
+    // Programs of a test stand before those of the machine.
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    command.env("PATH", path).envs(files).env("RUNNER_TEMP", folder).output().unwrap()
 }
 
 fn judge(files: &[(&str, &str)], inputs: &[(&str, &str)]) -> (i32, String, Option<Value>) {
@@ -113,13 +115,84 @@ fn the_action_takes_a_program_that_is_there() {
     assert!(!step("Get windlass", folder.path(), &[("binary", "/none/windlass")]).status.success());
 }
 
+/// Stands for curl: gives the files of the folder `served`, and writes down what was asked for.
+const CURL: &str = r#"#!/bin/bash
+while [ $# -gt 0 ]; do case "$1" in --output) to="$2"; shift ;; https://*) url="$1" ;; esac; shift; done
+echo "$url" >>asked
+[ -f "served/${url##*/}" ] && cp "served/${url##*/}" "$to" || { echo "404" >&2; exit 22; }
+"#;
+/// Stands for cargo: what it would install is a windlass of its own.
+const CARGO: &str = "#!/bin/bash\nfor last; do :; done\nmkdir -p \"$last/bin\"\nprintf '#!/bin/bash\\necho built\\n' >\"$last/bin/windlass\"\nchmod +x \"$last/bin/windlass\"\n";
+
+#[cfg(all(unix, target_os = "linux"))]
+#[test]
+fn the_action_takes_the_released_archive_or_builds() {
+    use std::os::unix::fs::PermissionsExt;
+
+    if !runs(&["bash", "--version"]) || !runs(&["tar", "--version"]) || !runs(&["sha256sum", "--version"]) {
+        return;
+    }
+    let version = concat!("v", env!("CARGO_PKG_VERSION"));
+    let name = format!("windlass-{version}-{}-unknown-linux-musl", std::env::consts::ARCH);
+    let program = |path: &Path, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let run = |is_released: bool, sums: Option<&str>, sha256: Option<&str>| {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path();
+        program(&folder.join("bin/curl"), CURL);
+        program(&folder.join("bin/cargo"), CARGO);
+        std::fs::create_dir(folder.join("served")).unwrap();
+        let archive = format!("{name}.tar.gz");
+        program(&folder.join(&name).join("windlass"), "#!/bin/bash\necho released\n");
+        let packed =
+            Command::new("tar").args(["--create", "--gzip", "--file", &format!("served/{archive}"), &name]).current_dir(folder).status();
+        assert!(packed.unwrap().success());
+        std::fs::remove_dir_all(folder.join(&name)).unwrap();
+        let sum = Command::new("sha256sum").arg(folder.join("served").join(&archive)).output().unwrap();
+        let sum = String::from_utf8(sum.stdout).unwrap().split(' ').next().unwrap().to_owned();
+        if !is_released {
+            std::fs::remove_file(folder.join("served").join(&archive)).unwrap();
+        }
+        if let Some(sums) = sums {
+            std::fs::write(folder.join("served/SHA256SUMS.archives"), sums.replace("SUM", &sum).replace("NAME", &archive)).unwrap();
+        }
+        let asked = sha256.map(|sha256| sha256.replace("SUM", &sum));
+        let inputs: Vec<(&str, &str)> = asked.iter().map(|sha256| ("sha256", sha256.as_str())).collect();
+        let output = step("Get windlass", folder, &inputs);
+        let urls = std::fs::read_to_string(folder.join("asked")).unwrap_or_default();
+        let below = format!("https://github.com/windlass-dev/windlass/releases/download/{version}/");
+        assert!(urls.lines().all(|url| url.starts_with(&below)), "{urls}");
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let other = "0".repeat(64);
+    let released = (Some(0), "released\n".to_owned());
+    assert_eq!(run(true, Some("SUM  NAME\n"), None), released);
+    assert_eq!(run(true, None, Some("SUM")), released);
+    // A checksum that is wrong, or not there, is no reason to build.
+    for (sums, sha256) in [
+        (Some(format!("{other}  NAME\n")), None),
+        (Some("SUM  another\n".to_owned()), None),
+        (Some("SUM  NAME\n".to_owned()), Some(other.as_str())),
+    ] {
+        let (code, stdout) = run(true, sums.as_deref(), sha256);
+        assert!(code == Some(1) && stdout.contains("::error::") && !stdout.contains("built"), "{stdout}");
+    }
+    let (code, stdout) = run(false, Some("SUM  NAME\n"), None);
+    assert!(code == Some(0) && stdout.starts_with("::notice::") && stdout.ends_with("built\n"), "{stdout}");
+    let (code, stdout) = run(false, None, Some("SUM"));
+    assert!(code == Some(1) && stdout.contains("::error::"), "{stdout}");
+}
+
 #[test]
 fn no_input_is_a_part_of_a_script_and_nothing_is_taken_that_is_not_pinned() {
     let action = read("action.yml");
     let declared: BTreeSet<&str> = action["inputs"].as_object().unwrap().keys().map(String::as_str).collect();
     let text = std::fs::read_to_string(root().join("action.yml")).unwrap();
     let used: BTreeSet<&str> =
-        Regex::new(r"inputs\.([a-z]+)").unwrap().captures_iter(&text).map(|used| used.get(1).unwrap().as_str()).collect();
+        Regex::new(r"inputs\.([a-z0-9]+)").unwrap().captures_iter(&text).map(|used| used.get(1).unwrap().as_str()).collect();
     assert_eq!(used, declared);
     let workflow = read("examples/github/release.yaml");
     let steps = workflow["jobs"]["release"]["steps"].as_array().unwrap();
