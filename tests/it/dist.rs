@@ -106,7 +106,20 @@ fn manifests_are_of_the_targets_that_are_built() {
         let named: Vec<&str> = placeholder.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()).collect();
         assert_eq!(named, TARGETS.map(|(_, target)| target), "{template}");
     }
-    assert!(build.contains("name=\"$package-v$version-$target\"") && build.contains("\"$out/$1.tar.gz\""));
+    let archive = std::fs::read_to_string(root().join("dist/archive")).unwrap();
+    assert!(archive.contains("name=\"$package-v$version-$target\"") && archive.contains("\"$out/$name.tar.gz\""));
+    assert!(build.contains("dist/archive \"$package\" \"$target\""));
+}
+
+/// What depends on the place of a build: `dist/build` maps all of it away, and looks whether it did.
+#[test]
+fn builds_map_the_paths_of_their_machine_away() {
+    let build = std::fs::read_to_string(root().join("dist/build")).unwrap();
+    for mapped in ["--remap-path-prefix=$PWD=", "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}="] {
+        assert!(build.contains(mapped), "{mapped}");
+    }
+    assert!(build.contains("for path in \"$PWD/\" \"${CARGO_HOME:-$HOME/.cargo}/\"; do"));
+    assert!(build.contains("export SOURCE_DATE_EPOCH") && build.contains("CARGO_INCREMENTAL=0"));
 }
 
 /// A changelog with this heading, and an older section behind ours.
@@ -171,8 +184,8 @@ fn the_workflow_calls_scripts_of_the_repository() {
         assert!(step["uses"].as_str().is_none_or(|uses| pinned.is_match(uses)), "{step}");
         called.extend(run.split_whitespace().next().and_then(|word| word.strip_prefix("dist/")));
     }
-    assert_eq!(called, BTreeSet::from(["build", "manifests", "notes", "push"]));
-    for name in called.into_iter().chain(["licences"]) {
+    assert_eq!(called, BTreeSet::from(["build", "manifests", "notes", "push", "sign"]));
+    for name in called.into_iter().chain(["archive", "licences", "reproduce", "sbom"]) {
         let file = root().join("dist").join(name);
         assert!(file.is_file(), "{}", file.display());
         #[cfg(unix)]
