@@ -23,6 +23,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
     ("kustomize-v5.8.1", &["kustomize"]),
     ("kwok-v0.7.0", &["kwok"]),
+    ("operator-phases-v0.28.0", &["operator-phases"]),
     ("registry-v0.22.1", &["registry"]),
 ];
 

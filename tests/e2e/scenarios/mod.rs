@@ -76,6 +76,10 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
     scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),
     scenario("operator::config_maps_are_those_of_the_operator", operator::config_maps_are_those_of_the_operator),
+    scenario(
+        "operator::its_selector_installs_what_clusterctl_installs",
+        operator::its_selector_installs_what_clusterctl_installs,
+    ),
     scenario("operator::skopeo_carries_artifacts", operator::skopeo_carries_artifacts),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
     scenario("real_providers::releases_are_what_kustomize_makes", real_providers::releases_are_what_kustomize_makes),

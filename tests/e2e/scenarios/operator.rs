@@ -118,6 +118,108 @@ pub(crate) fn config_maps_are_those_of_the_operator(context: &Context) {
     assert!(compare(folder, &host, &large, ("--infrastructure", "x", "large", "v1.2.3")));
 }
 
+/// The objects that the operator's own code makes of a file with its provider object and ConfigMaps, and the version that it took; or why it makes none.
+fn chosen(folder: &Path, text: &str) -> Result<(Vec<Value>, String), String> {
+    std::fs::write(folder.join("objects.yaml"), text).unwrap();
+    let program = peers::program("operator-phases-v0.28.0/operator-phases");
+    let made =
+        Start { name: "operator-phases", program: &program, arguments: vec!["objects.yaml".to_owned()], environment: Vec::new(), folder };
+    let made = made.finish(LIMIT);
+    if made.stdout.is_empty() {
+        return Err(made.stderr);
+    }
+    let version = made.stderr.lines().find_map(|line| line.strip_prefix("version ")).expect("it says the version").to_owned();
+    let mut objects = components::documents("operator-phases", made.stdout);
+    for object in &mut objects {
+        let owners = object["metadata"].as_object_mut().and_then(|metadata| metadata.remove("ownerReferences"));
+        // The operator owns what lies in a namespace, and adds nothing else.
+        assert!(owners.is_none_or(|owners| owners[0]["kind"] == "BootstrapProvider"), "{object}");
+    }
+    Ok((in_order(objects), version))
+}
+
+/// The objects of a text but its Namespace, which the operator leaves to who made its own object.
+fn without_namespace(text: String) -> Vec<Value> {
+    let mut objects = components::documents("clusterctl", text);
+    objects.retain(|object| object["kind"] != "Namespace");
+    in_order(objects)
+}
+
+fn in_order(mut objects: Vec<Value>) -> Vec<Value> {
+    objects.sort_by_key(|object| {
+        ["kind", "apiVersion"].map(|field| object[field].to_string()).join(" ") + &object["metadata"]["name"].to_string()
+    });
+    objects
+}
+
+/// What real clusterctl prints of a release is its install.yaml, byte for byte; and the operator, whose selector finds the ConfigMaps that we print, makes
+/// the same objects of them.
+pub(crate) fn its_selector_installs_what_clusterctl_installs(context: &Context) {
+    let folder = context.folder();
+    let releases = checkout().join("releases");
+    let (program, environment) = (
+        peers::program("clusterctl-v1.14.2/clusterctl"),
+        [("WINDLASS_REPOSITORY".to_owned(), releases.display().to_string())],
+    );
+    let config = releases.join("clusterctl.yaml").display().to_string();
+    let printed = |version: &str| {
+        let arguments =
+            ["generate", "provider", "--config", &config, "--bootstrap", &format!("windlass:{version}")].map(str::to_owned).to_vec();
+        let made = Start { name: "clusterctl", program: &program, arguments, environment: environment.to_vec(), folder }.finish(LIMIT);
+        made.assert_success("clusterctl generate provider");
+        made.stdout
+    };
+    let clusterctls = printed(VERSION);
+    let install = std::fs::read_to_string(releases.join(LABEL).join(VERSION).join("install.yaml")).unwrap();
+    assert!(clusterctls == install, "install.yaml is not what clusterctl prints");
+
+    let with_provider = |version: &str| {
+        let release = releases.join(LABEL).join(version).display().to_string();
+        let made = windlass::run(folder, &["repository", "configmap", &release, "--with-providers"]).stdout;
+        let documents = components::documents("configmap", made);
+        let is_map = |object: &&Value| object["kind"] == "ConfigMap";
+        let map = documents.iter().find(is_map).cloned().expect("a ConfigMap");
+        let provider = documents.into_iter().find(|object| object["kind"] == "BootstrapProvider").expect("a provider");
+        (map, provider)
+    };
+    let ((map, provider), (older_map, older)) = (with_provider(VERSION), with_provider("v0.1.0"));
+    let text = |objects: &[&Value]| objects.iter().map(|object| format!("---\n{object}\n")).collect::<String>();
+    let expected = without_namespace(install);
+    // The maps of both versions are there; of another provider, and in another namespace, there are some too.
+    let changed = |path: &str, value: &str| {
+        let mut map = map.clone();
+        *map.pointer_mut(path).expect("it is there") = value.into();
+        map["metadata"]["name"] = format!("another-{value}").into();
+        map["data"]["metadata"] = "none".into();
+        map
+    };
+    let others = [
+        changed("/metadata/labels/provider.cluster.x-k8s.io~1name", "other"),
+        changed("/metadata/labels/provider.cluster.x-k8s.io~1type", "core"),
+        changed("/metadata/namespace", "elsewhere"),
+    ];
+    let all = |provider: &Value| text(&[&others[0], &older_map, &others[1], &map, &others[2], provider]);
+    let (objects, version) = chosen(folder, &all(&provider)).unwrap();
+    assert_eq!(version, VERSION);
+    for (ours, clusterctls) in objects.iter().zip(&expected) {
+        assert_eq!(ours, clusterctls);
+    }
+    assert_eq!(objects.len(), expected.len());
+
+    let (objects, version) = chosen(folder, &all(&older)).unwrap();
+    let expected = without_namespace(printed("v0.1.0"));
+    assert!(version == "v0.1.0" && objects == expected, "the older version");
+    let mut newest = provider.clone();
+    newest["spec"].as_object_mut().unwrap().remove("version").expect("we say the version");
+    assert_eq!(
+        chosen(folder, &all(&newest)).map(|(_, version)| version),
+        Ok(VERSION.to_owned()),
+        "without a version it is the newest"
+    );
+    let refused = chosen(folder, &text(&[&others[0], &others[1], &others[2], &provider])).unwrap_err();
+    assert!(refused.contains("no ConfigMaps found with selector"), "{refused}");
+}
+
 /// Copies an artifact, without changing a byte of it.
 fn skopeo(folder: &Path, from: &str, to: &str) {
     let program = browser::on_path("skopeo").expect("Debian has it as: apt-get install skopeo");
