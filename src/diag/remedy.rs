@@ -79,6 +79,14 @@ settings! {
     GitlabHost = "gitlab-host",
     /// Leave to take the configuration of a bundle as it is.
     TrustConfiguration = "trust-configuration",
+    /// A public key whose holder signs.
+    Key = "key",
+    /// The identity of who signs.
+    CertificateIdentity = "certificate-identity",
+    /// Who confirms the identity of who signs.
+    CertificateOidcIssuer = "certificate-oidc-issuer",
+    /// The authorities and logs that are trusted for signatures.
+    TrustedRoot = "trusted-root",
     /// Who builds a release.
     BuilderId = "builder-id",
     /// The sources of a release.

@@ -90,6 +90,8 @@ static DECLARED: &[&[&Rule]] = &[
     #[cfg(feature = "cli")]
     crate::ops::repository::push::RULES,
     #[cfg(feature = "cli")]
+    crate::ops::repository::signed::RULES,
+    #[cfg(feature = "cli")]
     crate::ops::repository::tars::RULES,
     crate::ops::repository::cert_manager::RULES,
     crate::ops::repository::config_map::RULES,
@@ -98,6 +100,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::doctor::RULES,
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,
+    crate::ops::repository::list::RULES,
     crate::ops::settings::RULES,
     crate::ops::size::RULES,
     crate::ops::validate::RULES,

@@ -17,6 +17,7 @@ pub mod lock;
 pub mod network;
 pub mod registry;
 pub mod retry;
+pub mod signature;
 mod staging;
 pub mod stdio;
 pub mod trees;

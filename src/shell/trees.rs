@@ -39,6 +39,9 @@ pub enum Outcome {
 /// # Errors
 /// The folder is missing or unreadable, or larger than `limits`.
 pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
+    if Path::new(folder).is_file() {
+        return Err(WorldError::Unreadable { path: folder.to_owned(), reason: "it is a file, not a folder".to_owned() });
+    }
     let mut paths = Vec::new();
     input::walk(folder, limits, &mut |_| true, &mut paths)?;
     let mut tree = Tree::new();

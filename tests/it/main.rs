@@ -63,6 +63,7 @@ mod schema;
 mod secrets;
 mod settings;
 mod shell;
+mod signatures;
 mod size;
 mod support;
 mod tidy;

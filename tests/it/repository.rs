@@ -679,3 +679,55 @@ fn findings_about_loose_files_name_them() {
     let command = String::from_utf8(output.stdout).unwrap();
     assert!(command.contains("/my repository/clusterctl.yaml' --bootstrap"), "{command}");
 }
+
+/// What is named is not what is meant: one line says so, and nothing is written.
+#[test]
+fn what_was_not_meant_is_told_by_itself() {
+    let folder = project();
+    let path = folder.path();
+    succeed(path, &["release", "build", "v0.1.0", "--to", "out"]);
+    succeed(path, &["repository", "add", "out", "--to", "r"]);
+    std::fs::create_dir(path.join("empty")).unwrap();
+    // Two blocks of zeros, as `tar --create --files-from /dev/null` ends one.
+    std::fs::write(path.join("empty.tar"), vec![0; 10240]).unwrap();
+    for (arguments, code, said) in [
+        ("list empty", 1, "error[repository-release-missing]: empty holds no release"),
+        ("bundle provider.yaml --write-to b.tar", 2, "provider.yaml: cannot be read: it is a file, not a folder"),
+        ("push provider.yaml oci:layout:v1", 2, "provider.yaml: cannot be read: it is a file, not a folder"),
+        ("pull oci:provider.yaml:v1 --to s", 2, "provider.yaml: cannot be read: it is a file, not a folder"),
+        ("bundle r --write-to ./r/x/../bootstrap-foo/v0.1.0/b.tar", 2, "would be a file of a release in r"),
+        ("add empty.tar --to s", 1, "error[bundle-checksum-wrong]: empty.tar holds no SHA256SUMS"),
+        ("add out --release v1 --to s", 1, "error[release-version-malformed]"),
+        ("push out oci:layout:v1 --release v1", 1, "error[release-version-malformed]"),
+    ] {
+        let arguments: Vec<&str> = ["repository"].into_iter().chain(arguments.split(' ')).collect();
+        let output = run(path, &arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(
+            (
+                output.status.code(),
+                stderr.contains(said),
+                stderr.matches("error").count() - stderr.matches(" error").count()
+            ),
+            (Some(code), true, 1),
+            "{arguments:?}: {stderr}"
+        );
+        assert!(
+            !path.join("s").exists() && !path.join("layout").exists() && !path.join("r/bootstrap-foo/v0.1.0/b.tar").exists(),
+            "{arguments:?}"
+        );
+    }
+    for (to, is_told) in [("r/../b.tar", false), ("r/b.tar", true)] {
+        let output = run(path, &["repository", "bundle", "r", "--write-to", to]);
+        let told = text(&output.stderr).contains("lies in r, and is no part of what is packed");
+        assert!(output.status.success() && told == is_told, "{to}: {}", text(&output.stderr));
+    }
+    assert_eq!(std::fs::read(path.join("b.tar")).unwrap(), std::fs::read(path.join("r/b.tar")).unwrap());
+    let empty = run(path, &["repository", "list", "empty", "-o", "json"]);
+    let printed: serde_json::Value = serde_json::from_slice(&empty.stdout).unwrap();
+    assert_eq!(
+        (empty.status.code(), &printed["findings"][0]["rule"]),
+        (Some(1), &"repository-release-missing".into()),
+        "{printed}"
+    );
+}

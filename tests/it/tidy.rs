@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("clusterctl", &["diag", "text", "objects", "contract"]),
     ("topology", &["diag", "text", "objects", "schema", "contract"]),
     ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl", "topology"]),
-    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api"]),
+    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api", "clusterctl"]),
     ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
     ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("oci", &["diag", "text"]),
@@ -179,6 +179,7 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster` without `--flavor`"),
     ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor {flavor}`"),
     ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
+    ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
     ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
     // words of clusterctl and of Ignition's transpiler
     (

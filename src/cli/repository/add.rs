@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
+use semver::Version;
 
-use super::FAMILY;
 use super::laying::{By, Given, Laying, Release};
+use super::trust;
+use super::{FAMILY, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
-use crate::ops::release_build;
-use crate::ops::repository::{bundle, tars};
+use crate::ops::repository::{bundle, signed, tars};
 use crate::shell::files;
 use crate::shell::input::Limits;
+use crate::shell::signature::Trust;
 use crate::shell::trees;
 use crate::text::tree::Tree;
 
@@ -48,16 +50,21 @@ struct Add {
 
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let given = self.read()?;
-        self.laying.lay_in(context, given, By { verb: "repository add", trusts_configuration: self.trust_configuration })
+        let trust = self.laying.trust.trust()?;
+        let version = match release_flag(self.release.as_deref(), context) {
+            Ok(version) => version,
+            Err(exit) => return Ok(exit),
+        };
+        let given = self.read(context, version.as_ref(), trust.as_ref())?;
+        let by = By { verb: "repository add", trusts_configuration: self.trust_configuration, trust: trust.as_ref() };
+        self.laying.lay_in(context, given, by)
     }
 }
 
 impl Add {
     /// The releases: each folder is one, a bundle holds several, all other files together are one.
-    fn read(&self) -> Result<Given, Failure> {
+    fn read(&self, context: &mut Context<'_>, version: Option<&Version>, trust: Option<&Trust>) -> Result<Given, Failure> {
         let mut given = Given::default();
-        let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|f| given.report.push(*f)).ok());
         let (mut loose, mut called) = (Tree::new(), BTreeMap::new());
         let mut shown = ".".to_owned();
         for argument in &self.releases {
@@ -68,8 +75,9 @@ impl Add {
                 given.releases.push(Release {
                     shown: argument.clone(),
                     files: flat.collect(),
-                    version: version.clone(),
+                    version: version.cloned(),
                     called: BTreeMap::new(),
+                    is_vouched: false,
                 });
                 continue;
             }
@@ -78,7 +86,10 @@ impl Add {
                 return Err(Failure::usage(format!("{argument} is compressed"), format!("run `gunzip {argument}`, and add the tar")));
             }
             if tars::is_tar(&bytes) {
-                given.unpack(&bytes, argument);
+                self.unpack(context, &mut given, (argument, &bytes), trust)?;
+                continue;
+            }
+            if is_of_bundle(argument, &self.releases) {
                 continue;
             }
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -94,27 +105,58 @@ impl Add {
             let others = loose.iter().filter(|(name, _)| name.as_str() != MANIFEST_FILE);
             loose = others.map(|(name, bytes)| (name.clone(), bytes.clone())).collect();
             let files = [(MANIFEST_FILE.to_owned(), manifest)].into_iter().collect();
-            given.releases.push(Release { shown: shown.clone(), files, version: None, called: called.clone() });
+            given.releases.push(Release { shown: shown.clone(), files, version: None, called: called.clone(), is_vouched: false });
         }
         if !loose.is_empty() {
-            given.releases.push(Release { shown, files: loose, version, called });
+            given.releases.push(Release { shown, files: loose, version: version.cloned(), called, is_vouched: false });
         }
         Ok(given)
     }
-}
 
-impl Given {
-    /// Adds what a bundle holds.
-    fn unpack(&mut self, bytes: &[u8], shown: &str) {
+    /// Adds what a bundle holds, when its signature, if it has one, is that of who was asked for.
+    fn unpack(
+        &self,
+        context: &mut Context<'_>,
+        given: &mut Given,
+        (shown, bytes): (&str, &[u8]),
+        trust: Option<&Trust>,
+    ) -> Result<(), Failure> {
+        let mut is_vouched = false;
+        if let Some((signature, signed)) = trust::beside(shown)? {
+            match trust.map(|trust| (trust, trust.verify(bytes, &signed))) {
+                None => given.signed.push(shown.to_owned()),
+                Some((trust, Ok(()))) => {
+                    is_vouched = true;
+                    trust::tell(context, trust, shown);
+                }
+                Some((trust, Err(why))) => {
+                    given.report.push(signed::wrong(&signature, shown, &trust.signer(), &why));
+                    return Ok(());
+                }
+            }
+        }
         let (unpacked, found) = bundle::unpack(bytes, shown);
-        self.report.extend(found);
-        self.configuration = self.configuration.take().or(unpacked.configuration);
+        given.report.extend(found);
+        if trust.is_none() || is_vouched || self.trust_configuration {
+            given.configuration = given.configuration.take().or(unpacked.configuration);
+        } else if unpacked.configuration.is_some() {
+            context.talk(&format!(
+                "note: the clusterctl.yaml of {shown} is left out, because nobody signed it: sign the bundle as {shown}.sigstore.json, or pass `--trust-configuration`"
+            ));
+        }
         let releases = unpacked.releases.into_iter().chain(unpacked.cert_managers);
-        self.releases.extend(releases.map(|(folder, version, files)| Release {
+        given.releases.extend(releases.map(|(folder, version, files)| Release {
             shown: format!("{shown}/{folder}"),
             files,
             version: Some(version),
             called: BTreeMap::new(),
+            is_vouched,
         }));
+        Ok(())
     }
+}
+
+/// Whether a file is named as the signature of a bundle that is named too.
+fn is_of_bundle(argument: &str, all: &[String]) -> bool {
+    argument.strip_suffix(".sigstore.json").is_some_and(|signed| all.iter().any(|other| other == signed && signed.ends_with(".tar")))
 }

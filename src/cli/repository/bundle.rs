@@ -1,6 +1,6 @@
 //! `repository bundle`.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 
@@ -15,6 +15,7 @@ use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::plural;
+use crate::shell::WorldError;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
 use crate::shell::trees::{self, Outcome};
@@ -61,6 +62,7 @@ impl Run for Bundle {
             let message = format!("a bundle is a tar that is not compressed, and `{}` ends in {ending}", self.write_to);
             return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
         }
+        self.is_beside(context)?;
         let levels = self.levels.levels(context)?;
         let mut tree = trees::read_tree(&self.repository, Limits::default())?;
         if self.network.allow_network {
@@ -91,7 +93,36 @@ impl Run for Bundle {
     }
 }
 
+/// The absolute path without `.` and `..`, as it is written: links are not followed.
+fn plain(path: &str) -> Result<PathBuf, WorldError> {
+    let absolute = std::path::absolute(path).map_err(|error| WorldError::reading(path, &error))?;
+    let mut plain = PathBuf::new();
+    for component in absolute.components() {
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    Ok(plain)
+}
+
+/// How deep the files of a release lie in a repository: LABEL/VERSION/FILE.
+const DEPTH: usize = 3;
+
 impl Bundle {
+    /// Says that the tar lies in the repository that it packs; as a file of a release the next one would hold it.
+    fn is_beside(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let (to, repository) = (plain(&self.write_to)?, plain(&self.repository)?);
+        let Ok(below) = to.strip_prefix(&repository) else { return Ok(()) };
+        if below.components().count() >= DEPTH {
+            let message = format!("`{}` would be a file of a release in {}, which is packed", self.write_to, self.repository);
+            return Err(Failure::usage(message, "choose a file beside the repository, such as `--write-to bundle.tar`"));
+        }
+        context.talk(&format!("note: {} lies in {}, and is no part of what is packed", self.write_to, self.repository));
+        Ok(())
+    }
+
     /// Adds what `clusterctl init` also installs and the repository lacks, from where its configuration says.
     fn fetch(&self, context: &mut Context<'_>, tree: &mut Tree) -> Result<(), Failure> {
         let lacking = bundle::lacking(tree, &context.budget);

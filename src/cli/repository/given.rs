@@ -2,11 +2,11 @@
 
 use clap::Args;
 
+use super::release_flag;
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::{Context, Failure};
 use crate::diag::Report;
-use crate::ops::release_build;
 use crate::ops::repository::{self, Assets, Within};
 use crate::report::Sources;
 use crate::report::levels::Levels;
@@ -48,14 +48,10 @@ impl Flags {
     pub(super) fn read(&self, context: &mut Context<'_>, verb: &str) -> Result<Option<Given>, Failure> {
         let levels = self.levels.levels(context)?;
         let (shown, files) = self.files(context, verb)?;
-        let mut report = Report::new();
-        let version = match &self.release {
-            Some(text) => release_build::version(text).map_err(|found| report.push(*found)).ok(),
-            None => repository::version_of_folder(&shown),
-        };
+        let Ok(asked) = release_flag(self.release.as_deref(), context) else { return Ok(None) };
+        let version = asked.or_else(|| repository::version_of_folder(&shown));
         let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
-        let is_refused = report.has_errors() || judged.is_refused;
-        report.extend(judged.report);
+        let (is_refused, report) = (judged.is_refused, judged.report);
         let sources: Sources = super::texts(&shown, &files).into_iter().collect();
         let given = Given { shown, files, providers: judged.providers, report, sources, levels };
         if is_refused { given.refuse(context) } else { Ok(Some(given)) }

@@ -6,13 +6,15 @@ use std::path::Path;
 use clap::Args;
 use semver::Version;
 
+use super::trust::{self, TrustFlags};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Place, Report};
-use crate::ops::repository::bundle;
-use crate::ops::repository::{self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement};
+use crate::ops::repository::{
+    self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement, bundle, signed,
+};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
@@ -20,6 +22,7 @@ use crate::shell::WorldError;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
+use crate::shell::signature::Trust;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::budget::Budget;
 use crate::text::shell;
@@ -48,16 +51,20 @@ pub(super) struct Laying {
     #[arg(long, value_name = "REGISTRY")]
     mirror: Option<String>,
     #[command(flatten)]
+    pub(super) trust: TrustFlags,
+    #[command(flatten)]
     levels: LevelFlags,
 }
 
 /// Who lays in.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct By {
+#[derive(Clone, Copy)]
+pub(super) struct By<'a> {
     /// The words of the verb.
     pub(super) verb: &'static str,
     /// Whether a bundle's configuration is taken as it is.
     pub(super) trusts_configuration: bool,
+    /// Who must have signed.
+    pub(super) trust: Option<&'a Trust>,
 }
 
 /// Files that together are the release of one version.
@@ -69,9 +76,21 @@ pub(super) struct Release {
     pub(super) version: Option<Version>,
     /// What the user called files that do not lie together, by their names.
     pub(super) called: BTreeMap<String, String>,
+    /// Whether the signature of the bundle that it came in was verified.
+    pub(super) is_vouched: bool,
 }
 
 impl Release {
+    /// What of the release is not signed by who was asked for; that all of it is, is told.
+    fn unsigned(&self, context: &mut Context<'_>, trust: Option<&Trust>) -> Report {
+        let Some(trust) = trust.filter(|_| !self.is_vouched) else { return Report::new() };
+        let report = signed::verify(&self.files, &self.shown, trust);
+        if !report.has_errors() {
+            trust::tell(context, trust, &self.shown);
+        }
+        report
+    }
+
     /// A report and texts in which files are called as the user called them.
     fn as_called(&self, report: Report) -> (Report, Vec<Source>) {
         let called = |file: &str| self.called.get(file.strip_prefix(self.shown.trim_end_matches('/'))?.strip_prefix('/')?);
@@ -114,6 +133,8 @@ pub(super) struct Given {
     pub(super) releases: Vec<Release>,
     /// The configuration of the first bundle that has one.
     pub(super) configuration: Option<Source>,
+    /// What has a signature that nobody asked for.
+    pub(super) signed: Vec<String>,
     pub(super) report: Report,
 }
 
@@ -122,9 +143,9 @@ impl Laying {
     ///
     /// # Errors
     /// The repository cannot be written, or holds something else.
-    pub(super) fn lay_in(&self, context: &mut Context<'_>, given: Given, by: By) -> Result<Exit, Failure> {
+    pub(super) fn lay_in(&self, context: &mut Context<'_>, given: Given, by: By<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
-        let Given { releases: given, configuration, mut report } = given;
+        let Given { releases: given, configuration, mut signed, mut report } = given;
         let mirror = self.mirror.as_deref().and_then(|text| kept(repository::registry(text), &mut report));
         // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
         let mut is_refused = report.has_errors();
@@ -132,7 +153,12 @@ impl Laying {
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
         for release in given {
             let Release { shown, files, version, .. } = &release;
-            let found = if repository::is_manifest(files) {
+            if by.trust.is_none() && signed::is_signed(files) {
+                signed.push(shown.clone());
+            }
+            let unsigned = release.unsigned(context, by.trust);
+            is_refused |= unsigned.has_errors();
+            let mut found = if repository::is_manifest(files) {
                 let (manifest, found) = repository::manifest_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= found.has_errors();
                 cert_managers.extend(manifest);
@@ -143,10 +169,12 @@ impl Laying {
                 releases.push((files.clone(), judged.providers));
                 judged.report
             };
+            found.extend(unsigned);
             let (found, texts) = release.as_called(found);
             report.extend(found);
             sources.extend(texts);
         }
+        report.extend(signed::unverified(&signed));
         if is_refused {
             let report = levels.judge_unfinished(report).report;
             context.findings(&report, &sources, To::Stderr);

@@ -52,11 +52,11 @@ impl Run for List {
         let listed = repository::list(&tree, &context.budget);
         let mut report = Report::new();
         context.budget.tell(&mut report);
-        if listed.is_empty() {
-            let example = "its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0";
-            context.talk(&format!("{} holds no release; {example}", self.repository));
+        let cert_managers = repository::cert_managers(&tree);
+        if listed.is_empty() && cert_managers.is_empty() {
+            report.push(repository::nothing(&self.repository));
         }
-        let body = ListReport { repository: self.repository, providers: listed, cert_managers: repository::cert_managers(&tree) };
+        let body = ListReport { repository: self.repository, providers: listed, cert_managers };
         context.list(
             self.output.format,
             "RepositoryList",

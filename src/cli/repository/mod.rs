@@ -11,6 +11,7 @@ mod list;
 mod oci;
 mod pull;
 mod push;
+mod trust;
 
 pub(super) use add::ADD;
 pub(super) use bundle::BUNDLE;
@@ -21,6 +22,13 @@ pub(super) use list::{LIST, ListReport};
 pub(super) use pull::PULL;
 pub(super) use push::PUSH;
 
+use semver::Version;
+
+use super::context::To;
+use super::{Context, Exit};
+use crate::diag::Report;
+use crate::ops::release_build;
+use crate::report::Sources;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -34,4 +42,14 @@ pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {
         Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))
     };
     files.iter().filter_map(text).collect()
+}
+
+/// The version that `--release` says. One that is none is told, and ends the run: nothing could be judged by it.
+fn release_flag(given: Option<&str>, context: &mut Context<'_>) -> Result<Option<Version>, Exit> {
+    given.map(release_build::version).transpose().map_err(|finding| {
+        let report = Report::from_iter([*finding]);
+        context.findings(&report, &Sources::new(), To::Stderr);
+        context.summary("", &report, "nothing written", To::Stderr);
+        Exit::Findings
+    })
 }

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use super::FAMILY;
 use super::laying::{By, Given, Laying, Release};
 use super::oci::{Place, failure};
+use super::{FAMILY, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Diagnostic, Report};
-use crate::ops::release_build;
 use crate::ops::repository::pull::{Contents, keep, of_layout, opened, version, with_clusterctls_names};
 use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
 use crate::report::text::plural;
@@ -47,6 +46,11 @@ type Pulled = Result<(Tree, Contents), Box<Diagnostic>>;
 impl Run for Pull {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let reference = self.place.parse()?;
+        let trust = self.laying.trust.trust()?;
+        let asked = match release_flag(self.release.as_deref(), context) {
+            Ok(version) => version,
+            Err(exit) => return Ok(exit),
+        };
         let pulled = match &reference.store {
             Store::Layout { folder } => {
                 let layout = trees::read_tree(folder, Limits::default())?;
@@ -60,17 +64,19 @@ impl Run for Pull {
                 if contents.untitled > 0 {
                     context.talk(&format!("note: {} without a title, which is no file", plural(contents.untitled, "layer")));
                 }
-                let stated = version(reference.tag.as_deref(), &contents.annotations);
-                let version = match &self.release {
-                    Some(text) => release_build::version(text).map_err(|finding| given.report.push(*finding)).ok(),
-                    None => stated,
-                };
+                let version = asked.or_else(|| version(reference.tag.as_deref(), &contents.annotations));
                 let shown = self.place.reference.clone();
-                given.releases.push(Release { shown, files: with_clusterctls_names(files), version, called: BTreeMap::new() });
+                given.releases.push(Release {
+                    shown,
+                    files: with_clusterctls_names(files),
+                    version,
+                    called: BTreeMap::new(),
+                    is_vouched: false,
+                });
             }
             Err(finding) => given.report = Report::from_iter([*finding]),
         }
-        self.laying.lay_in(context, given, By { verb: "repository pull", trusts_configuration: false })
+        self.laying.lay_in(context, given, By { verb: "repository pull", trusts_configuration: false, trust: trust.as_ref() })
     }
 }
 

@@ -7,11 +7,24 @@ use serde::Serialize;
 use super::cert_manager;
 use crate::clusterctl::CERT_MANAGER;
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
+use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
 use crate::lint::metadata;
 use crate::report::text;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
+
+rules! {
+    /// a folder that is to be a local repository holds no release
+    EMPTY = error("repository-release-missing");
+}
+
+/// That a folder holds nothing to list. `shown` is the folder.
+pub fn nothing(shown: &str) -> Diagnostic {
+    let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+    let help = Remedy::new("its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0; lay a release in: ");
+    finding.help(help.request("repository add DIR", Setting::To, shown))
+}
 
 /// A version of a provider in a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -12,7 +12,7 @@ pub(crate) mod configuration;
 pub mod doctor;
 pub(crate) mod images;
 mod init;
-mod list;
+pub(crate) mod list;
 // Registries: only the command line knows them.
 #[cfg(feature = "cli")]
 pub(crate) mod mirror;
@@ -22,6 +22,9 @@ pub(crate) mod overrides;
 pub(crate) mod pull;
 #[cfg(feature = "cli")]
 pub(crate) mod push;
+// What verifies signatures is the command line's.
+#[cfg(feature = "cli")]
+pub mod signed;
 #[cfg(feature = "cli")]
 pub mod tars;
 mod within;
@@ -35,7 +38,7 @@ pub use configuration::foreign;
 pub use configuration::{CONFIGURATION_FILE, Entry, merge, rebase, relocate};
 pub use images::{ListedImage, images};
 pub use init::{Implied, implied, init_arguments, needs_kubeadm};
-pub use list::{Listed, cert_managers, list, table};
+pub use list::{Listed, cert_managers, list, nothing, table};
 #[cfg(feature = "cli")]
 pub use mirror::registry;
 #[cfg(feature = "cli")]

@@ -35,9 +35,10 @@ const BOUNDS: Bounds = Bounds { entries: 10_000, bytes: MOST_BYTES, file_bytes: 
 /// Bytes of a path.
 const LONGEST_PATH: usize = 512;
 
-/// Whether bytes begin like a tar.
+/// Whether bytes begin like a tar. One without files is nothing but its end: two blocks of zeros or more (POSIX, pax).
 pub fn is_tar(bytes: &[u8]) -> bool {
-    bytes.get(257..262) == Some(b"ustar")
+    let is_empty = bytes.len() >= 1024 && bytes.len().is_multiple_of(512) && bytes.iter().all(|byte| *byte == 0);
+    is_empty || bytes.get(257..262) == Some(b"ustar")
 }
 
 /// The texts of any tar: files whose names end as those that a folder gives, without links.
