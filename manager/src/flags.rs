@@ -458,7 +458,7 @@ mod tests {
         parse(arguments.iter().map(|argument| (*argument).to_owned())).expect_err("the line is wrong")
     }
 
-    /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14, but for the limits of clients, which are measured (ARCHITECTURE.md).
+    /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14, but for the limits of clients (ARCHITECTURE.md, "Measured").
     #[test]
     fn nothing_given_is_what_cluster_api_has() {
         let flags = Flags::of(&[]);
