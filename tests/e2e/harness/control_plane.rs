@@ -58,8 +58,8 @@ impl ControlPlane {
         kubeconfig::write(&kubeconfig, &url, &certificates.authority, &admin);
 
         let etcd_url = format!("http://127.0.0.1:{}", ports::free());
-        let api_server = start_api_server(folder, &certificates, [&etcd_url, &url], audited, arguments);
-        let mut started = vec![start_etcd(folder, &etcd_url), api_server];
+        let etcd = start_etcd(folder, &etcd_url);
+        let mut started = vec![etcd, start_api_server(folder, &certificates, [&etcd_url, &url], audited, arguments)];
         let api = ApiServer::of_kubeconfig(runtime, &kubeconfig);
         wait::until("the API server", START_LIMIT, || {
             started.iter_mut().for_each(Process::assert_running);
