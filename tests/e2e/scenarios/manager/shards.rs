@@ -75,10 +75,12 @@ pub(crate) fn three_managers_share_the_namespaces(context: &Context) {
     audit::assert_all_was_allowed(&plane);
 }
 
-/// A manager that serves nothing.
+/// A manager that serves nothing, once it has read its credential: the file is that of the next one too.
 fn beside(plane: &ControlPlane, name: &str, arguments: &[&str]) -> Process {
     let arguments: Vec<&str> = arguments.iter().copied().chain(["--webhook-port=0", "--health-addr="]).collect();
-    windlass_manager::spawn(plane, name, windlass_manager::SERVICE_ACCOUNT, windlass::NAMESPACE, &arguments)
+    let mut process = windlass_manager::spawn(plane, name, windlass_manager::SERVICE_ACCOUNT, windlass::NAMESPACE, &arguments);
+    process.until_it_says(LONG, "Attempting to acquire leader lease");
+    process
 }
 
 fn give(plane: &ControlPlane, namespace: &str, name: &str) {
