@@ -458,21 +458,28 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
         .map(|namespace| {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
             let mandate = Mandate::of([Leadership::without_election()]);
-            (Part { kind: ConfigKind::Windlass, mandate, scope: scope(namespace), echoes: Arc::default(), sender }, receiver)
+            (
+                Part { kind: ConfigKind::Windlass, mandate, scope: scope(namespace), echoes: Arc::default(), sender },
+                receiver,
+            )
         })
         .into_iter()
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
     let (sender, mut idle) = futures::channel::mpsc::unbounded();
     let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-    let part = Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), scope: scope(None), echoes: Arc::default(), sender };
+    let part =
+        Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), scope: scope(None), echoes: Arc::default(), sender };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
     // Of four shards one has the namespace.
     let of_shards = Shard::all(4).map(|shard| {
         let (sender, receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
-        (Part { kind: ConfigKind::Windlass, mandate, scope: Scope { namespace: None, shard }, echoes: Arc::default(), sender }, receiver)
+        (
+            Part { kind: ConfigKind::Windlass, mandate, scope: Scope { namespace: None, shard }, echoes: Arc::default(), sender },
+            receiver,
+        )
     });
     let (parts_of_shards, mut receivers_of_shards): (Vec<_>, Vec<_>) = of_shards.unzip();
     told(&change, &caches, &workloads, &parts_of_shards);
