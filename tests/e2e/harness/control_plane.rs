@@ -37,7 +37,7 @@ impl ControlPlane {
 
     /// The same, with further arguments of the API server.
     pub(crate) fn start_with(folder: &Path, runtime: &Handle, arguments: &[&str]) -> ControlPlane {
-        let plane = ControlPlane::start_api(folder, runtime, &audit::ours(), arguments);
+        let plane = ControlPlane::start_servers(folder, runtime, &audit::ours(), arguments);
         plane.adopt(start_controller_manager(folder, &plane.certificates, &plane.kubeconfig));
         plane.adopt(start_scheduler(folder, &plane.kubeconfig));
         plane.adopt(start_kwok(folder, &plane.kubeconfig));
@@ -45,12 +45,8 @@ impl ControlPlane {
         plane
     }
 
-    /// Etcd and the API server alone: nobody works there. The accounts of a group are in the audit log.
-    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str) -> ControlPlane {
-        ControlPlane::start_api(folder, runtime, audited, &[])
-    }
-
-    fn start_api(folder: &Path, runtime: &Handle, audited: &str, arguments: &[&str]) -> ControlPlane {
+    /// Etcd and the API server alone, with further arguments: nobody works there. The accounts of a group are in the audit log.
+    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str, arguments: &[&str]) -> ControlPlane {
         let certificates = Certificates::make(folder);
         let url = format!("https://127.0.0.1:{}", ports::free());
         let kubeconfig = folder.join("kubeconfig");
