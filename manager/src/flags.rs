@@ -11,6 +11,9 @@ use windlass::api::time::GoDuration;
 use windlass::contract::manager::{FLAGS, Flag, Takes};
 use windlass::text::nearest::nearest;
 
+/// The most shards: each has a Lease, which each replica looks at every other second.
+const MOST_SHARDS: usize = 100;
+
 /// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Command {
@@ -27,6 +30,8 @@ pub(crate) struct Flags {
     pub(crate) leader_elect: bool,
     /// The times of leader election.
     pub(crate) lease: LeaseTimes,
+    /// How many parts all namespaces are divided into, each with a Lease of its own; at least one.
+    pub(crate) shards: usize,
     /// The kinds that are reconciled; at least one.
     pub(crate) kinds: BTreeSet<ConfigKind>,
     /// The namespaces that are reconciled; empty means all.
@@ -235,6 +240,7 @@ impl Given {
         Ok(Flags {
             leader_elect: self.switch("leader-elect")?,
             lease: self.lease()?,
+            shards: self.shards()?,
             kinds: self.kinds()?,
             namespaces: self.list("namespace").into_iter().collect(),
             watch_filter: self.some_text("watch-filter"),
@@ -311,6 +317,20 @@ impl Given {
             ));
         }
         Ok(kinds)
+    }
+
+    /// Shards are shared out by their Leases.
+    fn shards(&self) -> Result<usize, String> {
+        const NAME: &str = "shards";
+        let shards = self.at_least(NAME, 1)?;
+        match shards {
+            1 => Ok(shards),
+            _ if shards > MOST_SHARDS => Err(self.fault(NAME, &format!("it is {MOST_SHARDS} at most"))),
+            _ if self.switch("leader-elect")? => Ok(shards),
+            _ => Err(format!(
+                "--{NAME}={shards} needs leader election, so that no two managers work on one shard: write --leader-elect"
+            )),
+        }
     }
 
     /// A token is refreshed at a third of its life, and a machine takes its time to boot.
@@ -514,6 +534,19 @@ mod tests {
         check(&["--kinds=kubeadmconfig"], &format!("--kinds: kubeadmconfig {known}; write --kinds=KubeadmConfig"));
         check(&["--kinds=WindlassConfig,EKSConfig"], &format!("--kinds: EKSConfig {known}; write --kinds=WindlassConfig"));
         check(&["--kinds="], "--kinds= cannot be: it names one kind at least; write --kinds=WindlassConfig");
+    }
+
+    #[test]
+    fn shards_need_leases() {
+        assert_eq!((Flags::of(&[]).shards, Flags::of(&["--shards=1"]).shards), (1, 1));
+        assert_eq!(Flags::of(&["--leader-elect", "--shards=100"]).shards, 100);
+        let check = |line: &[&str], expected: &str| assert_eq!(fault(line), expected);
+        check(
+            &["--shards=3"],
+            "--shards=3 needs leader election, so that no two managers work on one shard: write --leader-elect",
+        );
+        check(&["--leader-elect", "--shards=101"], "--shards=101 cannot be: it is 100 at most; write --shards=1");
+        check(&["--leader-elect", "--shards=0"], "--shards=0 cannot be: it is a whole number from 1 on; write --shards=1");
     }
 
     #[test]

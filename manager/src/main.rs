@@ -15,6 +15,7 @@ mod process;
 mod readiness;
 mod run;
 mod server;
+mod shard;
 mod shutdown;
 
 use std::io::Write as _;

@@ -94,6 +94,12 @@ pub const FLAGS: &[Flag] = &[
         "how long the leader tries to renew its lease before it gives up",
     ),
     flag("leader-elect-retry-period", Takes::Duration, "2s", "pause between two attempts to get or to renew the lease"),
+    flag(
+        "shards",
+        Takes::Number,
+        "1",
+        "how many parts the namespaces are divided into, each with a lease of its own, which replicas share out",
+    ),
     flag("kinds", Takes::List, "WindlassConfig", "kinds that are reconciled: WindlassConfig, KubeadmConfig or both"),
     flag("namespace", Takes::List, "", "reconcile only objects of these namespaces; empty means all"),
     flag(

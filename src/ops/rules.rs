@@ -111,6 +111,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::preflight::core_kinds::RULES,
     crate::preflight::gates::RULES,
     crate::preflight::kubeadm_values::RULES,
+    crate::preflight::patch_files::RULES,
     crate::preflight::matrix::RULES,
     crate::preflight::metadata::RULES,
     crate::preflight::networks::RULES,

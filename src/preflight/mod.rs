@@ -18,6 +18,7 @@ pub(crate) mod metadata;
 pub(crate) mod networks;
 pub(crate) mod node_labels;
 pub(crate) mod node_taints;
+pub(crate) mod patch_files;
 
 pub(crate) use networks::of_cluster;
 
@@ -86,12 +87,13 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
     };
     let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
-    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 7] = [
+    let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 8] = [
         component_flags::check,
         node_labels::check,
         node_taints::check,
         gates::check,
         kubeadm_values::check,
+        patch_files::check,
         commands::check,
         matrix::check,
     ];

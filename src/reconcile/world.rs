@@ -65,6 +65,9 @@ impl fmt::Display for Key {
     }
 }
 
+/// From how many bytes of text on rendering may take more than some milliseconds.
+const LARGE: usize = 64 << 10;
+
 /// What came of reading an object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
@@ -158,6 +161,21 @@ impl World {
         cluster.map(|(key, _)| key.name.as_str())
     }
 
+    /// Whether the next step may take a processor for long: texts are large, templates run, or data is compressed. Then nobody else should have to
+    /// wait for the thread that it takes.
+    pub fn takes_long(&self) -> bool {
+        let spec = self.config.field(&["spec"]).unwrap_or(&Value::Null);
+        let is_template = |file: &Value| file["contentFormat"] == "Template";
+        if spec["compression"] == "gzip" || spec["files"].as_array().is_some_and(|files| files.iter().any(is_template)) {
+            return true;
+        }
+        let data = self.seen.values().filter_map(|observation| match observation {
+            Observation::Found(object) => object.field(&["data"]),
+            _ => None,
+        });
+        [spec].into_iter().chain(data).map(text_bytes).sum::<usize>() > LARGE
+    }
+
     pub(super) fn config(&self) -> &Object {
         &self.config
     }
@@ -210,4 +228,14 @@ fn is_given(before: &Object, token: &Sensitive<String>, after: &Value) -> bool {
     let is_same = |field: &&str| before.value()["metadata"].get(field) == after["metadata"].get(field);
     let is_same_object = ["annotations", "labels", "name", "namespace", "ownerReferences", "uid"].iter().all(is_same);
     is_same_object && after["spec"] == expected && before.api_version() == after["apiVersion"] && before.kind() == after["kind"]
+}
+
+/// The bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(fields) => fields.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }

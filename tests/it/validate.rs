@@ -403,6 +403,48 @@ fn cluster_api_1883_role_as_a_label_of_the_kubelet() {
     );
 }
 
+/// The book, "Use kubeadm's kubeletconfiguration patch target": the name of the file says what is patched.
+#[test]
+fn files_that_kubeadm_takes_for_no_patch_are_told() {
+    let spec = "  files:\n  - {path: /etc/kubernetes/patches/kubelet.yaml, content: a}\n\
+                \x20 - {path: /etc/kubernetes/patches/sub/kubeletconfiguration0+patch.yaml, content: a}\n\
+                \x20 - {path: /etc/kubernetes/patches/kubeletconfiguration0+strategic.json, content: a}\n\
+                \x20 - {path: /etc/kubernetes/patches-of-others/kubelet.yaml, content: a}\n\
+                \x20 joinConfiguration: {patches: {directory: /etc/kubernetes/patches/}}\n";
+    let report = found(spec, &[]);
+    assert!(
+        report.contains("warning[kubeadm-patch-ignored]: kubeadm leaves the patch `kubelet.yaml` out") && report.contains("a.yaml:6:"),
+        "{report}"
+    );
+    assert!(
+        report.contains("error[kubeadm-patch-refused]: kubeadm ends at the patch `kubeletconfiguration0+patch.yaml`")
+            && report.contains("a.yaml:7:"),
+        "{report}"
+    );
+    assert_eq!(report.matches("[kubeadm-patch-").count(), 2, "{report}");
+    assert_eq!(found(&spec.replace("/etc/kubernetes/patches/}", "/elsewhere}"), &[]).matches("[kubeadm-patch-").count(), 0);
+}
+
+/// The book, "KubeadmConfigSpec": init or join; a control plane's template holds both, and the machine's part says which of them counts.
+#[test]
+fn of_a_spec_with_both_sides_the_role_takes_one() {
+    let spec = "  clusterConfiguration: {apiServer: {certSANs: [a.example.com]}}\n  initConfiguration: {nodeRegistration: {name: of-init}}\n\
+                \x20 joinConfiguration: {nodeRegistration: {name: of-join}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yaml"), config(spec)).unwrap();
+    for (role, here, not_here) in [
+        ("init", ["kubeadm init ", "of-init", "a.example.com"], ["kubeadm join ", "of-join"]),
+        ("control-plane-join", ["kubeadm join ", "of-join", "JoinConfiguration"], ["kubeadm init ", "of-init"]),
+        ("worker-join", ["kubeadm join ", "of-join", "JoinConfiguration"], ["a.example.com", "of-init"]),
+    ] {
+        let arguments = ["render", "a.yaml", "--kubernetes-version", "v1.34.1", "--role", role];
+        let output = windlass(folder.path()).args(arguments).output().unwrap();
+        let data = String::from_utf8(output.stdout).unwrap();
+        assert!(here.iter().all(|text| data.contains(text)), "{role}: {data}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert!(not_here.iter().all(|text| !data.contains(text)), "{role}: {data}");
+    }
+}
+
 /// kubernetes/kubeadm#1690: a flag that the API server does not have, found by a timeout of four minutes.
 #[test]
 fn kubeadm_1690_a_flag_that_the_api_server_lost() {

@@ -34,7 +34,7 @@ pub(super) struct Site {
 impl Site {
     /// For one side, with so many Clusters whose control planes are there.
     pub(super) fn new(folder: &Path, runtime: &Runtime, side: Side, clusters: usize) -> Site {
-        let plane = ControlPlane::start_servers(folder, runtime.handle(), audit::ALL);
+        let plane = ControlPlane::start_servers(folder, runtime.handle(), audit::ALL, &[]);
         let core = shared::cluster_api(CLUSTER_API);
         components::apply(&plane, &core.join("core-components.yaml"));
         let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);

@@ -22,6 +22,7 @@ use super::Setting;
 use super::kept::{Keeping, Kept};
 use super::resources::{Core, config};
 use crate::flags::ConfigKind;
+use crate::shard::Shard;
 
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;
@@ -189,11 +190,27 @@ impl Cache {
     }
 }
 
-/// The configs of a kind, of one namespace or of all: as they come, and the store that has them.
+/// Configs that are worked on by themselves.
+#[derive(Debug, Clone)]
+pub(super) struct Scope {
+    /// Of one namespace, or of all.
+    pub(super) namespace: Option<String>,
+    /// Of those.
+    pub(super) shard: Shard,
+}
+
+impl Scope {
+    /// Whether a namespace is in it.
+    pub(super) fn has(&self, namespace: &str) -> bool {
+        self.namespace.as_ref().is_none_or(|own| own == namespace) && self.shard.has(namespace)
+    }
+}
+
+/// The configs of a kind in a scope: as they come, and the store that has them.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
-    namespace: Option<&str>,
+    scope: &Scope,
 ) -> (impl Stream<Item = Result<Config, watcher::Error>> + Send + use<>, Store<Config>) {
     let mut config = paged();
     if let Some(value) = &setting.flags.watch_filter {
@@ -201,7 +218,13 @@ pub(super) fn configs(
     }
     let writer = Writer::new(kind);
     let store = writer.as_reader();
-    let events = watcher(api(setting, &kind, namespace), config).default_backoff();
+    let shard = scope.shard;
+    let is_of_shard = move |event: &Event<Config>| match event {
+        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => shard.has(&config.namespace().unwrap_or_default()),
+        Event::Init | Event::InitDone => true,
+    };
+    let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
+    let events = events.filter(move |event| std::future::ready(event.as_ref().map_or(true, is_of_shard)));
     (events.reflect(writer).applied_objects(), store)
 }
 

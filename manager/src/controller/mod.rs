@@ -41,9 +41,10 @@ use crate::election::Mandate;
 use crate::fault::Fault;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
+use crate::readiness::{Check, Readiness};
+use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
-use caches::Caches;
+use caches::{Caches, Scope};
 use resources::Core;
 use triggers::{Part, Triggers};
 use work::Context;
@@ -51,6 +52,9 @@ use workload::Workloads;
 
 /// How long the core may be missing before it is looked for again.
 const CORE_AGAIN: Duration = Duration::from_secs(5);
+
+/// How often it is looked which versions of the core are served: upgrades of it come seldom, and nobody may watch what tells of them.
+const VERSIONS_AGAIN: Duration = Duration::from_secs(10);
 
 /// What the controller works with.
 #[derive(Clone)]
@@ -64,46 +68,74 @@ pub(crate) struct Setting {
     /// Where the controller says that its caches are filled.
     pub(crate) readiness: Readiness,
     /// The kinds that are worked on, and what is asked before each write for one of them.
-    pub(crate) mandates: BTreeMap<ConfigKind, Mandate>,
+    pub(crate) mandates: BTreeMap<ConfigKind, Mandates>,
     /// When to end.
     pub(crate) shutdown: Shutdown,
 }
 
-/// Works until the shutdown begins.
-///
-/// # Errors
-/// What keeps it from working.
+/// Works until the shutdown begins; with fresh caches whenever the version changes in which the core is read.
 pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let check = setting.readiness.check("caches", "They are being filled");
-    let Some(core) = core(&setting).await else { return Ok(()) };
-    let (caches, watches) = Caches::begin(&setting, &core);
+    while let Some(core) = core(&setting).await {
+        let round = Setting { shutdown: Shutdown::new(), ..setting.clone() };
+        let until = async {
+            tokio::select! {
+                () = setting.shutdown.begun() => {}
+                () = another_version(&setting, &core) => {}
+            }
+            round.shutdown.begin();
+        };
+        futures::future::join(until, work_with(&round, &core, &check)).await;
+    }
+    Ok(())
+}
+
+/// Works on what the core has in one version, until the shutdown begins.
+async fn work_with(setting: &Setting, core: &Core, check: &Check) {
+    let (caches, watches) = Caches::begin(setting, core);
     let caches = Arc::new(caches);
     let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
     let (mut parts, mut working) = (Vec::new(), Vec::new());
-    for (kind, mandate) in &setting.mandates {
-        let context = Arc::new(Context::new(&setting, *kind, core.clone(), caches.clone(), workloads.clone()));
-        for namespace in caches::namespaces(&setting) {
+    for (kind, mandates) in &setting.mandates {
+        let context = Arc::new(Context::new(setting, *kind, core.clone(), caches.clone(), workloads.clone()));
+        for (scope, mandate) in scopes(setting, mandates) {
             let (sender, triggers) = mpsc::unbounded();
             let echoes = context.echoes.clone();
-            parts.push(Part { kind: *kind, mandate: mandate.clone(), namespace: namespace.clone(), echoes, sender });
-            working.push(controller(&setting, *kind, context.clone(), namespace, triggers));
+            parts.push(Part { kind: *kind, mandate: mandate.clone(), scope: scope.clone(), echoes, sender });
+            working.push(controller(setting, *kind, context.clone(), mandate, scope, triggers));
         }
     }
-    triggers::spread(&setting, &caches, &workloads, watches, parts);
+    triggers::spread(setting, &caches, &workloads, watches, parts);
     // Nothing is decided before all that decisions are made from is there.
     tokio::select! {
         () = caches.filled() => {}
-        () = setting.shutdown.begun() => return Ok(()),
+        () = setting.shutdown.begun() => return,
     }
     check.passed();
-    tracing::info!("Caches are filled");
+    tracing::info!(version = core.cluster.version, "Caches are filled");
     futures::future::join_all(working).await;
-    Ok(())
+}
+
+/// Waits until the core is read better in another version than so far: it was upgraded, or rolled back.
+async fn another_version(setting: &Setting, core: &Core) {
+    loop {
+        tokio::time::sleep(VERSIONS_AGAIN).await;
+        // A core that is away is no other one: what is known of it stays, and the watches wait for it.
+        match Core::discover(&setting.client).await {
+            Ok(now) if now != *core => {
+                let (from, to) = (&core.cluster.version, &now.cluster.version);
+                tracing::info!(from, to, "Cluster API's core is read in another version from now on, with fresh caches");
+                return;
+            }
+            Ok(_) => {}
+            Err(cause) => tracing::debug!(err = %cause, "Cluster API's core is not there"),
+        }
+    }
 }
 
 /// The core's kinds; `None` when the process is told to end before they are there.
 async fn core(setting: &Setting) -> Option<Core> {
-    loop {
+    while !setting.shutdown.has_begun() {
         match Core::discover(&setting.client).await {
             Ok(core) => return Some(core),
             Err(cause) => tracing::warn!(err = %cause, "Cluster API's core is not there yet"),
@@ -113,19 +145,49 @@ async fn core(setting: &Setting) -> Option<Core> {
             () = tokio::time::sleep(CORE_AGAIN) => {}
         }
     }
+    None
 }
 
-/// Works on the configs of a kind, of one namespace or of all, from when this process may write for them until the shutdown begins and what is
-/// being worked on is done.
-async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, namespace: Option<String>, triggers: Triggers) {
-    tokio::select! {
-        () = context.mandate.begun() => {}
-        () = setting.shutdown.begun() => return,
+/// What is worked on by itself: each namespace that was asked for, or of all namespaces each shard.
+fn scopes(setting: &Setting, mandates: &Mandates) -> Vec<(Scope, Mandate)> {
+    let all = mandates.each().flat_map(|(shard, mandate)| {
+        let scopes = caches::namespaces(setting).into_iter().map(move |namespace| Scope { namespace, shard });
+        scopes.map(|scope| (scope, mandate.clone()))
+    });
+    all.filter(|(scope, _)| scope.namespace.as_ref().is_none_or(|namespace| scope.shard.has(namespace))).collect()
+}
+
+/// Works on the configs of a kind in a scope, whenever this process may write for them, until the shutdown begins and what is being worked on is
+/// done.
+async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, mandate: Mandate, scope: Scope, mut triggers: Triggers) {
+    while !setting.shutdown.has_begun() {
+        tokio::select! {
+            () = mandate.begun() => {}
+            () = setting.shutdown.begun() => return,
+        }
+        let (shutdown, mandate) = (setting.shutdown.clone(), mandate.clone());
+        let until = async move {
+            tokio::select! {
+                () = shutdown.begun() => {}
+                () = mandate.ended() => {}
+            }
+        };
+        work_until(setting, kind, context.clone(), &scope, &mut triggers, until).await;
     }
-    let (configs, store) = caches::configs(setting, kind, namespace.as_deref());
-    let shutdown = setting.shutdown.clone();
+}
+
+/// Works on the configs of a kind in a scope, until then and until what is being worked on is done.
+async fn work_until(
+    setting: &Setting,
+    kind: ConfigKind,
+    context: Arc<Context>,
+    scope: &Scope,
+    triggers: &mut Triggers,
+    until: impl Future<Output = ()> + Send + 'static,
+) {
+    let (configs, store) = caches::configs(setting, kind, scope);
     let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, kind));
-    let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(async move { shutdown.begun().await });
+    let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(until);
     // A task of its own each, so that all processors work; how many work is a matter of turns.
     let work = |config, context| {
         let working = tokio::spawn(work::reconcile(config, context));

@@ -12,7 +12,7 @@ use crate::flags::ConfigKind;
 const CORE_VERSIONS: [&str; 2] = ["v1beta2", "v1beta1"];
 
 /// The kinds of Cluster API's core that are read, in the newest version that is served and known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Core {
     pub(super) cluster: ApiResource,
     pub(super) machine: ApiResource,
@@ -28,15 +28,34 @@ impl Core {
         let groups = client.list_api_groups().await?;
         let group = groups.groups.into_iter().find(|group| group.name == CORE_GROUP);
         let served = group.ok_or_else(|| format!("the API server has no group {CORE_GROUP}"))?.versions;
-        let version = CORE_VERSIONS.into_iter().find(|version| served.iter().any(|served| served.version == *version));
-        let version = version.ok_or_else(|| format!("the API server has {CORE_GROUP} in none of {}", CORE_VERSIONS.join(", ")))?;
+        let mut lacking = Vec::new();
+        for version in CORE_VERSIONS.into_iter().filter(|version| served.iter().any(|served| served.version == *version)) {
+            let core = Core::in_version(version);
+            // While the core is upgraded some of its kinds have a version already, and others not yet.
+            let kinds = client.list_api_group_resources(&core.cluster.api_version).await?.resources;
+            let missing = core.all().into_iter().find(|resource| !kinds.iter().any(|kind| kind.name == resource.plural));
+            let Some(missing) = missing.map(|missing| format!("no {} in {}", missing.kind, missing.api_version)) else { return Ok(core) };
+            lacking.push(missing);
+        }
+        match lacking.is_empty() {
+            true => Err(format!("the API server has {CORE_GROUP} in none of {}", CORE_VERSIONS.join(", ")).into()),
+            false => Err(format!("the API server has {}", lacking.join(", and ")).into()),
+        }
+    }
+
+    /// The kinds in one version.
+    pub(super) fn in_version(version: &str) -> Self {
         let resource = |kind: &str| resource(CORE_GROUP, version, kind);
-        Ok(Core { cluster: resource("Cluster"), machine: resource("Machine"), machine_pool: resource("MachinePool") })
+        Core { cluster: resource("Cluster"), machine: resource("Machine"), machine_pool: resource("MachinePool") }
+    }
+
+    fn all(&self) -> [&ApiResource; 3] {
+        [&self.cluster, &self.machine, &self.machine_pool]
     }
 
     /// The kind of that name.
     pub(super) fn of_kind(&self, kind: &str) -> Option<&ApiResource> {
-        [&self.cluster, &self.machine, &self.machine_pool].into_iter().find(|resource| resource.kind == kind)
+        self.all().into_iter().find(|resource| resource.kind == kind)
     }
 }
 

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, Uri};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use kube::Client;
 use kube::runtime::controller::Action as Next;
 use serde_json::{Value, json};
 use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
-use super::caches::{self, Caches, Config};
+use super::caches::{self, Caches, Config, Scope};
 use super::requests::{self, Refusal};
-use super::resources::{self, Core, resource};
+use super::resources::{self, Core};
 use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
@@ -25,6 +25,7 @@ use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::shard::{Mandates, Shard};
 use crate::shutdown::Shutdown;
 
 const CONFIGS: &str = "/apis/bootstrap.windlass.dev/v1beta2/namespaces/n/windlassconfigs";
@@ -50,6 +51,22 @@ impl Api {
     fn put(&self, collection: &str, object: Value) {
         let path = format!("{collection}/{}", object["metadata"]["name"].as_str().unwrap());
         self.0.lock().unwrap().objects.insert(path, object);
+    }
+
+    /// What discovery says of the core: all of its kinds in the first version, and some of them in all.
+    fn serve_core(&self, versions: &[&str], kinds: &[&str]) {
+        let mut state = self.0.lock().unwrap();
+        let named = |version: &&str| json!({"groupVersion": format!("cluster.x-k8s.io/{version}"), "version": version});
+        let served: Vec<Value> = versions.iter().map(named).collect();
+        let groups = json!([{"name": "cluster.x-k8s.io", "versions": served, "preferredVersion": served[0]}]);
+        state.objects.insert("/apis".to_owned(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}));
+        for (at, version) in versions.iter().enumerate() {
+            let kinds = if at == 0 { &["clusters", "machines", "machinepools"] } else { kinds };
+            let resource = |name: &&str| json!({"name": name, "singularName": "", "namespaced": true, "kind": name, "verbs": ["list"]});
+            let resources: Vec<Value> = kinds.iter().map(resource).collect();
+            let list = json!({"kind": "APIResourceList", "groupVersion": format!("cluster.x-k8s.io/{version}"), "resources": resources});
+            state.objects.insert(format!("/apis/cluster.x-k8s.io/{version}"), list);
+        }
     }
 
     fn get(&self, path: &str) -> Option<Value> {
@@ -209,16 +226,25 @@ fn config() -> Arc<Config> {
     Arc::new(serde_json::from_value(config_value()).unwrap())
 }
 
+/// Of one shard, for all of these Leases.
+fn mandates(all: impl IntoIterator<Item = Leadership>) -> Mandates {
+    Mandates::of_each(vec![Mandate::of(all)])
+}
+
+/// All that is in a namespace, or in all.
+fn scope(namespace: Option<&str>) -> Scope {
+    Scope { namespace: namespace.map(str::to_owned), shard: Shard { index: 0, count: 1 } }
+}
+
 fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
     let flags = Flags::of(arguments);
-    let mandates = flags.kinds.iter().map(|kind| (*kind, Mandate::of([leadership.clone()]))).collect();
+    let mandates = flags.kinds.iter().map(|kind| (*kind, mandates([leadership.clone()]))).collect();
     Setting { client: api.client(), flags, metrics: Metrics::new(), readiness: Readiness::default(), mandates, shutdown: Shutdown::new() }
 }
 
 /// Caches that nothing fills.
 fn core() -> Core {
-    let kind = |kind: &str| resource("cluster.x-k8s.io", "v1beta2", kind);
-    Core { cluster: kind("Cluster"), machine: kind("Machine"), machine_pool: kind("MachinePool") }
+    Core::in_version("v1beta2")
 }
 
 fn empty_caches(setting: &Setting) -> (Core, Caches) {
@@ -296,8 +322,7 @@ async fn without_the_kubeadm_providers_lease_nothing_is_written() {
     let config = Arc::new(serde_json::from_value(kubeadm_config_value()).unwrap());
     let mut setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
     let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-    let mandate = Mandate::of([Leadership::without_election(), lease.leadership()]);
-    setting.mandates.insert(ConfigKind::Kubeadm, mandate);
+    setting.mandates.insert(ConfigKind::Kubeadm, mandates([Leadership::without_election(), lease.leadership()]));
     let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm)).await.expect_err("it may not write");
     assert!(matches!(failure, Failure::NotLeading), "{failure}");
     assert_eq!(api.writes(), Vec::<String>::new());
@@ -314,13 +339,11 @@ async fn only_kinds_that_flags_name_are_watched() {
         (both, false, [true, false]),
     ] {
         let api = Api::default();
-        let versions = json!([{"groupVersion": "cluster.x-k8s.io/v1beta2", "version": "v1beta2"}]);
-        let groups = json!([{"name": "cluster.x-k8s.io", "versions": versions, "preferredVersion": versions[0]}]);
-        api.0.lock().unwrap().objects.insert("/apis".to_owned(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}));
+        api.serve_core(&["v1beta2"], &["clusters", "machines", "machinepools"]);
         let mut setting = setting(&api, &[kinds, "--leader-elect"], Leadership::without_election());
         if !may_write {
             let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-            setting.mandates.insert(ConfigKind::Kubeadm, Mandate::of([lease.leadership()]));
+            setting.mandates.insert(ConfigKind::Kubeadm, mandates([lease.leadership()]));
         }
         let shutdown = setting.shutdown.clone();
         let running = tokio::spawn(super::run(setting));
@@ -387,6 +410,39 @@ async fn secrets_of_workload_clusters_are_sent_as_client_go_sends_them() {
     assert_eq!(api.0.lock().unwrap().media_types, ["application/vnd.kubernetes.protobuf", "application/json"]);
 }
 
+/// The core is upgraded while the manager runs: it is read in the new version once all of its kinds have that, and what was in the caches comes anew.
+#[tokio::test(start_paused = true)]
+async fn the_core_is_read_in_the_version_that_it_has_now() {
+    let api = site();
+    api.serve_core(&["v1beta1"], &[]);
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (shutdown, readiness) = (setting.shutdown.clone(), setting.readiness.clone());
+    let running = tokio::spawn(super::run(setting));
+    let watched = |version: &str| {
+        let part = format!("/apis/cluster.x-k8s.io/{version}/machines?");
+        api.asked(|_| true).iter().filter(|asked| asked.contains(&part) && asked.contains("watch=")).count()
+    };
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 0));
+    // Some of its CRDs are new, and others not yet.
+    api.serve_core(&["v1beta1", "v1beta2"], &["clusters", "machines"]);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 0));
+    api.serve_core(&["v1beta1", "v1beta2"], &["clusters", "machines", "machinepools"]);
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 1));
+    assert!(readiness.checks().iter().all(|(_, failure)| failure.is_none()));
+    // The work goes on: what the config needs is found in the new version alone.
+    let config = api.get(&format!("{CONFIGS}/w")).unwrap();
+    assert_eq!(config["status"]["initialization"]["dataSecretCreated"], true, "{config}");
+    // A core that is away for a while is no other one.
+    api.0.lock().unwrap().objects.remove("/apis");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 1));
+    shutdown.begin();
+    running.await.unwrap().expect("it ends in order");
+}
+
 #[tokio::test]
 async fn changes_reach_the_part_whose_namespace_it_is() {
     let api = Api::default();
@@ -403,7 +459,7 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
             let mandate = Mandate::of([Leadership::without_election()]);
             (
-                Part { kind: ConfigKind::Windlass, mandate, namespace: namespace.map(str::to_owned), echoes: Arc::default(), sender },
+                Part { kind: ConfigKind::Windlass, mandate, scope: scope(namespace), echoes: Arc::default(), sender },
                 receiver,
             )
         })
@@ -413,9 +469,23 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let (sender, mut idle) = futures::channel::mpsc::unbounded();
     let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
     let part =
-        Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), namespace: None, echoes: Arc::default(), sender };
+        Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), scope: scope(None), echoes: Arc::default(), sender };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
+    // Of four shards one has the namespace.
+    let of_shards = Shard::all(4).map(|shard| {
+        let (sender, receiver) = futures::channel::mpsc::unbounded();
+        let mandate = Mandate::of([Leadership::without_election()]);
+        (
+            Part { kind: ConfigKind::Windlass, mandate, scope: Scope { namespace: None, shard }, echoes: Arc::default(), sender },
+            receiver,
+        )
+    });
+    let (parts_of_shards, mut receivers_of_shards): (Vec<_>, Vec<_>) = of_shards.unzip();
+    told(&change, &caches, &workloads, &parts_of_shards);
+    let heard: Vec<bool> = receivers_of_shards.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
+    assert_eq!(heard, Shard::all(4).map(|shard| shard.has("n")).collect::<Vec<_>>());
+    assert_eq!(heard.iter().filter(|heard| **heard).count(), 1);
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
     assert_eq!(got, [true, true, false]);
@@ -448,7 +518,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let heard = |name: &str| {
         let (sender, mut receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
-        let part = Part { kind: ConfigKind::Windlass, mandate, namespace: None, echoes: Arc::default(), sender };
+        let part = Part { kind: ConfigKind::Windlass, mandate, scope: scope(None), echoes: Arc::default(), sender };
         told(&Change::Machine(serde_json::from_value(machine(name)).unwrap()), &caches, &workloads, &[part]);
         std::iter::from_fn(|| receiver.try_recv().ok()).map(|reference| reference.name).collect::<BTreeSet<_>>()
     };
@@ -500,7 +570,7 @@ async fn only_what_flags_name_is_watched() {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
         assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
-        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, namespace);
+        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, &scope(namespace));
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
         assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)), "{asked:?}");
@@ -511,8 +581,12 @@ async fn only_what_flags_name_is_watched() {
 
 /// The Secret with the kubeconfig of a cluster on a port of this machine.
 fn kubeconfig(cluster: &str, port: u16) -> Value {
+    kubeconfig_of(cluster, &format!("https://127.0.0.1:{port}"))
+}
+
+fn kubeconfig_of(cluster: &str, url: &str) -> Value {
     let kubeconfig = format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"https://127.0.0.1:{port}\"}}\n\
+        "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"{url}\"}}\n\
          contexts:\n- name: x\n  context: {{cluster: x, user: x}}\nusers:\n- name: x\n  user: {{token: t}}\n"
     );
     let value = k8s_openapi::ByteString(kubeconfig.into_bytes());
@@ -531,6 +605,104 @@ async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Ref
     workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await
 }
 
+/// A spec whose token has to be in the workload cluster.
+fn with_token() -> Value {
+    json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}})
+}
+
+/// A server that has nothing, and answers no write; gives its address, and tells of each write that came.
+fn takes_no_write() -> (String, std::sync::mpsc::Receiver<()>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, written) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, sender) = (stream.unwrap(), sender.clone());
+            std::thread::spawn(move || {
+                let mut head = [0; 4096];
+                while let Ok(length @ 1..) = stream.read(&mut head) {
+                    if !head[..length].starts_with(b"GET ") {
+                        // Who has seen the first listens no more.
+                        let _ = sender.send(());
+                        continue;
+                    }
+                    let body = json!({"kind": "Status", "code": 404, "message": "there is none"}).to_string();
+                    let answer = format!("HTTP/1.1 404 Not Found\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                    stream.write_all(answer.as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    (url, written)
+}
+
+/// Nor does one that reads, and hangs when it is to write.
+#[tokio::test]
+async fn other_clusters_go_on_while_a_write_hangs() {
+    let api = site();
+    let (url, written) = takes_no_write();
+    api.put(SECRETS, kubeconfig_of("c", &url));
+    let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
+    let context = context_of(&setting);
+    let hanging = tokio::spawn(work::reconcile(config_of(&api, "hangs", "c", with_token()), context.clone()));
+    while written.try_recv().is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(!hanging.is_finished());
+    }
+    let other = config_of(&api, "w", "d", config_value()["spec"].clone());
+    work::reconcile(other, context.clone()).await.expect("it goes on");
+    assert!(!hanging.is_finished());
+    hanging.abort();
+}
+
+/// What takes long to decide takes no thread on which others wait.
+#[tokio::test]
+async fn what_takes_long_is_decided_beside() {
+    let settings = || windlass::reconcile::Settings { token_ttl: 900, machine_pools: true };
+    let world = |spec: Value| {
+        let mut config = config_value();
+        config["spec"] = spec;
+        World::new(config, "abcdef.0123456789abcdef".to_owned())
+    };
+    let check = |spec: Value, takes_long: bool| {
+        assert_eq!(world(spec.clone()).takes_long(), takes_long, "{spec:.100}");
+        assert_eq!(work::decided(world(spec), settings()).now_or_never().is_none(), takes_long);
+    };
+    check(json!({"files": [{"path": "/a", "content": "x".repeat(60 << 10)}]}), false);
+    check(json!({"files": [{"path": "/a", "content": "x".repeat(70 << 10)}]}), true);
+    check(json!({"files": [{"path": "/a", "content": "{{ .Cluster.Name }}", "contentFormat": "Template"}]}), true);
+    check(json!({"compression": "gzip"}), true);
+    let mut with_secret = world(json!({}));
+    let key =
+        Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "s".to_owned() };
+    with_secret.observe_value(key, Some(json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "eA==".repeat(20 << 10)}})));
+    assert!(with_secret.takes_long());
+    let (_, step) = work::decided(with_secret, settings()).await.unwrap();
+    assert!(matches!(step, windlass::reconcile::Step::Read(_)), "{step:?}");
+}
+
+/// Machines that no label says the Cluster of take the turns of that Cluster all the same.
+#[tokio::test]
+async fn turns_are_those_of_the_machines_cluster() {
+    let api = site();
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (caches, watches) = Caches::begin(&setting, &core());
+    let watching = tokio::spawn(futures::future::join3(
+        watches.clusters.for_each(|_| std::future::ready(())),
+        watches.machines.for_each(|_| std::future::ready(())),
+        watches.machine_pools.for_each(|_| std::future::ready(())),
+    ));
+    caches.filled().await;
+    let cluster = |config: &Config| work::cluster_of(config, &caches).1;
+    assert_eq!(cluster(&config()), "c");
+    assert_eq!(cluster(&config_of(&api, "labelled", "d", json!({}))), "d");
+    let mut orphan = config_value();
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    assert_eq!(cluster(&serde_json::from_value(orphan).unwrap()), "");
+    watching.abort();
+}
+
 /// A cluster that hangs keeps nobody else waiting, even with a single worker; and who waits for his turn says nothing.
 #[tokio::test]
 async fn other_clusters_go_on_while_one_hangs() {
@@ -541,7 +713,7 @@ async fn other_clusters_go_on_while_one_hangs() {
     let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
     let context = context_of(&setting);
     let config = |name: &str, cluster: &str, spec: Value| config_of(&api, name, cluster, spec);
-    let token = json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}});
+    let token = with_token();
     let needs_none = config_value()["spec"].clone();
     let hanging = tokio::spawn(work::reconcile(config("hangs", "c", token), context.clone()));
     while !api.asked(|method| *method == Method::GET).iter().any(|asked| asked.contains("c-kubeconfig")) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use windlass::contract::labels;
 
 use super::Setting;
-use super::caches::{Caches, Config, CoreObject, Watches};
+use super::caches::{Caches, Config, CoreObject, Scope, Watches};
 use super::echoes::Echoes;
 use super::workload::Workloads;
 use crate::election::Mandate;
@@ -20,12 +20,12 @@ use crate::flags::ConfigKind;
 /// The configs that are to be looked at.
 pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<Config>>;
 
-/// Who looks at the configs of a kind, of one namespace or of all.
+/// Who looks at the configs of a kind in a scope.
 pub(super) struct Part {
     pub(super) kind: ConfigKind,
     /// While it does not hold, nobody looks; who begins looks at all.
     pub(super) mandate: Mandate,
-    pub(super) namespace: Option<String>,
+    pub(super) scope: Scope,
     /// Where it is noted that more has changed than what was written here.
     pub(super) echoes: Arc<Echoes>,
     pub(super) sender: mpsc::UnboundedSender<ObjectRef<Config>>,
@@ -61,9 +61,9 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
             workloads.forget(&name);
         }
     }
-    for Part { kind, namespace, echoes, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
+    for Part { kind, scope, echoes, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
         let all = configs(*kind, caches, change).into_iter();
-        for reference in all.filter(|reference| namespace.is_none() || reference.namespace == *namespace) {
+        for reference in all.filter(|reference| scope.has(reference.namespace.as_deref().unwrap_or_default())) {
             echoes.tell(&(reference.namespace.clone().unwrap_or_default(), reference.name.clone()));
             // A part that has ended looks at nothing any more.
             drop(sender.unbounded_send(reference));

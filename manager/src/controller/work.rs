@@ -30,9 +30,9 @@ use super::resources::{Core, config, kubernetes};
 use super::shared::Shared;
 use super::turns::{Turn, Turns};
 use super::workload::{Name, Workloads};
-use crate::election::Mandate;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::{ControllerMetrics, Outcome};
+use crate::shard::Mandates;
 
 /// The most steps that one config takes at a time. The longest way has some thirty.
 const MOST_STEPS: usize = 200;
@@ -47,7 +47,7 @@ pub(super) struct Context {
     setting: Setting,
     kind: ConfigKind,
     /// Asked before each write.
-    pub(super) mandate: Mandate,
+    mandates: Mandates,
     core: Core,
     caches: Arc<Caches>,
     resource: ApiResource,
@@ -92,7 +92,7 @@ impl Context {
         let metrics = setting.metrics.controller(&controller(kind), setting.flags.concurrency);
         Context {
             kind,
-            mandate: setting.mandates[&kind].clone(),
+            mandates: setting.mandates[&kind].clone(),
             workloads,
             turns: Turns::new(setting.flags.concurrency),
             echoes: Arc::default(),
@@ -114,6 +114,10 @@ impl Context {
         self.echoes.forget(config);
     }
 
+    fn may_write_for(&self, config: &Config) -> bool {
+        self.mandates.of(&config.namespace().unwrap_or_default()).holds()
+    }
+
     fn settings(&self) -> Settings {
         let Flags { bootstrap_token_ttl, gates, .. } = &self.setting.flags;
         Settings { token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX), machine_pools: gates.machine_pool }
@@ -130,9 +134,12 @@ pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Res
         return Ok(Next::requeue(later));
     }
     let mut turn = tokio::select! {
-        turn = context.turns.turn(cluster_of(&config)) => turn,
+        turn = context.turns.turn(cluster_of(&config, &context.caches)) => turn,
         () = context.setting.shutdown.begun() => return Err(Failure::Ending),
     };
+    if !context.may_write_for(&config) {
+        return Err(Failure::NotLeading);
+    }
     // On the heap, so that those who wait for their turn are small.
     Box::pin(async {
         context.echoes.begin(&name, &version);
@@ -218,7 +225,9 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
             tracing::Span::current().record("Cluster", format!("{}/{cluster}", name_of(config).0));
             is_cluster_told = true;
         }
-        match reconcile::reconcile(&world, &context.settings(), now()) {
+        let step;
+        (world, step) = decided(world, context.settings()).await?;
+        match step {
             Step::Rest(Rest { fault: Some(fault), .. }) => return Err(Failure::Fault(fault)),
             Step::Rest(rest) => return Ok(rest),
             Step::Read(keys) => {
@@ -232,6 +241,22 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
         }
     }
     Err(Failure::Fault("it takes more steps than it ever should".to_owned()))
+}
+
+/// Asks what to do, on a thread of its own where that may take long.
+pub(super) async fn decided(world: World, settings: Settings) -> Result<(World, Step), Failure> {
+    let takes_long = world.takes_long();
+    let decide = move || {
+        let step = reconcile::reconcile(&world, &settings, now());
+        (world, step)
+    };
+    if !takes_long {
+        return Ok(decide());
+    }
+    tokio::task::spawn_blocking(decide).await.map_err(|ended| match ended.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => Failure::Ending,
+    })
 }
 
 /// Says in the object that the work on it panicked.
@@ -315,7 +340,7 @@ impl Context {
     /// Somebody else was first, or the config itself was not written. The world knows of any other object that was not written, and says so in
     /// the status of the config.
     pub(super) async fn write(&self, config: &Config, world: &mut World, write: Write) -> Result<(), Failure> {
-        if !self.mandate.holds() {
+        if !self.may_write_for(config) {
             return Err(Failure::NotLeading);
         }
         let Write { key, action, event } = write;
@@ -392,9 +417,18 @@ impl Context {
     }
 }
 
-/// The Cluster of a config by the label that the core sets, for turns alone.
-fn cluster_of(config: &Config) -> Name {
-    (config.namespace().unwrap_or_default(), config.cluster().unwrap_or_default().to_owned())
+/// The Cluster of a config, for turns alone: by the label that the core sets, or else what its machine says.
+pub(super) fn cluster_of(config: &Config, caches: &Caches) -> Name {
+    let namespace = config.namespace().unwrap_or_default();
+    let of_machine = || {
+        let value = config.value();
+        let owners = value["metadata"]["ownerReferences"].as_array()?;
+        let text = |owner: &serde_json::Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+        let mut machines = owners.iter().filter_map(|owner| caches.get(&text(owner, "kind"), &namespace, &text(owner, "name")));
+        machines.find_map(|machine| machine.cluster().map(str::to_owned))
+    };
+    let cluster = config.cluster().map(str::to_owned).or_else(of_machine);
+    (namespace, cluster.unwrap_or_default())
 }
 
 fn name_of(config: &Config) -> Name {

@@ -29,7 +29,7 @@ const PROVIDER_AGAIN: Duration = Duration::from_secs(5);
 /// Our candidacy for it.
 pub(crate) struct KubeadmLease {
     client: Client,
-    /// All replicas of an installation hold it under one name. Which of them works, their own Lease says; and one that follows another has it at
+    /// All replicas of an installation hold it under one name. Which of them work, their own Leases say; and one that follows another has it at
     /// once, while the provider would take over a Lease that is given back. Another installation has another name, and waits as the provider does.
     identity: String,
     times: LeaseTimes,
@@ -49,15 +49,15 @@ impl KubeadmLease {
         self.leadership.clone()
     }
 
-    /// Waits until the provider does not work any more, and keeps it from working until the shutdown begins. Only the leader of our own may
-    /// call this.
+    /// Waits until the provider does not work any more, and keeps it from working until the shutdown begins. Only who leads our own, or of
+    /// several shards any, may call this.
     ///
     /// # Errors
     /// When the Lease is lost. From then on nothing may be written.
     pub(crate) async fn keep(&self, shutdown: &Shutdown) -> Result<(), Fault> {
         let Some(namespace) = self.namespace(shutdown).await else { return Ok(()) };
         let candidacy = Candidacy {
-            lease: LEASE,
+            lease: LEASE.to_owned(),
             namespace,
             identity: self.identity.clone(),
             waiting: "the holder works on KubeadmConfigs, so this manager does not; it takes over when the Deployment of the kubeadm bootstrap \

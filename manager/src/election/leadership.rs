@@ -1,5 +1,6 @@
 //! What everyone who writes asks first.
 
+use futures::future::select_all;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -62,6 +63,12 @@ impl Leadership {
         drop(term.wait_for(|term| *term != Term::None).await);
     }
 
+    /// Waits until it may not write any more, and somebody has noticed.
+    async fn ended(&self) {
+        let mut term = self.0.subscribe();
+        drop(term.wait_for(|term| *term == Term::None).await);
+    }
+
     fn term(&self) -> Term {
         *self.0.borrow()
     }
@@ -71,7 +78,7 @@ impl Leadership {
     }
 }
 
-/// All that a process must lead before it may write something.
+/// All that a process must lead before it may write something: one thing at least.
 #[derive(Debug, Clone)]
 pub(crate) struct Mandate(Vec<Leadership>);
 
@@ -86,10 +93,15 @@ impl Mandate {
         self.0.iter().all(Leadership::holds)
     }
 
-    /// Waits until it may write for the first time.
+    /// Waits until it may write.
     pub(crate) async fn begun(&self) {
         for leadership in &self.0 {
             leadership.begun().await;
         }
+    }
+
+    /// Waits until it may not write any more.
+    pub(crate) async fn ended(&self) {
+        select_all(self.0.iter().map(|leadership| Box::pin(leadership.ended()))).await;
     }
 }

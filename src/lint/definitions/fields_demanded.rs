@@ -462,6 +462,20 @@ mod tests {
         assert_eq!(of("spec.controlPlaneEndpoint:string"), 1, "the parts are not told");
     }
 
+    /// Book, "InfraMachine: failure domain" and "InfraMachine: addresses".
+    #[test]
+    fn places_of_machines_are_texts() {
+        let machine = "spec.providerID:string status.initialization.provisioned:boolean";
+        let of = |paths: &str| told_of("FooMachine", "v1beta2", &format!("{machine} {paths}"));
+        assert_eq!(of("spec.failureDomain:string status.failureDomain:string"), NONE);
+        for wrong in ["spec.failureDomain:object", "status.failureDomain:array"] {
+            let found = of(wrong);
+            assert!(found.len() == 1 && found[0].starts_with("crd-contract-field-type-wrong: "), "{wrong}: {found:?}");
+        }
+        assert_eq!(of("status.addresses[].type:string status.addresses[].address:string"), NONE);
+        assert_eq!(of("status.addresses[].type:string").len(), 1);
+    }
+
     #[test]
     fn open_schemas_may_hold_every_field() {
         let mut open = schema("spec.providerID:string");

@@ -69,6 +69,15 @@ pub struct Limit {
     pub of_provider: &'static str,
 }
 
+/// The machines whose provider puts all data elsewhere unless it is told not to, which only the object of the infrastructure says
+/// (`Limit::moved` of its infrastructure): nothing speaks of their limit unasked.
+const MOVED_BY_DEFAULT: [&str; 1] = ["AWSMachine"];
+
+/// Whether the data of a machine of that kind goes elsewhere by default.
+pub(crate) fn is_moved_by_default(kind: &str) -> bool {
+    MOVED_BY_DEFAULT.contains(&kind)
+}
+
 /// All limits, by name.
 pub(crate) static LIMITS: &[Limit] = &[
     Limit {

@@ -1,7 +1,7 @@
 //! How large bootstrap data may be, and what makes it large.
 
 use super::gzip;
-use super::limits::{Limit, of_kind};
+use super::limits::{Limit, is_moved_by_default, of_kind};
 use super::rendered::Rendered;
 use crate::api::boot::{Compression, Format};
 use crate::diag::Diagnostic;
@@ -43,6 +43,9 @@ pub(crate) fn check(target: &Target<'_>, rendered: &Rendered, max_data_bytes: Op
 /// What is said of data that is larger than the infrastructure takes to which objects of this group and kind belong; `None` when it is not, or when
 /// that infrastructure is not known. `maxDataBytes` is a number of the user's, and this one of a release of Windlass: nothing is refused by it.
 pub(crate) fn larger_than(rendered: &Rendered, group: &str, kind: &str) -> Option<String> {
+    if is_moved_by_default(kind) {
+        return None;
+    }
     let limits = of_kind(group, kind);
     let data = rendered.data.expose();
     let is_packed = rendered.plan.compression != Compression::None;

@@ -1,6 +1,6 @@
 //! What our manager asked of the API server, in the API server's own words: its audit log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -73,15 +73,39 @@ pub(crate) fn events(plane: &ControlPlane) -> Vec<Value> {
 
 /// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.
 pub(crate) fn writers(plane: &ControlPlane, since: &str) -> BTreeSet<String> {
+    written(plane).iter().filter(|event| time(event).is_some_and(|time| time > since)).map(credential).collect()
+}
+
+/// Who wrote anything but Leases and events in a namespace.
+pub(crate) fn writers_in(plane: &ControlPlane, namespace: &str) -> BTreeSet<String> {
+    written(plane).iter().filter(|event| event["objectRef"]["namespace"] == namespace).map(credential).collect()
+}
+
+/// How often each object of a kind was made, by its namespace and name.
+pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, String), usize> {
+    let is_made =
+        |event: &&Value| event["verb"] == "create" && event["objectRef"]["resource"] == resource && event["responseStatus"]["code"] == 201;
+    let mut made = BTreeMap::new();
+    for event in written(plane).iter().filter(is_made) {
+        let text = |field: &str| event["objectRef"][field].as_str().unwrap_or_default().to_owned();
+        *made.entry((text("namespace"), text("name"))).or_default() += 1;
+    }
+    made
+}
+
+/// The requests that wrote, or would have written, anything but Leases and events.
+fn written(plane: &ControlPlane) -> Vec<Value> {
     let is_write = |event: &Value| {
         let resource = event["objectRef"]["resource"].as_str().unwrap_or_default();
         ["create", "update", "patch", "delete"].iter().any(|verb| event["verb"] == *verb)
             && !["leases", "events", "subjectaccessreviews", "tokenreviews"].contains(&resource)
     };
-    let all = events(plane);
-    let written = all.iter().filter(|event| is_write(event) && time(event).is_some_and(|time| time > since));
-    let credential = |event: &Value| event["user"]["extra"]["authentication.kubernetes.io/credential-id"][0].as_str().map(str::to_owned);
-    written.map(|event| credential(event).expect("a token has an id")).collect()
+    events(plane).into_iter().filter(is_write).collect()
+}
+
+fn credential(event: &Value) -> String {
+    let id = event["user"]["extra"]["authentication.kubernetes.io/credential-id"][0].as_str();
+    id.expect("a token has an id").to_owned()
 }
 
 fn request(event: &Value) -> Option<Asked> {

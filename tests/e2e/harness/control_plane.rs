@@ -32,7 +32,12 @@ pub(crate) struct ControlPlane {
 impl ControlPlane {
     /// Starts one whose files, logs included, are in a folder that exists and is empty. Returns when pods can run.
     pub(crate) fn start(folder: &Path, runtime: &Handle) -> ControlPlane {
-        let plane = ControlPlane::start_servers(folder, runtime, &audit::ours());
+        ControlPlane::start_with(folder, runtime, &[])
+    }
+
+    /// The same, with further arguments of the API server.
+    pub(crate) fn start_with(folder: &Path, runtime: &Handle, arguments: &[&str]) -> ControlPlane {
+        let plane = ControlPlane::start_servers(folder, runtime, &audit::ours(), arguments);
         plane.adopt(start_controller_manager(folder, &plane.certificates, &plane.kubeconfig));
         plane.adopt(start_scheduler(folder, &plane.kubeconfig));
         plane.adopt(start_kwok(folder, &plane.kubeconfig));
@@ -40,8 +45,8 @@ impl ControlPlane {
         plane
     }
 
-    /// Etcd and the API server alone: nobody works there. The accounts of a group are in the audit log.
-    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str) -> ControlPlane {
+    /// Etcd and the API server alone, with further arguments: nobody works there. The accounts of a group are in the audit log.
+    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str, arguments: &[&str]) -> ControlPlane {
         let certificates = Certificates::make(folder);
         let url = format!("https://127.0.0.1:{}", ports::free());
         let kubeconfig = folder.join("kubeconfig");
@@ -49,7 +54,8 @@ impl ControlPlane {
         kubeconfig::write(&kubeconfig, &url, &certificates.authority, &admin);
 
         let etcd_url = format!("http://127.0.0.1:{}", ports::free());
-        let mut started = vec![start_etcd(folder, &etcd_url), start_api_server(folder, &certificates, [&etcd_url, &url], audited)];
+        let etcd = start_etcd(folder, &etcd_url);
+        let mut started = vec![etcd, start_api_server(folder, &certificates, [&etcd_url, &url], audited, arguments)];
         let api = ApiServer::of_kubeconfig(runtime, &kubeconfig);
         wait::until("the API server", START_LIMIT, || {
             started.iter_mut().for_each(Process::assert_running);
@@ -181,7 +187,7 @@ fn start_etcd(folder: &Path, url: &str) -> Process {
     start(folder, "etcd", peers::ETCD, &arguments)
 }
 
-fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]: [&str; 2], audited: &str) -> Process {
+fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]: [&str; 2], audited: &str, more: &[&str]) -> Process {
     let port = url.rsplit(':').next().expect("the URL ends with the port");
     let mut arguments = vec![
         format!("--etcd-servers={etcd_url}"),
@@ -198,6 +204,7 @@ fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]:
         "--allow-privileged=true".to_owned(),
     ];
     arguments.extend(audit::arguments(folder, audited));
+    arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
     start(folder, "kube-apiserver", peers::KUBE_APISERVER, &arguments)
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::watchdog;
+use super::{wait, watchdog};
 
 /// How long a program gets to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(15);
@@ -126,6 +126,15 @@ impl Process {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines: Vec<&str> = text.lines().collect();
         format!("{}\n({})", lines[lines.len().saturating_sub(15)..].join("\n"), self.log.display())
+    }
+
+    /// Waits until its log has these words.
+    pub(crate) fn until_it_says(&mut self, limit: Duration, words: &str) {
+        wait::until(&format!("{} to say {words:?}", self.name), limit, || {
+            self.assert_running();
+            let said = std::fs::read(&self.log).unwrap_or_default();
+            if String::from_utf8_lossy(&said).contains(words) { Ok(()) } else { Err("it does not".to_owned()) }
+        });
     }
 
     /// Ends it where it stands (SIGKILL).

@@ -84,6 +84,11 @@ impl Context {
         ControlPlane::start(&self.folder, &self.runtime)
     }
 
+    /// The same, with further arguments of its API server.
+    pub(crate) fn control_plane_with(&self, arguments: &[&str]) -> ControlPlane {
+        ControlPlane::start_with(&self.folder, &self.runtime, arguments)
+    }
+
     /// Another one beside it.
     pub(crate) fn another_control_plane(&self, name: &str) -> ControlPlane {
         let folder = self.folder.join(name);

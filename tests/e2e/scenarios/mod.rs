@@ -53,6 +53,8 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::clusters_move_and_come_back", manager::clusters_move_and_come_back),
     scenario("manager::a_killed_leader_is_replaced", manager::a_killed_leader_is_replaced),
     scenario("manager::a_frozen_leader_writes_nothing_any_more", manager::a_frozen_leader_writes_nothing_any_more),
+    scenario("manager::checked_owner_references_need_one_right_more", manager::checked_owner_references_need_one_right_more),
+    scenario("manager::three_managers_share_the_namespaces", manager::three_managers_share_the_namespaces),
     sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,

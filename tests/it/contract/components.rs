@@ -224,7 +224,7 @@ fn internal_annotations_of_cluster_api_are_left_alone() {
 fn the_book_names_the_variables_of_the_components() {
     let page = std::fs::read_to_string(root().join("docs/book/src/bootstrap-provider.md")).unwrap();
     let template = windlass::text::envsubst::parse(RELEASE.files.get("bootstrap-components.yaml").unwrap()).unwrap();
-    assert_eq!(template.variables().len(), 5);
+    assert_eq!(template.variables().len(), 6);
     for (name, default) in template.variables() {
         let row = format!("| `{name}` | `{}` |", default.unwrap());
         assert!(page.contains(&row), "the book has no row {row}");

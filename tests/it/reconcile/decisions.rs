@@ -348,8 +348,21 @@ fn data_that_the_infrastructure_may_not_take_is_told() {
     };
     assert_eq!(told("HCloudMachine", &large(40_000)), ["DataMayBeTooLarge"]);
     assert!(told("HCloudMachine", &large(20_000)).is_empty());
-    // Its provider compresses it.
+    // Its provider compresses it; what no compression makes smaller it keeps in Secrets Manager or S3, but for pools.
     assert!(told("AWSMachine", &large(40_000)).is_empty());
+    // Marsaglia's xorshift.
+    let step = |state: &u64| {
+        let state = state ^ (state << 13);
+        let state = state ^ (state >> 7);
+        Some(state ^ (state << 17))
+    };
+    let letters = std::iter::successors(Some(88_172_645_463_325_252_u64), step).map(|state| char::from(b'0' + (state % 75) as u8));
+    let letters: Vec<char> = letters.take(40_000).collect();
+    let file = |(at, part): (usize, &[char])| json!({"path": format!("/{at}"), "content": part.iter().collect::<String>()});
+    let mut noise = large(0);
+    noise["files"] = letters.chunks(10_000).enumerate().map(file).collect();
+    assert!(told("AWSMachine", &noise).is_empty());
+    assert_eq!(told("AWSMachinePool", &noise), ["DataMayBeTooLarge"]);
     assert!(told("UnknownMachine", &large(100_000)).is_empty());
     let mut limited = large(40_000);
     limited["maxDataBytes"] = json!(100_000);

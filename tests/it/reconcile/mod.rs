@@ -9,6 +9,7 @@ mod odd;
 mod referenced;
 mod site;
 mod skew;
+mod upstream;
 
 use std::sync::OnceLock;
 

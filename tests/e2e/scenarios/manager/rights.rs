@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::uncontrolled::{BOOTSTRAP, CORE, Machine, a_cluster_in, give_config, install};
+use super::uncontrolled::{BOOTSTRAP, CORE, Machine, a_cluster_in, a_cluster_without_control_plane, give_config, install};
 use crate::harness::api_server::ApiServer;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
@@ -195,13 +195,14 @@ fn fill(plane: &ControlPlane, namespace: &str) {
     give(worker("nowhere"), "lost", joins.clone());
     pooled(plane, namespace, &joins);
     a_cluster_without_control_plane(plane, namespace);
+    leave_a_lock(plane, namespace);
     let labels = json!({"cluster.x-k8s.io/control-plane": ""});
     let init =
         json!({"clusterConfiguration": {"encryptionAlgorithm": "ECDSA-P256"}, "initConfiguration": {"nodeRegistration": {"taints": []}}});
     give(Machine { labels, ..worker("d") }, "first", init);
 }
 
-fn data_secret(plane: &ControlPlane, namespace: &str, name: &str, data: Value) {
+pub(super) fn data_secret(plane: &ControlPlane, namespace: &str, name: &str, data: Value) {
     let metadata = json!({"name": name, "namespace": namespace});
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data});
     plane.api.create(&secret).unwrap();
@@ -221,15 +222,8 @@ fn pooled(plane: &ControlPlane, namespace: &str, spec: &Value) {
     give_config(plane, &config).unwrap_or_else(|refusal| panic!("{refusal}"));
 }
 
-/// A Cluster whose first machine is gone, and has left its lock.
-fn a_cluster_without_control_plane(plane: &ControlPlane, namespace: &str) {
-    let metadata = json!({"name": "d", "namespace": namespace});
-    let spec = json!({
-        "controlPlaneEndpoint": {"host": "10.0.0.2", "port": 6443},
-        "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "d"},
-    });
-    let cluster = plane.api.create(&json!({"apiVersion": CORE, "kind": "Cluster", "metadata": metadata, "spec": spec})).unwrap();
-    plane.api.merge_status(&cluster, &json!({"initialization": {"infrastructureProvisioned": true}})).unwrap();
+/// A lock of the Cluster without control plane, of a machine that is gone.
+fn leave_a_lock(plane: &ControlPlane, namespace: &str) {
     let lock = json!({
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "d-lock", "namespace": namespace},
         "data": {"lock-information": json!({"machineName": "gone"}).to_string()},

@@ -93,7 +93,7 @@ fn the_second_makes_the_rest(context: &Context, plane: &ControlPlane, first: &Ma
         if done == MACHINES { Ok(()) } else { Err(format!("{done} of {MACHINES}")) }
     });
     assert!(before.is_subset(&versions(plane)), "what was written was written again");
-    assert_one_token_each(plane);
+    assert_one_token_each(plane, Some(NAMESPACE), MACHINES);
     parity::assert_data_is_rendered(plane, context.folder(), NAMESPACE, MACHINES);
 }
 
@@ -104,8 +104,9 @@ fn versions(plane: &ControlPlane) -> BTreeSet<String> {
     secrets.map(version).filter(|shown| !shown.contains("kubeconfig")).collect()
 }
 
-fn assert_one_token_each(plane: &ControlPlane) {
-    let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(NAMESPACE));
+/// Each config of a namespace, or of all, has a token of its own, and there are no others.
+pub(super) fn assert_one_token_each(plane: &ControlPlane, namespace: Option<&str>, count: usize) {
+    let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", namespace);
     let token = |config: &Value| {
         let token = config["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str().unwrap();
         format!("bootstrap-token-{}", token.split_once('.').unwrap().0)
@@ -115,5 +116,5 @@ fn assert_one_token_each(plane: &ControlPlane) {
     let made = all.iter().filter(|secret| secret["type"] == "bootstrap.kubernetes.io/token");
     let made: BTreeSet<String> = made.map(|secret| secret["metadata"]["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(made, wanted);
-    assert_eq!(wanted.len(), MACHINES);
+    assert_eq!(wanted.len(), count);
 }

@@ -61,6 +61,17 @@ pub(super) fn a_cluster_in(plane: &ControlPlane, namespace: &str, more: &Value) 
     plane.api.merge_status(&cluster, &status).unwrap();
 }
 
+/// A Cluster that has no control plane yet.
+pub(super) fn a_cluster_without_control_plane(plane: &ControlPlane, namespace: &str) {
+    let metadata = json!({"name": "d", "namespace": namespace});
+    let spec = json!({
+        "controlPlaneEndpoint": {"host": "10.0.0.2", "port": 6443},
+        "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "d"},
+    });
+    let cluster = plane.api.create(&json!({"apiVersion": CORE, "kind": "Cluster", "metadata": metadata, "spec": spec})).unwrap();
+    plane.api.merge_status(&cluster, &json!({"initialization": {"infrastructureProvisioned": true}})).unwrap();
+}
+
 /// A worker and its config, as the core leaves them; the refusal, when the API server takes no such config.
 pub(super) fn a_machine(plane: &ControlPlane, name: &str, kubernetes: &str, version: &str, spec: &Value) -> Result<(), Refusal> {
     Machine { namespace: NAMESPACE, cluster: "c", kubernetes, version, labels: json!({}) }.give(plane, name, spec)
