@@ -373,6 +373,15 @@ async fn who_is_overtaken_looks_again_soon() {
     }
 }
 
+/// What is read lags behind as long as a watch is stale, which may be minutes: nobody asks ten times a second for so long.
+#[tokio::test]
+async fn who_is_overtaken_again_and_again_waits_longer() {
+    let (context, _) = context(&site());
+    let pauses: Vec<_> = (0..8).map(|_| work::after_failure(config(), &Failure::Overtaken, context.clone())).collect();
+    let expected = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000];
+    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+}
+
 #[tokio::test]
 async fn failures_are_looked_at_later_each_time() {
     let api = site();

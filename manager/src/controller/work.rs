@@ -39,8 +39,9 @@ const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// How long after somebody else wrote first.
+/// The same after somebody else wrote first. Who is overtaken again and again reads a watch that lags behind.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
 
 /// What all configs are worked on with.
 pub(super) struct Context {
@@ -206,12 +207,14 @@ fn controller(kind: ConfigKind) -> String {
 
 /// When a config that failed is looked at again.
 pub(super) fn after_failure(config: Arc<Config>, failure: &Failure, context: Arc<Context>) -> Next {
-    if !matches!(failure, Failure::Fault(_)) {
-        return Next::requeue(SHORT_PAUSE);
-    }
+    let (first, longest) = match failure {
+        Failure::Fault(_) => (FIRST_PAUSE, LONGEST_PAUSE),
+        Failure::Overtaken => (SHORT_PAUSE, LONGEST_SHORT_PAUSE),
+        Failure::NotLeading | Failure::Ending => return Next::requeue(SHORT_PAUSE),
+    };
     let mut failures = context.lock_failures();
     let count = failures.entry(name_of(&config)).or_insert(0);
-    let pause = FIRST_PAUSE.saturating_mul(1 << (*count).min(16)).min(LONGEST_PAUSE);
+    let pause = first.saturating_mul(1 << (*count).min(16)).min(longest);
     *count += 1;
     Next::requeue(pause)
 }

@@ -36,9 +36,16 @@ pub(crate) const ALL: &str = "system:serviceaccounts";
 
 /// The arguments with which an API server writes what the accounts of a group ask into a log in a folder.
 pub(crate) fn arguments(folder: &Path, group: &str) -> [String; 2] {
+    let mut rules = vec![json!({"level": "Metadata", "userGroups": [group]}), json!({"level": "None"})];
+    if group == ours() {
+        // What is written, with what is there then.
+        let resources = json!([{"group": "", "resources": ["secrets", "configmaps"]}, {"group": "bootstrap.windlass.dev"}]);
+        let verbs = ["create", "update", "patch", "delete"];
+        rules.insert(0, json!({"level": "RequestResponse", "userGroups": [group], "verbs": verbs, "resources": resources}));
+    }
     let policy = json!({
         "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
-        "rules": [{"level": "Metadata", "userGroups": [group]}, {"level": "None"}],
+        "rules": rules,
     });
     let file = folder.join(POLICY);
     std::fs::write(&file, policy.to_string()).expect("the folder can be written");
@@ -61,6 +68,33 @@ fn time(event: &Value) -> Option<&str> {
 
 /// All requests so far, as the API server writes them (`audit.k8s.io/v1`, `Event`).
 pub(crate) fn events(plane: &ControlPlane) -> Vec<Value> {
+    events_since(plane, 0)
+}
+
+/// How many requests there were so far.
+pub(crate) fn mark(plane: &ControlPlane) -> usize {
+    lines(plane).len()
+}
+
+/// The writes that were done in a namespace since a mark, in the order of the versions that they made: verb, resource, and what was there then.
+pub(crate) fn written(plane: &ControlPlane, namespace: &str, since: usize) -> Vec<(String, String, Value)> {
+    let is_done = |event: &Value| {
+        event["objectRef"]["namespace"] == namespace
+            && event["responseObject"].is_object()
+            && event["responseStatus"]["code"].as_u64().is_some_and(|code| (200..300).contains(&code))
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut all: Vec<Value> = events_since(plane, since).into_iter().filter(is_done).collect();
+    // What is deleted has none.
+    all.sort_by_key(|event| text(&event["responseObject"]["metadata"]["resourceVersion"]).parse::<u64>().unwrap_or_default());
+    all.into_iter().map(|event| (text(&event["verb"]), text(&event["objectRef"]["resource"]), event["responseObject"].clone())).collect()
+}
+
+fn events_since(plane: &ControlPlane, mark: usize) -> Vec<Value> {
+    lines(plane).iter().skip(mark).filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn lines(plane: &ControlPlane) -> Vec<String> {
     let files = std::fs::read_dir(plane.folder()).expect("the folder of the control plane can be read").flatten();
     // What was full has the time of that in its name.
     let is_log = |name: &str| name.starts_with("audit") && name.ends_with(".log");
@@ -68,7 +102,7 @@ pub(crate) fn events(plane: &ControlPlane) -> Vec<Value> {
         files.map(|file| file.path()).filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_log)).collect();
     files.sort();
     let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap_or_default());
-    texts.flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>()).collect()
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.

@@ -20,6 +20,7 @@ pub(crate) struct Certificates {
     pub(crate) serving: Pair,
     /// Member of `system:masters`.
     pub(crate) client: Pair,
+    issuer: Issuer<'static, KeyPair>,
     folder: PathBuf,
 }
 
@@ -33,16 +34,18 @@ impl Certificates {
         let authority = parameters.self_signed(&key).expect("the authority can sign itself").pem();
         let issuer = Issuer::new(parameters, key);
 
-        let mut serving = named("loopback", None);
-        serving.subject_alt_names =
-            CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("two names").subject_alt_names;
-        serving.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let mut client = named("windlass-e2e-admin", Some("system:masters"));
         client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
 
-        let made = Certificates { authority, serving: sign(serving, &issuer), client: sign(client, &issuer), folder: folder.to_path_buf() };
+        let (serving, client) = (sign(serving(), &issuer), sign(client, &issuer));
+        let made = Certificates { authority, serving, client, issuer, folder: folder.to_path_buf() };
         made.write();
         made
+    }
+
+    /// One more serving certificate, as the next of those that are exchanged.
+    pub(crate) fn next_serving(&self) -> Pair {
+        sign(serving(), &self.issuer)
     }
 
     fn write(&self) {
@@ -73,6 +76,14 @@ impl Certificates {
 
 fn key() -> KeyPair {
     KeyPair::generate().expect("a key can be made")
+}
+
+fn serving() -> CertificateParams {
+    let mut serving = named("loopback", None);
+    serving.subject_alt_names =
+        CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("two names").subject_alt_names;
+    serving.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    serving
 }
 
 fn named(common_name: &str, organization: Option<&str>) -> CertificateParams {

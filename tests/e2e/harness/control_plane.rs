@@ -9,10 +9,13 @@ use tokio::runtime::Handle;
 
 use super::api_server::ApiServer;
 use super::certificates::Certificates;
+use super::fault_proxy::FaultProxy;
 use super::process::{Process, Start};
 use super::webhook_server::{Routes, WebhookServer};
 use super::{audit, kubeconfig, kwok, peers, ports, wait};
 
+const API_SERVER: &str = "kube-apiserver";
+const STORAGE: &str = "etcd";
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// A running control plane, with all that scenarios started beside it. Dropping it ends everything, the last started first;
@@ -95,6 +98,21 @@ impl ControlPlane {
         lock(&self.processes).iter_mut().for_each(Process::assert_running);
     }
 
+    /// The API server and etcd end where they stand, something is done meanwhile, and both come back.
+    pub(crate) fn outage(&self, meanwhile: impl FnOnce()) {
+        let mut processes = lock(&self.processes);
+        let mut each = |name: &str, act: fn(&mut Process)| {
+            processes.iter_mut().filter(|process| process.name() == name).for_each(act);
+        };
+        each(API_SERVER, Process::kill);
+        each(STORAGE, Process::kill);
+        meanwhile();
+        each(STORAGE, Process::start_again);
+        each(API_SERVER, Process::start_again);
+        drop(processes);
+        wait::until("the API server", START_LIMIT, || self.api.read("/readyz").map_err(|refusal| refusal.to_string()));
+    }
+
     /// Serves functions over TLS with this control plane's serving certificate; gives the port.
     pub(crate) fn serve(&self, routes: Routes) -> u16 {
         let server = WebhookServer::start(&self.runtime, &self.certificates.serving, routes);
@@ -105,14 +123,26 @@ impl ControlPlane {
 
     /// A client that is a service account, and the kubeconfig of the same.
     pub(crate) fn service_account(&self, namespace: &str, name: &str) -> (ApiServer, PathBuf) {
+        let file = self.service_account_at(&self.url, namespace, name);
+        (ApiServer::of_kubeconfig(&self.runtime, &file), file)
+    }
+
+    /// Stands between a manager and this API server.
+    pub(crate) fn fault_proxy(&self) -> FaultProxy {
+        FaultProxy::start(&self.runtime, &self.certificates, &self.url)
+    }
+
+    /// The kubeconfig of a service account that asks this API server at another place.
+    pub(crate) fn service_account_at(&self, url: &str, namespace: &str, name: &str) -> PathBuf {
         let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}});
         let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
         let answer = self.api.request("POST", &path, "application/json", Some(&request));
         let answer = answer.unwrap_or_else(|refusal| panic!("no token for {namespace}/{name}: {refusal}"));
         let token = answer["status"]["token"].as_str().expect("a TokenRequest is answered with a token");
-        let file = self.folder.join(format!("kubeconfig-{namespace}-{name}"));
-        kubeconfig::write(&file, &self.url, &self.certificates.authority, &kubeconfig::User::Token(token));
-        (ApiServer::of_kubeconfig(&self.runtime, &file), file)
+        let port = url.rsplit(':').next().expect("a URL has a port");
+        let file = self.folder.join(format!("kubeconfig-{namespace}-{name}-{port}"));
+        kubeconfig::write(&file, url, &self.certificates.authority, &kubeconfig::User::Token(token));
+        file
     }
 
     /// A client of a kubeconfig.
@@ -184,7 +214,7 @@ fn start_etcd(folder: &Path, url: &str) -> Process {
         "--unsafe-no-fsync".to_owned(),
         "--log-level=warn".to_owned(),
     ];
-    start(folder, "etcd", peers::ETCD, &arguments)
+    start(folder, STORAGE, peers::ETCD, &arguments)
 }
 
 fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]: [&str; 2], audited: &str, more: &[&str]) -> Process {
@@ -205,7 +235,7 @@ fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]:
     ];
     arguments.extend(audit::arguments(folder, audited));
     arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-    start(folder, "kube-apiserver", peers::KUBE_APISERVER, &arguments)
+    start(folder, API_SERVER, peers::KUBE_APISERVER, &arguments)
 }
 
 fn start_controller_manager(folder: &Path, certificates: &Certificates, kubeconfig: &Path) -> Process {

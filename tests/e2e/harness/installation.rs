@@ -2,7 +2,7 @@
 
 use super::clusterctl::Clusterctl;
 use super::control_plane::ControlPlane;
-use super::{managers, windlass, windlass_manager};
+use super::{components, managers, shared, windlass, windlass_manager};
 
 /// The release of Cluster API that it stands on.
 pub(crate) const CLUSTER_API: &str = "v1.12.0";
@@ -13,6 +13,24 @@ pub(crate) fn install(plane: &ControlPlane) {
     let all = [managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE, managers::DOCKER];
     managers::start(plane, CLUSTER_API, &all);
     plane.adopt(windlass_manager::start(plane, "windlass-manager", &["--leader-elect"]).process);
+}
+
+/// The kinds of the core without its manager, whose webhooks nobody would answer, and our release.
+pub(crate) fn kinds_alone(plane: &ControlPlane) {
+    components::apply(plane, &shared::cluster_api(CLUSTER_API).join("core-components.yaml"));
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        for object in plane.api.list("admissionregistration.k8s.io/v1", kind, None) {
+            plane.api.delete(&object).unwrap_or_else(|refusal| panic!("{refusal}"));
+        }
+    }
+    let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
+    components::apply(plane, &release.join("bootstrap-components.yaml"));
+}
+
+/// The same, with our webhooks played by the harness: managers may come and go.
+pub(crate) fn kinds_and_webhooks(plane: &ControlPlane) {
+    kinds_alone(plane);
+    windlass::serve_webhooks(plane, windlass::NAMESPACE);
 }
 
 /// Installs core, both kubeadm providers and docker of Cluster API, and windlass from `releases/`, without their managers.

@@ -18,6 +18,7 @@ const SHORT: Duration = Duration::from_millis(2);
 /// A running program. Dropping it ends it.
 pub(crate) struct Process {
     name: String,
+    command: Command,
     child: Child,
     log: PathBuf,
 }
@@ -58,20 +59,20 @@ impl Start<'_> {
         let log = self.folder.join(format!("{}.log", self.name));
         let file = File::options().create(true).append(true).open(&log).expect("the log can be written");
         let also = file.try_clone().expect("a file handle can be cloned");
-        let child = self.command().current_dir(working_folder).stdout(file).stderr(also).spawn();
-        let child = child.unwrap_or_else(|error| panic!("{} does not start: {error}", self.program.display()));
-        watchdog::watch(child.id());
-        Process { name: self.name.to_owned(), child, log }
+        let mut command = self.command();
+        command.current_dir(working_folder).stdout(file).stderr(also);
+        let child = spawn(&mut command);
+        Process { name: self.name.to_owned(), command, child, log }
     }
 
     /// Starts it and waits for its end, at most for `limit`; both streams are also kept in the folder.
     pub(crate) fn finish(self, limit: Duration) -> Finished {
         let streams = ["stdout", "stderr"].map(|stream| self.folder.join(format!("{}.{stream}", self.name)));
         let [out, err] = streams.each_ref().map(|path| File::create(path).expect("the folder can be written"));
-        let child = self.command().stdout(out).stderr(err).spawn();
-        let child = child.unwrap_or_else(|error| panic!("{} does not start: {error}", self.program.display()));
-        watchdog::watch(child.id());
-        let mut process = Process { name: self.name.to_owned(), child, log: streams[1].clone() };
+        let mut command = self.command();
+        command.stdout(out).stderr(err);
+        let child = spawn(&mut command);
+        let mut process = Process { name: self.name.to_owned(), command, child, log: streams[1].clone() };
         let deadline = Instant::now() + limit;
         let mut pause = SHORT;
         let status = loop {
@@ -101,11 +102,29 @@ impl Start<'_> {
     }
 }
 
+fn spawn(command: &mut Command) -> Child {
+    let child = command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", command.get_program().display()));
+    watchdog::watch(child.id());
+    child
+}
+
 impl Process {
     /// Its id on this machine.
     #[allow(dead_code, reason = "benches/versus looks at what processes take")]
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What it is called here.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Kills it, if it runs, and starts it once more as it was started.
+    pub(crate) fn start_again(&mut self) {
+        self.kill();
+        watchdog::forget(self.child.id());
+        self.child = spawn(&mut self.command);
     }
 
     /// How it ended, if it has.

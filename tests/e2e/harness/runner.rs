@@ -41,6 +41,7 @@ pub(crate) struct Context {
     company: Company,
     plain: Shared,
     installed: Shared,
+    kinds: Shared,
 }
 
 /// A control plane that scenarios use together; started when the first one asks for it.
@@ -79,6 +80,11 @@ impl Context {
         &self.folder
     }
 
+    /// Where tasks of the harness run.
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
     /// A control plane of one's own, fresh.
     pub(crate) fn control_plane(&self) -> ControlPlane {
         ControlPlane::start(&self.folder, &self.runtime)
@@ -108,8 +114,14 @@ impl Context {
         self.installed.get(&self.runtime, installation::install)
     }
 
+    /// The kinds of Cluster API and windlass, and our webhooks, with no manager, of all scenarios that keep to namespaces of their own.
+    pub(crate) fn kinds(&self) -> Arc<ControlPlane> {
+        self.assert_alone_there();
+        self.kinds.get(&self.runtime, installation::kinds_and_webhooks)
+    }
+
     fn assert_alone_there(&self) {
-        assert!(self.company == Company::OthersPlanes, "a scenario that uses the shared control planes says so in the list");
+        assert!(self.company != Company::Any, "a scenario that uses the shared control planes says so in the list");
     }
 }
 
@@ -140,7 +152,7 @@ pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
 fn run(scenarios: &[&Scenario]) -> ExitCode {
     let root = tempfile::Builder::new().prefix("windlass-e2e-").tempdir().expect("the system has a folder for temporary files");
     let runtime = Runtime::new().expect("threads can be started");
-    let (plain, installed) = (Shared::at(root.path().join("shared")), Shared::at(root.path().join("installed")));
+    let [plain, installed, kinds] = ["shared", "installed", "kinds"].map(|name| Shared::at(root.path().join(name)));
     let started = Instant::now();
     let queue = Queue::new(scenarios);
     let failed = Mutex::new(Vec::new());
@@ -149,7 +161,7 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
             let folder = root.path().join(turn.scenario.name.replace("::", "-"));
             create(&folder);
             let (company, runtime) = (turn.scenario.company, runtime.handle().clone());
-            let context = Context { folder, runtime, company, plain: plain.clone(), installed: installed.clone() };
+            let context = Context { folder, runtime, company, plain: plain.clone(), installed: installed.clone(), kinds: kinds.clone() };
             let outcome = judge(turn.scenario, context, root.path());
             if let Outcome::Failed = outcome {
                 lock(&failed).push(turn.scenario.name);
@@ -161,6 +173,7 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
             if turn.is_last_of_shared() {
                 plain.end();
                 installed.end();
+                kinds.end();
             }
         }
     };

@@ -9,8 +9,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -18,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use super::certificates::Pair;
-use super::ports;
+use super::{ports, tls};
 
 /// From an `AdmissionReview` or `ConversionReview` with a request to the same with a response.
 pub(crate) type Function = Arc<dyn Fn(&Value) -> Value + Send + Sync>;
@@ -34,11 +32,7 @@ pub(crate) struct WebhookServer {
 impl WebhookServer {
     /// Starts on a free port.
     pub(crate) fn start(runtime: &Handle, serving: &Pair, routes: Routes) -> WebhookServer {
-        let certificates = CertificateDer::pem_slice_iter(serving.certificate.as_bytes()).collect::<Result<Vec<_>, _>>();
-        let key = PrivateKeyDer::from_pem_slice(serving.key.as_bytes()).expect("our own key");
-        let config = rustls::ServerConfig::builder().with_no_client_auth();
-        let config = config.with_single_cert(certificates.expect("our own certificate"), key).expect("the key is the certificate's");
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let acceptor = tls::acceptor(serving);
         let port = ports::free();
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("the port was free a moment ago");
         let task = runtime.spawn(accept(listener, acceptor, Arc::new(routes)));

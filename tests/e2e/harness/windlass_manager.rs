@@ -81,13 +81,38 @@ pub(crate) fn spawn(plane: &ControlPlane, name: &str, account: &str, home: &str,
 /// The same with the program of another place.
 pub(crate) fn spawn_program(program: &Path, plane: &ControlPlane, name: &str, [account, home]: [&str; 2], arguments: &[&str]) -> Process {
     let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, account);
+    spawn_with(program, plane, &kubeconfig, [name, home], &[], arguments)
+}
+
+/// Starts [`program`] with a kubeconfig that may lead through a proxy, and with more in its environment. It serves nothing and leads nobody,
+/// unless the arguments say so.
+pub(crate) fn spawn_alone(
+    plane: &ControlPlane,
+    kubeconfig: &Path,
+    name: &str,
+    environment: &[(&str, &str)],
+    arguments: &[&str],
+) -> Process {
+    let alone = ["--webhook-port=0", "--health-addr=", "--diagnostics-address="];
+    let arguments = [&alone[..], arguments].concat();
+    spawn_with(program(), plane, kubeconfig, [name, windlass::NAMESPACE], environment, &arguments)
+}
+
+fn spawn_with(
+    program: &Path,
+    plane: &ControlPlane,
+    kubeconfig: &Path,
+    [name, home]: [&str; 2],
+    environment: &[(&str, &str)],
+    arguments: &[&str],
+) -> Process {
     let folder = plane.folder().join(name);
     std::fs::create_dir_all(&folder).expect("the folder of the control plane can be written");
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o555)).expect("it is ours");
     let own = [format!("--kubeconfig={}", kubeconfig.display()), "--v=4".to_owned()];
     let arguments = own.into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
-    let environment = [("POD_NAMESPACE", home), ("POD_NAME", name)];
-    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let environment = [&[("POD_NAMESPACE", home), ("POD_NAME", name)], environment].concat();
+    let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     // Its log stands beside its folder, which it cannot write to.
     Start { name, program, arguments, environment, folder: plane.folder() }.spawn_in(&folder)
 }

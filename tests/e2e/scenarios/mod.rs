@@ -10,6 +10,7 @@ mod bring_your_own;
 mod commands;
 mod contract;
 mod crds;
+mod faults;
 mod gate;
 mod ignition;
 mod install;
@@ -55,6 +56,16 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::a_frozen_leader_writes_nothing_any_more", manager::a_frozen_leader_writes_nothing_any_more),
     scenario("manager::checked_owner_references_need_one_right_more", manager::checked_owner_references_need_one_right_more),
     scenario("manager::three_managers_share_the_namespaces", manager::three_managers_share_the_namespaces),
+    sharing("faults::kills_at_every_write", faults::kills_at_every_write),
+    sharing("faults::a_fifth_of_all_requests_fails", faults::a_fifth_of_all_requests_fails),
+    sharing("faults::the_api_server_restarts", faults::the_api_server_restarts),
+    sharing("faults::watches_are_stale_and_expire", faults::watches_are_stale_and_expire),
+    sharing("faults::the_clock_is_off", faults::the_clock_is_off),
+    sharing("faults::certificates_are_exchanged_under_load", faults::certificates_are_exchanged_under_load),
+    measuring("faults::bad_workload_clusters_stop_nobody", faults::bad_workload_clusters_stop_nobody),
+    measuring("faults::hostile_objects_stop_nobody", faults::hostile_objects_stop_nobody),
+    sharing("faults::deletions_at_every_write", faults::deletions_at_every_write),
+    sharing("faults::configs_without_status_are_restored", faults::configs_without_status_are_restored),
     sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,
@@ -95,4 +106,9 @@ const fn scenario(name: &'static str, run: fn(&Context)) -> Scenario {
 /// One that uses the control planes that scenarios share.
 const fn sharing(name: &'static str, run: fn(&Context)) -> Scenario {
     Scenario { company: Company::OthersPlanes, ..scenario(name, run) }
+}
+
+/// One of those that measures time.
+const fn measuring(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario { company: Company::Nobody, ..scenario(name, run) }
 }

@@ -29,6 +29,10 @@ pub(super) enum Ended {
 pub(super) struct Site {
     objects: BTreeMap<Key, Value>,
     pub(super) now: i64,
+    /// By how many seconds the controller's clock differs.
+    pub(super) clock_off: i64,
+    /// By how many it was ahead at most.
+    pub(super) clock_ahead: i64,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
     pub(super) machine_pools: bool,
@@ -54,6 +58,8 @@ impl Site {
         Site {
             objects: BTreeMap::new(),
             now: 1_800_000_000,
+            clock_off: 0,
+            clock_ahead: 0,
             reachable: true,
             machine_pools: true,
             kubeadm: false,
@@ -131,7 +137,11 @@ impl Site {
             if request == requests {
                 return Ended::Killed;
             }
-            match reconcile(&world, &Settings { token_ttl: TTL, machine_pools: self.machine_pools }, Timestamp::of_second(self.now)) {
+            match reconcile(
+                &world,
+                &Settings { token_ttl: TTL, machine_pools: self.machine_pools },
+                Timestamp::of_second(self.now + self.clock_off),
+            ) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
                 Step::Write(write) if write.key.realm == Realm::Workload && !self.reachable => {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::parity;
-use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine, install};
+use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{audit, wait, windlass_manager};
+use crate::harness::{audit, installation, wait, windlass_manager};
 use crate::scenarios::render::Role;
 use crate::scenarios::render::corpus::subjects;
 use crate::scenarios::render::objects::{contents, secret};
@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_secs(120);
 /// with the Secrets that it names it gets its data, and nobody has to touch it.
 pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
     let plane = context.control_plane();
-    install(&plane);
+    installation::kinds_alone(&plane);
     plane.adopt(windlass_manager::start(&plane, "windlass-manager", &["--leader-elect"]).process);
     a_cluster(&plane);
     let workers: Vec<_> = subjects().into_iter().filter(|subject| subject.role == Role::WorkerJoin).collect();

@@ -6,12 +6,12 @@ mod kubeadm_parity;
 mod kubeadm_turns;
 mod moves;
 mod owner_references;
-mod parity;
+pub(super) mod parity;
 mod rights;
 mod shards;
 mod takeover;
 mod topology;
-mod uncontrolled;
+pub(super) mod uncontrolled;
 
 pub(crate) use clusters::{clusters_come_up, one_cluster_comes_up};
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;

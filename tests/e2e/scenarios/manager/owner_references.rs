@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::rights::data_secret;
-use super::uncontrolled::{BOOTSTRAP, Machine, NAMESPACE, a_cluster, a_cluster_without_control_plane, a_machine, install};
+use super::uncontrolled::{BOOTSTRAP, Machine, NAMESPACE, a_cluster, a_cluster_without_control_plane, a_machine};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
-use crate::harness::{audit, wait, windlass, windlass_manager};
+use crate::harness::{audit, installation, wait, windlass, windlass_manager};
 
 const LONG: Duration = Duration::from_secs(60);
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -17,7 +17,7 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 /// only by who may delete it: with that right, which the book names, it is, and without it the log says what is missing.
 pub(crate) fn checked_owner_references_need_one_right_more(context: &Context) {
     let plane = context.control_plane_with(&["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"]);
-    install(&plane);
+    installation::kinds_alone(&plane);
     let mut manager = windlass_manager::start(&plane, "manager", &["--leader-elect"]);
     a_cluster(&plane);
     a_cluster_without_control_plane(&plane, NAMESPACE);

@@ -45,7 +45,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// The data of every WindlassConfig of a namespace, by its name.
-pub(super) fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
+pub(in crate::scenarios) fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
     let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(namespace));
     let data = |config: Value| {
         let name = text(&config["metadata"]["name"]).to_owned();
@@ -58,7 +58,7 @@ pub(super) fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String,
 
 /// Every data Secret of a namespace is, byte for byte, what is rendered offline from its config, its machine, its Cluster and the Secrets; and
 /// so many are there.
-pub(super) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, namespace: &str, count: usize) {
+pub(in crate::scenarios) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, namespace: &str, count: usize) {
     let all = data_of(plane, namespace);
     assert_eq!(all.len(), count, "{:?}", all.keys());
     let surroundings = Surroundings::of(plane, namespace);
@@ -76,7 +76,7 @@ pub(super) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, names
 }
 
 /// Each of these configs has no data, and `windlass render` finds why.
-pub(super) fn assert_render_refuses(plane: &ControlPlane, folder: &Path, namespace: &str, configs: &[&Value]) {
+pub(in crate::scenarios) fn assert_render_refuses(plane: &ControlPlane, folder: &Path, namespace: &str, configs: &[&Value]) {
     let surroundings = Surroundings::of(plane, namespace);
     for config in configs {
         let file = surroundings.file(folder, config).display().to_string();

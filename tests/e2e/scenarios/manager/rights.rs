@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::uncontrolled::{BOOTSTRAP, CORE, Machine, a_cluster_in, a_cluster_without_control_plane, give_config, install};
+use super::uncontrolled::{BOOTSTRAP, CORE, Machine, a_cluster_in, a_cluster_without_control_plane, give_config};
 use crate::harness::api_server::ApiServer;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
@@ -38,7 +38,7 @@ struct Manager {
 /// for. The first is refused nothing and uses every right; each other one is refused what it lacks, and nothing else.
 pub(crate) fn each_right_is_needed_and_no_other(context: &Context) {
     let plane = context.control_plane();
-    install(&plane);
+    installation::kinds_alone(&plane);
     install_control_plane_kind(&plane);
     windlass::serve_webhooks(&plane, windlass::NAMESPACE);
     let everywhere = plane.api.get("rbac.authorization.k8s.io/v1", "ClusterRole", None, CLUSTER_ROLE).unwrap()["rules"].clone();

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::parity;
 use super::takeover::assert_one_token_each;
-use super::uncontrolled::{BOOTSTRAP, Machine, a_cluster_in, install};
+use super::uncontrolled::{BOOTSTRAP, Machine, a_cluster_in};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::process::Process;
 use crate::harness::runner::Context;
-use crate::harness::{audit, wait, windlass, windlass_manager};
+use crate::harness::{audit, installation, wait, windlass, windlass_manager};
 
 const LONG: Duration = Duration::from_secs(90);
 /// Of three shards and of two, each has some of them.
@@ -36,7 +36,7 @@ const QUICK: [&str; 7] = [
 /// writes nothing until the last one has ended.
 pub(crate) fn three_managers_share_the_namespaces(context: &Context) {
     let plane = context.control_plane();
-    install(&plane);
+    installation::kinds_alone(&plane);
     let of_three: Vec<&str> = QUICK.iter().copied().chain(["--shards=3"]).collect();
     let mut first = windlass_manager::start(&plane, "first", &of_three);
     let [mut second, mut third] = ["second", "third"].map(|name| beside(&plane, name, &of_three));

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::parity;
-use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine, install};
+use super::uncontrolled::{BOOTSTRAP, NAMESPACE, a_cluster, a_machine};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::windlass_manager::Manager;
-use crate::harness::{audit, wait, windlass, windlass_manager};
+use crate::harness::{audit, installation, wait, windlass, windlass_manager};
 
 const LONG: Duration = Duration::from_secs(90);
 const MACHINES: usize = 30;
@@ -66,7 +66,7 @@ const QUICK: [&str; 6] = [
 
 /// A manager that has made the data of a few of thirty Machines.
 fn in_the_middle(plane: &ControlPlane) -> Manager {
-    install(plane);
+    installation::kinds_alone(plane);
     let first = windlass_manager::start(plane, "first", &QUICK);
     a_cluster(plane);
     for index in 0..MACHINES {

@@ -8,32 +8,20 @@ use serde_json::{Value, json};
 
 use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
-use crate::harness::{components, installation, shared, wait, windlass};
+use crate::harness::wait;
 
 const SOON: Duration = Duration::from_secs(60);
-pub(super) const CORE: &str = "cluster.x-k8s.io/v1beta2";
-pub(super) const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
-pub(super) const NAMESPACE: &str = "default";
-
-/// The kinds of the core without its manager, whose webhooks nobody would answer, and our release.
-pub(super) fn install(plane: &ControlPlane) {
-    components::apply(plane, &shared::cluster_api(installation::CLUSTER_API).join("core-components.yaml"));
-    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
-        for object in plane.api.list("admissionregistration.k8s.io/v1", kind, None) {
-            plane.api.delete(&object).unwrap();
-        }
-    }
-    let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
-    components::apply(plane, &release.join("bootstrap-components.yaml"));
-}
+pub(in crate::scenarios) const CORE: &str = "cluster.x-k8s.io/v1beta2";
+pub(in crate::scenarios) const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
+pub(in crate::scenarios) const NAMESPACE: &str = "default";
 
 /// A Cluster whose control plane is there; our API server is its own workload cluster.
-pub(super) fn a_cluster(plane: &ControlPlane) {
+pub(in crate::scenarios) fn a_cluster(plane: &ControlPlane) {
     a_cluster_in(plane, NAMESPACE, &json!({}));
 }
 
 /// The same in a namespace, with more in its spec.
-pub(super) fn a_cluster_in(plane: &ControlPlane, namespace: &str, more: &Value) {
+pub(in crate::scenarios) fn a_cluster_in(plane: &ControlPlane, namespace: &str, more: &Value) {
     let secret = |name: &str, data: Value| {
         json!({
             "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": {"name": name, "namespace": namespace},
@@ -73,25 +61,31 @@ pub(super) fn a_cluster_without_control_plane(plane: &ControlPlane, namespace: &
 }
 
 /// A worker and its config, as the core leaves them; the refusal, when the API server takes no such config.
-pub(super) fn a_machine(plane: &ControlPlane, name: &str, kubernetes: &str, version: &str, spec: &Value) -> Result<(), Refusal> {
+pub(in crate::scenarios) fn a_machine(
+    plane: &ControlPlane,
+    name: &str,
+    kubernetes: &str,
+    version: &str,
+    spec: &Value,
+) -> Result<(), Refusal> {
     Machine { namespace: NAMESPACE, cluster: "c", kubernetes, version, labels: json!({}) }.give(plane, name, spec)
 }
 
 /// What machines of one kind have in common.
-pub(super) struct Machine<'a> {
-    pub(super) namespace: &'a str,
-    pub(super) cluster: &'a str,
+pub(in crate::scenarios) struct Machine<'a> {
+    pub(in crate::scenarios) namespace: &'a str,
+    pub(in crate::scenarios) cluster: &'a str,
     /// The version of Kubernetes.
-    pub(super) kubernetes: &'a str,
+    pub(in crate::scenarios) kubernetes: &'a str,
     /// The version of the config.
-    pub(super) version: &'a str,
+    pub(in crate::scenarios) version: &'a str,
     /// Labels of the Machine.
-    pub(super) labels: Value,
+    pub(in crate::scenarios) labels: Value,
 }
 
 impl Machine<'_> {
     /// Makes one, and its config.
-    pub(super) fn give(&self, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
+    pub(in crate::scenarios) fn give(&self, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
         let Machine { namespace, cluster, kubernetes, version, labels } = self;
         let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
         let machine = json!({
@@ -116,7 +110,7 @@ impl Machine<'_> {
 }
 
 /// Makes a config. The API server may not have heard yet where the webhooks are.
-pub(super) fn give_config(plane: &ControlPlane, config: &Value) -> Result<(), Refusal> {
+pub(in crate::scenarios) fn give_config(plane: &ControlPlane, config: &Value) -> Result<(), Refusal> {
     let name = &config["metadata"]["name"];
     wait::until(&format!("{name} to be taken or refused"), SOON, || match plane.api.create(config) {
         Err(refusal) if refusal.passes() => Err(refusal.to_string()),

@@ -1,0 +1,96 @@
+//! A fifth of all requests fails in one way or another.
+
+use std::time::{Duration, Instant};
+
+use super::site::{Site, Ways};
+use super::{history, sized};
+use crate::harness::audit;
+use crate::harness::fault_proxy::{Asked, EventFate, Fate, Plan};
+use crate::harness::random::Random;
+use crate::harness::runner::Context;
+use crate::scenarios::manager::parity;
+
+const LONG: Duration = Duration::from_secs(240);
+
+/// So many of a hundred requests and events meet a fault, each kind as often as the others.
+struct Storm {
+    random: Random,
+    percent: usize,
+}
+
+impl Plan for Storm {
+    fn request(&mut self, asked: &Asked) -> Fate {
+        if !self.random.percent(self.percent) {
+            return Fate::Pass;
+        }
+        let delay = Fate::Delay(Duration::from_millis(self.random.below(1500) as u64));
+        let fate = self.random.of(&[
+            Fate::CutBefore,
+            Fate::CutAfter,
+            delay,
+            Fate::Answer(429),
+            Fate::Answer(500),
+            Fate::Answer(503),
+            Fate::Answer(409),
+        ]);
+        // Nothing that is read is in conflict, but what is watched may have been forgotten.
+        match fate {
+            Fate::Answer(409) if asked.is_watch() => Fate::Answer(410),
+            Fate::Answer(409) if asked.write.is_none() => Fate::Answer(500),
+            fate => fate,
+        }
+    }
+
+    fn event(&mut self, _: &Asked) -> EventFate {
+        if !self.random.percent(self.percent) {
+            return EventFate::Pass;
+        }
+        let hold = EventFate::Hold(Duration::from_millis(self.random.below(1500) as u64));
+        self.random.of(&[EventFate::Repeat, EventFate::Lose, hold, EventFate::Expire])
+    }
+}
+
+/// Twenty machines come up while a fifth of all requests and events meets a fault of some kind. All get their data, which is what is rendered;
+/// the whole history is sound; and every kind of fault was met.
+pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
+    let plane = context.kinds();
+    let proxy = plane.fault_proxy();
+    let ways = Ways::by(&plane, &proxy.url);
+    for round in 0..sized(1, 5) {
+        let since = audit::mark(&plane);
+        let name = format!("storm-{round}");
+        let site = Site::begin(&plane, &ways, &name, 3, 17);
+        let mut random = Random::announced();
+        for _ in 0..round {
+            random.below(2);
+        }
+        proxy.follow(Storm { random, percent: 20 });
+        let began = Instant::now();
+        let elects = ["--leader-elect"];
+        let mut manager = site.manager(&ways, &elects);
+        let mut restarts = 0;
+        loop {
+            // Who loses the Lease ends, and the kubelet begins anew.
+            if manager.ended().is_some() {
+                restarts += 1;
+                manager = site.manager(&ways, &elects);
+            }
+            site.play();
+            match site.done() {
+                Ok(()) => break,
+                Err(missing) => assert!(began.elapsed() < LONG, "{missing}; {}", manager.last_words()),
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        println!("  all done after {:.1} s, {restarts} restarts: {:?}", began.elapsed().as_secs_f32(), proxy.counts());
+        manager.stop();
+        for fault in
+            ["cut before", "cut after", "delay", "409", "429", "500", "503", "event repeated", "events lost", "event held", "watch expired"]
+        {
+            assert!(proxy.counts().contains_key(fault), "no {fault} was met");
+        }
+        history::assert_sound(&site, since);
+        parity::assert_data_is_rendered(&plane, context.folder(), &name, site.count());
+        site.leave();
+    }
+}
