@@ -17,6 +17,7 @@ use crate::shell::files::is_file;
 use crate::shell::glob::{ExpandError, Globs};
 use crate::shell::input::{self, ENDINGS, Limits, read_source};
 use crate::text::budget::Budget;
+use crate::text::glob::plain;
 use crate::text::source::Source;
 
 /// The file that is taken without the flag.
@@ -206,27 +207,24 @@ impl Search<'_> {
         self.base.join(found).to_string_lossy().into_owned()
     }
 
-    /// The kustomizations that take files of the patterns: in their folder, or in the one above, as kubebuilder lays them out.
+    /// The kustomizations that take files of the patterns: in their folder, or in the one above, as kubebuilder lays them out, and those from
+    /// which releases are built.
     fn kustomizations(&mut self, budget: &Budget, report: &mut Report) -> Result<Vec<Kustomization>, Failure> {
         let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-        let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for file in &self.beside {
-            let own = folder(file);
-            let above = folder(&own);
-            let shown = self.shown(file);
-            if above != own {
-                folders.entry(above).or_default().push(shown.clone());
-            }
-            folders.entry(own).or_default().push(shown);
-        }
+        let own: BTreeSet<String> = self.beside.iter().map(|file| folder(file)).collect();
+        let folders: BTreeSet<String> = own.iter().map(|own| folder(own)).chain(own.iter().cloned()).collect();
         let mut kustomizations = Vec::new();
-        for (folder, files) in folders {
-            let names = KUSTOMIZATION_FILES.map(|name| below(&folder, name));
-            let Some(found) = names.into_iter().find(|name| self.may_be_read(name)) else { continue };
-            let mut kustomization = Kustomization::read(&self.read(found, None, report)?, budget);
-            if kustomization.is_readable() && !files.iter().any(|file| kustomization.takes(file)) {
+        let files: BTreeSet<String> = self.beside.iter().map(|file| plain(&self.shown(file))).collect();
+        let mut walk = Walk { budget, files, found: BTreeMap::new() };
+        for folder in folders.iter().chain(&overlays(&own)) {
+            self.visit(folder, 0, &mut walk, report)?;
+        }
+        for (folder, Visited { kustomization, reached }) in walk.found {
+            let Some(mut kustomization) = kustomization else { continue };
+            if reached.is_empty() && (kustomization.is_readable() || !folders.contains(&folder)) {
                 continue;
             }
+            kustomization.reach(reached);
             for patch in kustomization.patch_files() {
                 let file = below(&folder, &patch);
                 if self.may_be_read(&file) {
@@ -238,10 +236,76 @@ impl Search<'_> {
         Ok(kustomizations)
     }
 
+    /// Reads the kustomization of a folder and those that it is made of; gives the files that it reaches.
+    fn visit(&mut self, folder: &str, depth: usize, walk: &mut Walk<'_>, report: &mut Report) -> Result<BTreeSet<String>, Failure> {
+        if let Some(known) = walk.found.get(folder) {
+            return Ok(known.reached.clone());
+        }
+        let names = KUSTOMIZATION_FILES.map(|name| below(folder, name));
+        let Some(found) = names.into_iter().find(|name| self.may_be_read(name)) else { return Ok(BTreeSet::new()) };
+        // One that leads to itself reaches nothing more by that.
+        walk.found.insert(folder.to_owned(), Visited { kustomization: None, reached: BTreeSet::new() });
+        let kustomization = Kustomization::read(&self.read(found, None, report)?, walk.budget);
+        let base = plain(&or_here(self.base).to_string_lossy());
+        let mut reached = BTreeSet::new();
+        for part in kustomization.parts() {
+            if walk.files.contains(&part) {
+                reached.insert(part);
+            } else if depth < DEEPEST
+                && let Some(folder) = within(&base, &part)
+            {
+                let below = self.visit(folder, depth + 1, walk, report)?;
+                if walk.budget.charge(10 * below.len() + 10).is_err() {
+                    break;
+                }
+                reached.extend(below);
+            }
+        }
+        walk.found.insert(folder.to_owned(), Visited { kustomization: Some(kustomization), reached: reached.clone() });
+        Ok(reached)
+    }
+
     fn may_be_read(&self, file: &str) -> bool {
         let path = self.base.join(file);
         is_file(&path) && (self.allow_outside || self.confine.strayed(&path).is_none())
     }
+}
+
+/// How deep kustomizations are followed; real ones have three layers.
+const DEEPEST: usize = 16;
+
+/// A walk down from kustomizations.
+struct Walk<'b> {
+    budget: &'b Budget,
+    /// The files that provider.yaml names, without dots in their paths.
+    files: BTreeSet<String>,
+    /// What was found, by folder.
+    found: BTreeMap<String, Visited>,
+}
+
+/// A kustomization, and the files of provider.yaml that it reaches.
+struct Visited {
+    /// `None` while it is being read.
+    kustomization: Option<Kustomization>,
+    reached: BTreeSet<String>,
+}
+
+/// The folders from which releases are built: `default` beside some folders, or beside one above them, as kubebuilder has it.
+fn overlays(folders: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut overlays = BTreeSet::from(["default".to_owned()]);
+    for folder in folders {
+        let mut folder = folder.as_str();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            overlays.insert(below(above, "default"));
+            folder = above;
+        }
+    }
+    overlays
+}
+
+/// A path below a folder, as seen from there; both without dots.
+fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
 fn below(folder: &str, name: &str) -> String {

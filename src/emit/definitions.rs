@@ -7,7 +7,7 @@ use super::rbac::Kind;
 use crate::contract::{ApiVersion, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::objects::{Misfit, Object};
+use crate::objects::{Misfit, Object, fields};
 use crate::provider::Provider;
 
 rules! {
@@ -33,6 +33,7 @@ pub(crate) fn kind_of(crd: &Value) -> Kind {
         kind: text(&spec["names"]["kind"]),
         plural: text(&spec["names"]["plural"]),
         has_status: versions.iter().any(|version| version["subresources"]["status"].is_object()),
+        has_several_versions: versions.len() > 1,
     }
 }
 
@@ -118,8 +119,9 @@ pub(crate) fn versions(crd: &Value) -> Vec<&str> {
 /// is the one that the core takes.
 fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
     let known = versions(crd);
+    let kind = fields::text(crd, &["spec", "names", "kind"]);
     provider
-        .contracts
+        .contracts_of(kind)
         .iter()
         .map(|(contract, versions)| {
             let mut fulfilled: Vec<&str> = versions.iter().map(String::as_str).filter(|version| known.contains(version)).collect();
@@ -139,14 +141,15 @@ fn contract_labels(provider: &Provider, crd: &Object) -> Report {
     let mut report: Report = wanted.iter().filter_map(|(key, value)| wrong_label(crd, key, value)).collect();
     report.extend(undeclared_labels(crd, &wanted));
     let known = versions(crd.value());
-    if wanted.is_empty() && !provider.contracts.is_empty() {
+    if wanted.is_empty() && !provider.contracts_of(crd.text(&["spec", "names", "kind"])).is_empty() {
         report.push(no_version_fulfils(provider, crd, &known));
     }
     report
 }
 
 fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diagnostic {
-    let declared: Vec<&str> = provider.contracts.values().flatten().map(String::as_str).collect();
+    let contracts = provider.contracts_of(crd.text(&["spec", "names", "kind"]));
+    let declared: Vec<&str> = contracts.values().flatten().map(String::as_str).collect();
     let message = format!(
         "no version of {} fulfils a contract: it has {}, `contracts` names {}",
         crd.title(),

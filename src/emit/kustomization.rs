@@ -4,13 +4,14 @@
 use serde_json::{Map, Value, json};
 
 use super::definitions;
-use super::names::{CERTIFICATE_SECRET, Names};
+use super::names::Names;
 use crate::contract::{Image, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::strategic_merge::DIRECTIVE;
 use crate::objects::{Object, fields};
-use crate::provider::{Action, Declared, Inputs, Patch};
+use crate::provider::{Action, Declared, Inputs, Kustomization, Patch};
+use crate::text::glob::plain;
 use crate::text::goyaml;
 
 rules! {
@@ -23,6 +24,8 @@ const MOST_NAMED: usize = 6;
 /// What to do where provider.yaml has no field for it.
 const ELSEWHERE: &str =
     "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input";
+/// What to do with labels and annotations of objects that are no CRDs.
+const AS_PATCH: &str = "write it into the file, or as a patch under `patches` of provider.yaml";
 /// Values that only kustomize replaces, in annotations of cert-manager.
 const INJECTION: &str = labels::INJECT_CA_FROM;
 
@@ -32,11 +35,13 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
         return Report::new();
     }
     let mut report = Report::new();
+    let known_as: Vec<Vec<&str>> = objects.iter().map(|object| names.unstamped(object.name())).collect();
     for kustomization in inputs.kustomizations() {
+        let takes = kustomization.takes();
         let taken: Vec<&Object> =
-            objects.iter().filter(|object| object.source().is_some_and(|source| kustomization.takes(source.name()))).collect();
+            objects.iter().filter(|object| object.source().is_some_and(|source| takes.contains(&plain(source.name())))).collect();
         for change in kustomization.changes(inputs.budget()) {
-            let (what, lost) = match &change.action {
+            let (what, lost, otherwise) = match &change.action {
                 Action::NotFollowed(sentence) => {
                     report.push(Diagnostic::of(&NOT_APPLIED, sentence.as_str()).at(change.place).help(ELSEWHERE));
                     continue;
@@ -46,21 +51,30 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
                     report.push(finding.help("correct it, or remove it if nobody needs it"));
                     continue;
                 }
+                Action::NameSuffix(suffix) => {
+                    if names.suffix != *suffix {
+                        let message = format!("{} puts {suffix} behind names, and provider.yaml does not", kustomization.source().name());
+                        let help = format!("write `nameSuffix: {suffix}` into provider.yaml");
+                        report.push(Diagnostic::of(&NOT_APPLIED, message).at(change.place).help(help));
+                    }
+                    continue;
+                }
                 Action::Metadata(field, wanted) => {
                     let wanted = json!({"metadata": {*field: wanted}});
-                    let lost = lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(object.value(), &wanted));
-                    (kustomization.source().name().to_string(), lost)
+                    let lost = lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(names, object.value(), &wanted));
+                    (kustomization.source().name().to_string(), lost, AS_PATCH.to_owned())
                 }
                 Action::Patch(patch) => {
                     // That each is looked at costs something too.
-                    let looked_at = objects.iter().take_while(|_| inputs.budget().charge(10).is_ok());
-                    let meant = looked_at.filter(|object| {
-                        patch.target.fits([object.group(), object.version(), object.kind()], &names.unstamped(object.name()))
-                    });
-                    (kustomization.title(&patch.file), lost_of_all(meant, inputs, |object| lost_of_patch(object, patch)))
+                    let looked_at = objects.iter().zip(&known_as).take_while(|_| inputs.budget().charge(10).is_ok());
+                    let meant = looked_at
+                        .filter(|(object, known_as)| patch.target.fits([object.group(), object.version(), object.kind()], known_as));
+                    let meant = meant.map(|(object, _)| object);
+                    let lost = lost_of_all(meant, inputs, |object| lost_of_patch(names, object, patch));
+                    (kustomization.title(&patch.file), lost, as_patch(declared, kustomization, patch))
                 }
             };
-            report.extend(finding(declared, &what, change.place, &lost));
+            report.extend(finding(declared, &what, change.place, &lost, &otherwise));
         }
     }
     report
@@ -82,15 +96,29 @@ fn lost_of_all<'o>(
     affordable.map(|object| Lost { object, fields: lost(object) }).filter(|lost| !lost.fields.is_empty()).collect()
 }
 
-fn lost_of_patch(object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
+/// How provider.yaml says the same as a patch of a kustomization.
+fn as_patch(declared: &Declared, kustomization: &Kustomization, patch: &Patch) -> String {
+    let of_provider = declared.source_name().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let file = patch.file.as_ref().and_then(|file| kustomization.patch_source(file));
+    let path = file.map(|source| plain(source.name())).and_then(|file| match of_provider {
+        "" => Some(file),
+        folder => file.strip_prefix(&format!("{}/", plain(folder))).map(str::to_owned),
+    });
+    match path {
+        Some(path) => format!("write `- path: {path}` under `patches` of provider.yaml"),
+        None => "write the same entry under `patches` of provider.yaml".to_owned(),
+    }
+}
+
+fn lost_of_patch(names: &Names, object: &Object, patch: &Patch) -> Vec<(FieldPath, Value)> {
     match &patch.content {
-        Value::Array(operations) => operations.iter().filter_map(|operation| lost_of_operation(object.value(), operation)).collect(),
-        merge => lost_of_merge(object.value(), merge),
+        Value::Array(operations) => operations.iter().filter_map(|operation| lost_of_operation(names, object.value(), operation)).collect(),
+        merge => lost_of_merge(names, object.value(), merge),
     }
 }
 
 /// What an operation of a JSON patch would change.
-fn lost_of_operation(object: &Value, operation: &Value) -> Option<(FieldPath, Value)> {
+fn lost_of_operation(names: &Names, object: &Value, operation: &Value) -> Option<(FieldPath, Value)> {
     let pointer = operation["path"].as_str()?;
     let value = &operation["value"];
     let path = path_of(pointer);
@@ -99,8 +127,10 @@ fn lost_of_operation(object: &Value, operation: &Value) -> Option<(FieldPath, Va
         "remove" => object.pointer(pointer).is_some().then_some((path, Value::Null)),
         "add" | "replace" => {
             let is_there = match pointer.strip_suffix("/-") {
-                Some(list) => object.pointer(list).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| has(item, value))),
-                None => object.pointer(pointer).is_some_and(|found| has(found, value)),
+                Some(list) => {
+                    object.pointer(list).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| has(names, item, value)))
+                }
+                None => object.pointer(pointer).is_some_and(|found| has(names, found, value)),
             };
             (!is_there && !is_conversion(object, &path)).then(|| (path, value.clone()))
         }
@@ -131,7 +161,7 @@ fn is_of_conversion(path: &FieldPath) -> bool {
 }
 
 /// The leaves of a merge patch that an object does not have.
-fn lost_of_merge(object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
+fn lost_of_merge(names: &Names, object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
     if is_deleted(patch) {
         return vec![(FieldPath::root(), Value::Null)];
     }
@@ -141,14 +171,16 @@ fn lost_of_merge(object: &Value, patch: &Value) -> Vec<(FieldPath, Value)> {
         if field == "metadata" {
             let metadata = value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name" && *field != "namespace");
             let metadata: Map<String, Value> = metadata.map(|(field, value)| (field.clone(), value.clone())).collect();
-            walk(&object[field], &Value::Object(metadata), &FieldPath::of_fields(field), &mut lost);
+            walk(names, &object[field], &Value::Object(metadata), &FieldPath::of_fields(field), &mut lost);
         } else {
-            walk(&object[field], value, &FieldPath::of_fields(field), &mut lost);
+            walk(names, &object[field], value, &FieldPath::of_fields(field), &mut lost);
         }
     }
     lost.retain(|(path, value)| {
-        let is_moot =
-            metadata_entry(path, value).is_some_and(|(_, key, text)| is_unserved(object, key, text) || is_idle_injection(object, key));
+        let is_moot = metadata_entry(path, value).is_some_and(|(_, key, text)| {
+            // The provider's label is that of `type` and `name`.
+            key == labels::PROVIDER || is_unserved(object, key, text) || is_idle_injection(object, key)
+        });
         !is_moot && !is_conversion(object, path)
     });
     lost
@@ -165,7 +197,7 @@ fn is_unserved(crd: &Value, key: &str, versions: &str) -> bool {
     definitions::is_contract_label(key) && !versions.split(labels::CONTRACT_VERSIONS_SEPARATOR).any(|version| served.contains(&version))
 }
 
-fn walk(found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPath, Value)>) {
+fn walk(names: &Names, found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPath, Value)>) {
     match wanted {
         Value::Object(fields) if !fields.is_empty() => {
             if is_deleted(wanted) {
@@ -178,15 +210,15 @@ fn walk(found: &Value, wanted: &Value, path: &FieldPath, lost: &mut Vec<(FieldPa
                 if is_made && found.get(key).is_some_and(Value::is_string) {
                     continue;
                 }
-                walk(found.get(key).unwrap_or(&Value::Null), value, &path.with(segment(key)), lost);
+                walk(names, found.get(key).unwrap_or(&Value::Null), value, &path.with(segment(key)), lost);
             }
         }
         Value::Array(items) if items.iter().any(Value::is_object) => {
             for (index, item) in items.iter().enumerate() {
-                walk(counterpart(found, item), item, &path.index(index), lost);
+                walk(names, counterpart(names, found, item), item, &path.index(index), lost);
             }
         }
-        _ if says(path, found, wanted) || is_default(path, wanted) || is_placeholder(path, found, wanted) => {}
+        _ if says(names, path, found, wanted) || is_default(path, wanted) || is_placeholder(names, path, found, wanted) => {}
         _ => lost.push((path.clone(), wanted.clone())),
     }
 }
@@ -205,42 +237,45 @@ fn is_default(path: &FieldPath, wanted: &Value) -> bool {
 }
 
 /// A name that only kustomize knows (`$(SERVICE_NAME)-cert`), where the release has its own; or an image, which provider.yaml names.
-fn is_placeholder(path: &FieldPath, found: &Value, wanted: &Value) -> bool {
+fn is_placeholder(names: &Names, path: &FieldPath, found: &Value, wanted: &Value) -> bool {
     let (Some(found), Some(wanted)) = (found.as_str(), wanted.as_str()) else { return false };
     let is_ours = match path.segments().last() {
         Some(Segment::Field(field)) if field == "image" => Image::parse(found).is_ok(),
-        Some(Segment::Field(field)) if field == "secretName" => found.ends_with(CERTIFICATE_SECRET),
+        Some(Segment::Field(field)) if field == "secretName" => found == names.certificate_secret(),
         _ => false,
     };
     is_ours || wanted.contains("$(")
 }
 
 /// The item of a list that is meant by one of a patch.
-fn counterpart<'v>(found: &'v Value, item: &Value) -> &'v Value {
+fn counterpart<'v>(names: &Names, found: &'v Value, item: &Value) -> &'v Value {
     let keys = ["name", "mountPath", "containerPort"];
     let is_same = |other: &&Value| keys.iter().find(|key| item.get(**key).is_some()).is_some_and(|key| other.get(*key) == item.get(*key));
     let items = || found.as_array().into_iter().flatten();
-    items().find(is_same).or_else(|| items().find(|other| has(other, item))).unwrap_or(&Value::Null)
+    items().find(is_same).or_else(|| items().find(|other| has(names, other, item))).unwrap_or(&Value::Null)
 }
 
 /// Whether a field says what is wanted there. Labels and annotations are told apart by the whole of their texts.
-fn says(path: &FieldPath, found: &Value, wanted: &Value) -> bool {
-    if metadata_entry(path, wanted).is_some() { found == wanted } else { has(found, wanted) }
+fn says(names: &Names, path: &FieldPath, found: &Value, wanted: &Value) -> bool {
+    if metadata_entry(path, wanted).is_some() { found == wanted } else { has(names, found, wanted) }
 }
 
-/// Whether a value says all that is wanted. Names may have got a prefix, and lists may hold more.
-fn has(found: &Value, wanted: &Value) -> bool {
+/// Whether a value says all that is wanted. Names may have got a prefix and a suffix, and lists may hold more.
+fn has(names: &Names, found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
-        (Value::String(found), Value::String(wanted)) => found == wanted || found.ends_with(&format!("-{wanted}")),
-        (Value::Array(found), Value::Array(wanted)) => wanted.iter().all(|wanted| found.iter().any(|found| has(found, wanted))),
+        (Value::String(found), Value::String(wanted)) => {
+            let bare = found.strip_suffix(names.suffix.as_str()).unwrap_or(found);
+            found == wanted || bare == wanted || [found, bare].iter().any(|found| found.ends_with(&format!("-{wanted}")))
+        }
+        (Value::Array(found), Value::Array(wanted)) => wanted.iter().all(|wanted| found.iter().any(|found| has(names, found, wanted))),
         (Value::Object(found), Value::Object(wanted)) => {
-            wanted.iter().all(|(key, value)| has(found.get(key).unwrap_or(&Value::Null), value))
+            wanted.iter().all(|(key, value)| has(names, found.get(key).unwrap_or(&Value::Null), value))
         }
         (found, wanted) => found == wanted,
     }
 }
 
-fn finding(declared: &Declared, what: &str, place: Place, lost: &[Lost<'_>]) -> Option<Diagnostic> {
+fn finding(declared: &Declared, what: &str, place: Place, lost: &[Lost<'_>], otherwise: &str) -> Option<Diagnostic> {
     let first = lost.first()?;
     let paths: Vec<String> = first.fields.iter().take(MOST_NAMED).map(|(path, _)| path.to_string()).collect();
     let more = if first.fields.len() > MOST_NAMED { ", …" } else { "" };
@@ -257,12 +292,12 @@ fn finding(declared: &Declared, what: &str, place: Place, lost: &[Lost<'_>]) -> 
     } else {
         format!("{what} sets {fields}{others}, which the release does not have")
     };
-    let finding = Diagnostic::of(&NOT_APPLIED, message).at(place).help(help(declared, lost));
+    let finding = Diagnostic::of(&NOT_APPLIED, message).at(place).help(help(declared, lost, otherwise));
     Some(finding.note("kustomizations are not applied: their files are read as they are"))
 }
 
-/// Where provider.yaml can say it.
-fn help(declared: &Declared, lost: &[Lost<'_>]) -> String {
+/// Where provider.yaml can say it; `otherwise` where it has no field of its own for it.
+fn help(declared: &Declared, lost: &[Lost<'_>], otherwise: &str) -> String {
     let is_metadata = |lost: &Lost<'_>| lost.fields.iter().all(|(path, value)| metadata_entry(path, value).is_some());
     let all_crds = lost.iter().all(|lost| lost.object.is(CRD_GROUP, CRD_KIND));
     let is_manager = |lost: &Lost<'_>| lost.object.is("apps", "Deployment") && lost.object.source().is_none();
@@ -287,7 +322,7 @@ fn help(declared: &Declared, lost: &[Lost<'_>]) -> String {
     if declared.provider.manager.is_some() && lost.iter().all(is_manager) {
         return "write it under `manager.patch` of provider.yaml, which takes a patch of the same form".to_owned();
     }
-    ELSEWHERE.to_owned()
+    otherwise.to_owned()
 }
 
 /// The map (`labels`, `annotations`), key and text of a field of the metadata.
@@ -348,7 +383,11 @@ mod tests {
             ("container.command", "ghcr.io/a/b:v1", "controller:latest", false),
             ("metadata.x", "foo", "$(NAMESPACE)/foo", true),
         ] {
-            assert_eq!(is_placeholder(&FieldPath::of_fields(path), &json!(found), &json!(wanted)), expected, "{path} {found}");
+            assert_eq!(
+                is_placeholder(&Names::of_foo(), &FieldPath::of_fields(path), &json!(found), &json!(wanted)),
+                expected,
+                "{path} {found}"
+            );
         }
     }
 }

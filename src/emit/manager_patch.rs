@@ -7,8 +7,8 @@ use crate::objects::strategic_merge;
 use crate::provider::{Declared, Manager, Object};
 
 rules! {
-    /// `manager.patch` in provider.yaml cannot be applied to the Deployment of the manager
-    PATCH_REFUSED = error("provider-patch-refused");
+    /// a patch in provider.yaml, of the manager or of other objects, cannot be read or applied
+    pub(super) PATCH_REFUSED = error("provider-patch-refused");
 }
 
 /// What a patch must not change, and what does.
@@ -30,7 +30,7 @@ pub(crate) fn patch(declared: &Declared, manager: &Manager, deployment: &mut Val
         report.push(refused(message, &at.join(&path)).help("remove the line"));
     }
     let mut patched = original.clone();
-    if let Err(fault) = strategic_merge::merge(&mut patched, patch, &at) {
+    if let Err(fault) = strategic_merge::merge(strategic_merge::merge_keys("Deployment"), &mut patched, patch, &at) {
         let finding = refused(format!("`{}` cannot be applied: {}", fault.path, fault.kind), &fault.path);
         report.push(finding.help("write the patch as `kubectl patch` takes a strategic merge patch"));
     }

@@ -13,6 +13,7 @@ pub(crate) mod manager;
 pub(crate) mod manager_patch;
 pub(crate) mod metadata;
 pub(crate) mod names;
+pub(crate) mod patches;
 pub(crate) mod rbac;
 pub mod release;
 pub(crate) mod sbom;

@@ -1,8 +1,8 @@
-//! The names of what a release holds, all from the namespace and the name prefix of its `provider.yaml`.
+//! The names of what a release holds, all from the namespace, the name prefix and the name suffix of its `provider.yaml`.
 
 use crate::provider::Provider;
 
-/// Names that several objects share. Namespaced objects begin with the name prefix. Cluster-wide roles begin with the namespace, because
+/// Names that several objects share. Namespaced objects begin with the name prefix, and all end with the suffix. Cluster-wide roles begin with the namespace, because
 /// `clusterctl delete` takes only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
@@ -12,12 +12,11 @@ pub(crate) struct Names {
     pub(crate) prefix: String,
     /// What names of cluster-wide roles begin with.
     pub(crate) cluster_prefix: String,
+    /// What names end with.
+    pub(crate) suffix: String,
     /// The ServiceAccount of the manager.
     pub(crate) service_account: String,
 }
-
-/// What the name of the Secret with the certificate of the webhooks ends with.
-pub(crate) const CERTIFICATE_SECRET: &str = "webhook-service-cert";
 
 /// The ServiceAccount that every namespace has.
 pub(crate) const DEFAULT_SERVICE_ACCOUNT: &str = "default";
@@ -30,6 +29,7 @@ impl Names {
             namespace: "foo-system".to_owned(),
             prefix: "foo-".to_owned(),
             cluster_prefix: "foo-system-".to_owned(),
+            suffix: String::new(),
             service_account: "foo-manager".to_owned(),
         }
     }
@@ -43,6 +43,7 @@ impl Names {
             cluster_prefix: cluster_prefix(&provider.namespace, &prefix),
             namespace: provider.namespace.clone(),
             prefix,
+            suffix: provider.name_suffix.clone().unwrap_or_default(),
             service_account: String::new(),
         };
         names.service_account = names.account(provider.rbac.as_ref().and_then(|rbac| rbac.service_account.as_deref()).unwrap_or("manager"));
@@ -53,33 +54,49 @@ impl Names {
     pub(crate) fn account(&self, name: &str) -> String {
         match name {
             DEFAULT_SERVICE_ACCOUNT => name.to_owned(),
-            name => prefixed(&self.prefix, name),
+            name => self.suffixed(prefixed(&self.prefix, name)),
         }
+    }
+
+    /// The name of a namespaced object that is made, or of a webhook configuration.
+    pub(crate) fn made(&self, name: &str) -> String {
+        format!("{}{name}{}", self.prefix, self.suffix)
+    }
+
+    /// The name of a cluster-wide role that is made.
+    pub(crate) fn made_cluster_wide(&self, name: &str) -> String {
+        format!("{}{name}{}", self.cluster_prefix, self.suffix)
+    }
+
+    /// The name of the binding of a role.
+    pub(crate) fn binding(&self, role: &str) -> String {
+        let role = role.strip_suffix(self.suffix.as_str()).unwrap_or(role);
+        format!("{}-rolebinding{}", role.strip_suffix("-role").unwrap_or(role), self.suffix)
     }
 
     /// The Deployment.
     pub(crate) fn deployment(&self) -> String {
-        format!("{}controller-manager", self.prefix)
+        self.made("controller-manager")
     }
 
     /// The Service in front of the webhooks.
     pub(crate) fn webhook_service(&self) -> String {
-        format!("{}webhook-service", self.prefix)
+        self.made("webhook-service")
     }
 
     /// The Certificate of the webhooks.
     pub(crate) fn certificate(&self) -> String {
-        format!("{}serving-cert", self.prefix)
+        self.made("serving-cert")
     }
 
     /// The Secret in which cert-manager puts that certificate.
     pub(crate) fn certificate_secret(&self) -> String {
-        format!("{}{CERTIFICATE_SECRET}", self.prefix)
+        self.made("webhook-service-cert")
     }
 
     /// The Issuer of that Certificate.
     pub(crate) fn issuer(&self) -> String {
-        format!("{}selfsigned-issuer", self.prefix)
+        self.made("selfsigned-issuer")
     }
 
     /// The value of the annotation that has cert-manager inject the CA.
@@ -87,21 +104,31 @@ impl Names {
         format!("{}/{}", self.namespace, self.certificate())
     }
 
-    /// The name that an object of a kind gets: with the prefix that its kind demands, unless it has one already.
+    /// The name that an object of a kind gets: with the prefix that its kind demands and the suffix, unless it has one already.
     pub(crate) fn stamped(&self, kind: &str, name: &str) -> String {
-        match kind {
+        let prefixed = match kind {
             "ClusterRole" | "ClusterRoleBinding" if name.starts_with(&self.cluster_prefix) => name.to_owned(),
             "ClusterRole" | "ClusterRoleBinding" => {
                 format!("{}{}", self.cluster_prefix, name.strip_prefix(self.prefix.as_str()).unwrap_or(name))
             }
             _ => prefixed(&self.prefix, name),
-        }
+        };
+        self.suffixed(prefixed)
+    }
+
+    fn suffixed(&self, name: String) -> String {
+        if name.ends_with(&self.suffix) { name } else { name + &self.suffix }
     }
 
     /// The names that an object of this name may have had before it was [stamped](Names::stamped).
     pub(crate) fn unstamped<'n>(&self, name: &'n str) -> Vec<&'n str> {
-        let without = [&self.prefix, &self.cluster_prefix].map(|prefix| name.strip_prefix(prefix.as_str()));
-        std::iter::once(name).chain(without.into_iter().flatten()).collect()
+        let bare = name.strip_suffix(self.suffix.as_str()).filter(|bare| *bare != name);
+        let ends = std::iter::once(name).chain(bare);
+        ends.flat_map(|name| {
+            let without = [&self.prefix, &self.cluster_prefix].map(|prefix| name.strip_prefix(prefix.as_str()));
+            std::iter::once(name).chain(without.into_iter().flatten())
+        })
+        .collect()
     }
 }
 
@@ -126,12 +153,43 @@ mod tests {
         assert_eq!(cluster_prefix("foo-system", "foo-"), "foo-system-");
     }
 
+    /// What kustomize makes of `namePrefix: x-` and `nameSuffix: -y`; cluster-wide roles begin with the namespace.
+    #[test]
+    fn names_end_with_the_suffix_once() {
+        let names = Names { suffix: "-y".to_owned(), ..Names::of_foo() };
+        for (kind, name, expected) in [
+            ("Service", "webhook-service", "foo-webhook-service-y"),
+            ("Service", "foo-webhook-service-y", "foo-webhook-service-y"),
+            ("ClusterRole", "manager-role", "foo-system-manager-role-y"),
+        ] {
+            assert_eq!(names.stamped(kind, name), expected, "{kind} {name}");
+        }
+        assert_eq!((names.account("manager").as_str(), names.account("default").as_str()), ("foo-manager-y", "default"));
+        assert_eq!(names.deployment(), "foo-controller-manager-y");
+        assert_eq!(names.certificate_secret(), "foo-webhook-service-cert-y");
+        assert_eq!(names.binding("foo-system-manager-role-y"), "foo-system-manager-rolebinding-y");
+        assert_eq!(names.binding("odd"), "odd-rolebinding-y");
+        let unstamped = names.unstamped("foo-system-manager-role-y");
+        assert_eq!(
+            unstamped,
+            [
+                "foo-system-manager-role-y",
+                "system-manager-role-y",
+                "manager-role-y",
+                "foo-system-manager-role",
+                "system-manager-role",
+                "manager-role"
+            ]
+        );
+    }
+
     #[test]
     fn cluster_roles_begin_with_the_namespace_and_all_else_with_the_prefix() {
         let names = Names {
             namespace: "x-system".to_owned(),
             prefix: "x-".to_owned(),
             cluster_prefix: "x-system-".to_owned(),
+            suffix: String::new(),
             service_account: "x-manager".to_owned(),
         };
         for (kind, name, expected) in [

@@ -20,32 +20,42 @@ pub(crate) struct Kind {
     pub(crate) plural: String,
     /// Whether it has a status subresource; templates have none.
     pub(crate) has_status: bool,
+    /// Whether stored objects may have to be written in another version.
+    pub(crate) has_several_versions: bool,
 }
 
 const ALL_VERBS: &[&str] = AGGREGATED_VERBS;
 const READ: &[&str] = &["get", "list", "watch"];
-/// What it takes to read objects and to store them in another version.
-const READ_AND_MIGRATE: &[&str] = &["get", "list", "patch", "update", "watch"];
+/// What it takes to make objects and to keep them as they should be.
+const KEEP: &[&str] = &["create", "get", "list", "patch", "update", "watch"];
+/// What it takes to read objects, and to write finalizers, spec, or another version.
+const READ_AND_WRITE: &[&str] = &["get", "list", "patch", "update", "watch"];
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 
-/// The rules of the manager's ClusterRole, made from what the provider provides: its own kinds with status and finalizers, the core
-/// kinds it reads, Secrets and ConfigMaps where its type keeps them, events, its own CRDs for migration, token and access review.
-/// Cluster-wide rights on leases are not among them: those are in the namespaced leader election role.
-pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind]) -> Vec<PolicyRule> {
+/// The rules of the manager's ClusterRole, made from what the provider provides: what the contract of its type needs and no more. Rights on
+/// leases are in the namespaced leader election role. `has_metrics` is for reviews of who reads metrics.
+pub(crate) fn manager_rules(provider: ProviderType, kinds: &[Kind], has_metrics: bool) -> Vec<PolicyRule> {
     let mut rules = Vec::new();
     match provider {
-        ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider => {
-            rules.push(rule(&[""], &["configmaps", "secrets"], ALL_VERBS));
+        // They make the Secrets that the contract wants, and make them again; owners take them away.
+        ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider => rules.push(rule(&[""], &["secrets"], KEEP)),
+        // Bootstrap data and kubeconfigs are read.
+        ProviderType::InfrastructureProvider | ProviderType::CoreProvider | ProviderType::AddonProvider => {
+            rules.push(rule(&[""], &["secrets"], READ));
         }
-        _ => rules.push(rule(&[""], &["secrets"], READ)),
+        ProviderType::IPAMProvider | ProviderType::RuntimeExtensionProvider => {}
     }
     rules.push(events());
-    rules.push(rule(&["apiextensions.k8s.io"], &["customresourcedefinitions"], READ));
-    if let Some(rule) = own_crds_rule(kinds) {
-        rules.push(rule);
+    let migrates: Vec<&Kind> = kinds.iter().filter(|kind| kind.has_several_versions).collect();
+    // Whoever makes objects of other providers looks their versions up in the CRDs.
+    if provider == ProviderType::ControlPlaneProvider || !migrates.is_empty() {
+        rules.push(rule(&["apiextensions.k8s.io"], &["customresourcedefinitions"], READ));
     }
-    rules.push(rule(&["authentication.k8s.io"], &["tokenreviews"], &["create"]));
-    rules.push(rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]));
+    rules.extend(own_crds_rule(&migrates));
+    if has_metrics {
+        rules.push(rule(&["authentication.k8s.io"], &["tokenreviews"], &["create"]));
+        rules.push(rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]));
+    }
     rules.extend(own_kinds_rules(kinds));
     rules.extend(core_rules(provider));
     rules
@@ -67,7 +77,7 @@ fn events() -> PolicyRule {
 }
 
 /// The manager migrates stored objects of its own CRDs to the storage version and records it on them.
-fn own_crds_rule(kinds: &[Kind]) -> Option<PolicyRule> {
+fn own_crds_rule(kinds: &[&Kind]) -> Option<PolicyRule> {
     let names: Vec<String> = kinds.iter().map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
     let rule = rule(
         &["apiextensions.k8s.io"],
@@ -77,20 +87,26 @@ fn own_crds_rule(kinds: &[Kind]) -> Option<PolicyRule> {
     (!names.is_empty()).then_some(PolicyRule { resource_names: names, ..rule })
 }
 
-/// Objects of kinds with a status are the manager's work. Those without are templates, which people make and remove.
+/// Objects of kinds with a status are the manager's work. People and the core make and remove them, but for the machines of a pool, which the
+/// provider makes.
 fn own_kinds_rules(kinds: &[Kind]) -> Vec<PolicyRule> {
     let mut groups: Vec<&str> = kinds.iter().map(|kind| kind.group.as_str()).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut rules = Vec::new();
     for group in groups {
-        let (worked, templates): (Vec<&Kind>, Vec<&Kind>) =
-            kinds.iter().filter(|kind| kind.group == group).partition(|kind| kind.has_status);
-        let with_parts = |kind: &&Kind| ["", "/finalizers", "/status"].map(|part| format!("{}{part}", kind.plural));
-        let plurals = |kind: &&Kind| [kind.plural.clone()];
+        let of_group = || kinds.iter().filter(move |kind| kind.group == group);
+        let has_pools = of_group().any(|kind| kind.kind.ends_with("MachinePool"));
+        let is_made = |kind: &Kind| has_pools && (kind.kind.ends_with("Machine") || kind.kind.ends_with("MachinePoolMachine"));
+        let (made, others): (Vec<&Kind>, Vec<&Kind>) = of_group().partition(|kind| is_made(kind));
+        let plurals = |kinds: &[&Kind]| kinds.iter().map(|kind| kind.plural.clone()).collect::<Vec<_>>();
+        let parts =
+            |part: &str| of_group().filter(|kind| kind.has_status).map(|kind| format!("{}/{part}", kind.plural)).collect::<Vec<_>>();
         for (resources, verbs) in [
-            (worked.iter().flat_map(with_parts).collect::<Vec<_>>(), ALL_VERBS),
-            (templates.iter().flat_map(plurals).collect(), READ_AND_MIGRATE),
+            (plurals(&made), ALL_VERBS),
+            (plurals(&others), READ_AND_WRITE),
+            (parts("finalizers"), &["update"][..]),
+            (parts("status"), &["get", "patch", "update"][..]),
         ] {
             let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
             if !resources.is_empty() {
@@ -105,27 +121,20 @@ fn own_kinds_rules(kinds: &[Kind]) -> Vec<PolicyRule> {
 fn core_rules(provider: ProviderType) -> Vec<PolicyRule> {
     let core = &["cluster.x-k8s.io"][..];
     match provider {
-        ProviderType::BootstrapProvider => vec![
-            rule(
-                core,
-                &["clusters", "clusters/status", "machinepools", "machinepools/status", "machines", "machines/status", "machinesets"],
-                READ,
-            ),
-            rule(&["controlplane.cluster.x-k8s.io"], &["*"], READ),
-        ],
-        ProviderType::InfrastructureProvider => vec![rule(
-            core,
-            &["clusters", "clusters/status", "machinepools", "machinepools/status", "machines", "machines/status", "machinesets"],
-            READ,
-        )],
+        // Of each config and each machine the owner is looked up, and the Cluster.
+        ProviderType::BootstrapProvider | ProviderType::InfrastructureProvider => {
+            vec![rule(core, &["clusters", "machinepools", "machines"], READ)]
+        }
+        // It makes Machines, with objects of whatever bootstrap and infrastructure providers there are.
         ProviderType::ControlPlaneProvider => vec![
-            rule(core, &["clusters", "clusters/status"], READ),
-            rule(core, &["machines", "machines/status"], ALL_VERBS),
+            rule(core, &["clusters"], READ),
+            rule(core, &["machines"], ALL_VERBS),
+            rule(core, &["machines/status"], &["get", "patch", "update"]),
             rule(&["bootstrap.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"], &["*"], ALL_VERBS),
         ],
         ProviderType::IPAMProvider => vec![
             rule(core, &["clusters"], READ),
-            rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims"], &["get", "list", "patch", "update", "watch"]),
+            rule(&["ipam.cluster.x-k8s.io"], &["ipaddressclaims"], READ_AND_WRITE),
             rule(
                 &["ipam.cluster.x-k8s.io"],
                 &["ipaddressclaims/status", "ipaddressclaims/finalizers"],
@@ -134,7 +143,7 @@ fn core_rules(provider: ProviderType) -> Vec<PolicyRule> {
             rule(&["ipam.cluster.x-k8s.io"], &["ipaddresses"], ALL_VERBS),
         ],
         ProviderType::CoreProvider | ProviderType::RuntimeExtensionProvider | ProviderType::AddonProvider => {
-            vec![rule(core, &["clusters", "clusters/status"], READ)]
+            vec![rule(core, &["clusters"], READ)]
         }
     }
 }
@@ -149,7 +158,7 @@ pub(crate) fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",
-        "metadata": {"name": format!("{}manager-role", names.cluster_prefix)},
+        "metadata": {"name": names.made_cluster_wide("manager-role")},
         "rules": rules,
     })
 }
@@ -159,7 +168,7 @@ pub(crate) fn leader_election_role(names: &Names, rules: &[PolicyRule]) -> Value
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "Role",
-        "metadata": {"name": format!("{}leader-election-role", names.prefix), "namespace": names.namespace},
+        "metadata": {"name": names.made("leader-election-role"), "namespace": names.namespace},
         "rules": rules,
     })
 }
@@ -188,7 +197,7 @@ pub(crate) fn aggregated_role(names: &Names, provider: ProviderType, further: &[
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",
         "metadata": {
-            "name": format!("{}aggregated-manager-role", names.cluster_prefix),
+            "name": names.made_cluster_wide("aggregated-manager-role"),
             "labels": labels.map(|label| (label.to_owned(), json!("true"))).collect::<serde_json::Map<_, _>>(),
         },
         "rules": rules,
@@ -216,7 +225,7 @@ pub(crate) fn binding(names: &Names, role: &Value) -> Option<Value> {
         "ClusterRole" if !is_aggregated(role) => "ClusterRoleBinding",
         _ => return None,
     };
-    let mut metadata = json!({"name": format!("{}-rolebinding", name.strip_suffix("-role").unwrap_or(name))});
+    let mut metadata = json!({"name": names.binding(name)});
     if kind == "Role" {
         metadata["namespace"] = json!(names.namespace);
     }
@@ -242,9 +251,11 @@ pub(crate) fn is_aggregated(role: &Value) -> bool {
 
 /// Whether a role is for people, by the names that kubebuilder's scaffolds give such roles: "not used by the project itself", but "to allow
 /// the cluster admin to help manage permissions for users", and the one for Prometheus.
-pub(crate) fn is_for_people(role: &Value) -> bool {
+pub(crate) fn is_for_people(names: &Names, role: &Value) -> bool {
     const ENDINGS: [&str; 4] = ["-admin-role", "-editor-role", "-viewer-role", "metrics-reader"];
-    matches!(fields::kind(role), "Role" | "ClusterRole") && ENDINGS.iter().any(|ending| fields::name(role).ends_with(ending))
+    let name = fields::name(role);
+    let name = name.strip_suffix(names.suffix.as_str()).unwrap_or(name);
+    matches!(fields::kind(role), "Role" | "ClusterRole") && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -257,6 +268,7 @@ mod tests {
             kind: kind.to_owned(),
             plural: plural.to_owned(),
             has_status,
+            has_several_versions: false,
         };
         vec![kind("FooConfig", "fooconfigs", true), kind("FooConfigTemplate", "fooconfigtemplates", false)]
     }
@@ -295,38 +307,99 @@ mod tests {
         assert!(!is_aggregated_to_core(&role("rbac.authorization.k8s.io/aggregate-to-view")));
     }
 
-    #[test]
-    fn manager_of_a_bootstrap_provider_owns_its_kinds_and_only_reads_machines() {
-        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"));
-        let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
-        let all = "create,delete,get,list,patch,update,watch";
-        for (resource, verbs) in [
-            ("fooconfigs", all),
-            ("fooconfigs/status", all),
-            ("fooconfigs/finalizers", all),
-            ("fooconfigtemplates", "get,list,patch,update,watch"),
-            ("secrets", all),
-            ("configmaps", all),
-            ("machines", "get,list,watch"),
-            ("clusters", "get,list,watch"),
-            ("events", "create,patch"),
-            ("tokenreviews", "create"),
-            ("subjectaccessreviews", "create"),
-        ] {
-            assert_eq!(of(resource).as_deref(), Some(verbs), "{resource}");
+    /// The verbs on each resource.
+    fn verbs(rules: &[PolicyRule]) -> impl Fn(&str) -> Option<String> {
+        move |resource: &str| {
+            let mut found = rules.iter().filter(|rule| rule.resources.iter().any(|named| named == resource));
+            let verbs = found.next().map(|rule| rule.verbs.join(","));
+            assert!(found.next().is_none(), "{resource} is in one rule");
+            verbs
         }
-        assert_eq!(of("fooconfigtemplates/status"), None);
-        assert_eq!(of("leases"), None, "leases are for the namespaced role");
-        assert!(rules.iter().all(|r| !r.verbs.iter().any(|v| v == "*")), "no wildcard verbs");
+    }
+
+    const ALL: &str = "create,delete,get,list,patch,update,watch";
+
+    /// Book, "Contract rules for BootstrapConfig": it sees the owner and the Cluster of its configs, makes data Secrets, and reports.
+    #[test]
+    fn manager_of_a_bootstrap_provider_has_what_its_contract_needs() {
+        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"), true);
+        let of = verbs(&rules);
+        for (resource, verbs) in [
+            ("fooconfigs", Some("get,list,patch,update,watch")),
+            ("fooconfigs/status", Some("get,patch,update")),
+            ("fooconfigs/finalizers", Some("update")),
+            ("fooconfigtemplates", Some("get,list,patch,update,watch")),
+            ("fooconfigtemplates/status", None),
+            ("secrets", Some("create,get,list,patch,update,watch")),
+            ("configmaps", None),
+            ("machines", Some("get,list,watch")),
+            ("machinesets", None),
+            ("machines/status", None),
+            ("clusters", Some("get,list,watch")),
+            ("events", Some("create,patch")),
+            ("customresourcedefinitions", None),
+            ("tokenreviews", Some("create")),
+            ("subjectaccessreviews", Some("create")),
+            ("leases", None),
+        ] {
+            assert_eq!(of(resource).as_deref(), verbs, "{resource}");
+        }
+        assert!(rules.iter().all(|rule| !rule.verbs.iter().chain(&rule.resources).any(|word| word == "*")), "no wildcards");
+        assert!(
+            rules.iter().all(|rule| rule.api_groups != ["controlplane.cluster.x-k8s.io"]),
+            "nobody refers to control planes"
+        );
+        let rules = manager_rules(ProviderType::BootstrapProvider, &kinds("bootstrap.foo.dev"), false);
+        assert_eq!(verbs(&rules)("tokenreviews"), None, "nobody reads metrics");
     }
 
     /// Book, "Contract rules for ControlPlane": a control plane provider makes and deletes the Machines of its control planes.
     #[test]
     fn manager_of_a_control_plane_provider_makes_machines() {
-        let rules = manager_rules(ProviderType::ControlPlaneProvider, &kinds("controlplane.foo.dev"));
-        let of = |resource: &str| rules.iter().find(|r| r.resources.iter().any(|x| x == resource)).map(|r| r.verbs.join(","));
-        assert_eq!(of("machines").as_deref(), Some("create,delete,get,list,patch,update,watch"));
+        let rules = manager_rules(ProviderType::ControlPlaneProvider, &kinds("controlplane.foo.dev"), true);
+        let of = verbs(&rules);
+        assert_eq!(of("machines").as_deref(), Some(ALL));
+        assert_eq!(of("machines/status").as_deref(), Some("get,patch,update"));
         assert_eq!(of("clusters").as_deref(), Some("get,list,watch"));
+        assert_eq!(of("secrets").as_deref(), Some("create,get,list,patch,update,watch"));
+        assert_eq!(of("customresourcedefinitions").as_deref(), Some("get,list,watch"));
+    }
+
+    /// Book, "Contract rules for InfraMachinePool": the machines of a pool are made by the provider; and all others by people and the core.
+    #[test]
+    fn managers_of_infrastructure_make_machines_of_pools_alone() {
+        let of = |names: &[&str]| {
+            let kind = |name: &&str| Kind {
+                group: "g".to_owned(),
+                kind: (*name).to_owned(),
+                plural: format!("{}s", name.to_lowercase()),
+                has_status: true,
+                has_several_versions: true,
+            };
+            manager_rules(ProviderType::InfrastructureProvider, &names.iter().map(kind).collect::<Vec<_>>(), true)
+        };
+        let rules = of(&["FooMachine", "FooMachinePool"]);
+        assert_eq!(verbs(&rules)("foomachines").as_deref(), Some(ALL));
+        assert_eq!(verbs(&rules)("foomachinepools").as_deref(), Some("get,list,patch,update,watch"));
+        let rules = of(&["FooMachine", "FooCluster"]);
+        assert_eq!(verbs(&rules)("foomachines").as_deref(), Some("get,list,patch,update,watch"));
+        assert_eq!(verbs(&rules)("secrets").as_deref(), Some("get,list,watch"));
+        // Stored objects are written in another version, which is noted in the CRD.
+        let migration = rules.iter().find(|rule| !rule.resource_names.is_empty()).expect("a rule for the own CRDs");
+        assert_eq!(
+            (migration.resource_names.join(","), migration.verbs.join(",")),
+            ("foomachines.g,fooclusters.g".into(), "patch,update".into())
+        );
+    }
+
+    #[test]
+    fn managers_that_need_no_secrets_see_none() {
+        for provider in [ProviderType::IPAMProvider, ProviderType::RuntimeExtensionProvider] {
+            assert_eq!(verbs(&manager_rules(provider, &[], true))("secrets"), None, "{provider:?}");
+        }
+        assert_eq!(verbs(&manager_rules(ProviderType::AddonProvider, &[], true))("secrets").as_deref(), Some("get,list,watch"));
+        let rules = manager_rules(ProviderType::IPAMProvider, &[], true);
+        assert_eq!(verbs(&rules)("ipaddresses").as_deref(), Some(ALL));
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[&K
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": configuration_kind,
         "metadata": {
-            "name": format!("{}{adjective}-webhook-configuration", names.prefix),
+            "name": names.made(&format!("{adjective}-webhook-configuration")),
             "annotations": {labels::INJECT_CA_FROM: names.inject_ca_from()},
         },
         "webhooks": webhooks,
@@ -135,8 +135,13 @@ mod tests {
     /// controller-runtime serves `/validate-<group with dashes>-<version>-<lower-case kind>`.
     #[test]
     fn webhooks_stand_at_the_paths_of_controller_runtime() {
-        let kind =
-            Kind { group: "bootstrap.foo.dev".to_owned(), kind: "FooConfig".to_owned(), plural: "fooconfigs".to_owned(), has_status: true };
+        let kind = Kind {
+            group: "bootstrap.foo.dev".to_owned(),
+            kind: "FooConfig".to_owned(),
+            plural: "fooconfigs".to_owned(),
+            has_status: true,
+            has_several_versions: false,
+        };
         let configuration = configuration(&Names::of_foo(), "ValidatingWebhookConfiguration", &[&kind], "v1beta2");
         let webhook = &configuration["webhooks"][0];
         assert_eq!(webhook["clientConfig"]["service"]["path"], "/validate-bootstrap-foo-dev-v1beta2-fooconfig");

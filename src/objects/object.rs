@@ -21,6 +21,8 @@ pub struct Object {
     origin: Option<Origin>,
     /// Of an object that was put together: where its parts are from. Its origin is that of its root.
     parts: Option<Arc<Sources<Stand>>>,
+    /// Texts that the document does not have, and that stay texts whatever a variable in them becomes.
+    texts: Vec<FieldPath>,
 }
 
 /// Where an object stands, without its value.
@@ -84,18 +86,25 @@ impl Object {
 
     /// The same of a value that others have as well.
     pub(crate) fn shared(value: Arc<Value>) -> Self {
-        Object { value, origin: None, parts: None }
+        Object { value, origin: None, parts: None, texts: Vec::new() }
     }
 
     /// An object that was put together from parts of others.
     pub(crate) fn composed(value: Value, parts: Sources<Stand>) -> Self {
         let origin = parts.nearest(&FieldPath::root()).0.anchor.origin.clone();
-        Object { value: Arc::new(value), origin, parts: Some(Arc::new(parts)) }
+        Object { value: Arc::new(value), origin, parts: Some(Arc::new(parts)), texts: Vec::new() }
     }
 
     /// The same object with another value; what it holds stands where it stood.
     pub(crate) fn revised(&self, value: Value) -> Self {
         Object { value: Arc::new(value), ..self.clone() }
+    }
+
+    /// The same object as a patch has it: texts with variables that it puts there stay texts.
+    pub(crate) fn patched(&self, value: Value) -> Self {
+        let mut texts = self.texts.clone();
+        added_variables(Some(self.value()), &value, &mut FieldPath::root(), &mut texts);
+        Object { value: Arc::new(value), texts, ..self.clone() }
     }
 
     /// The object of a document.
@@ -104,6 +113,7 @@ impl Object {
             value: Arc::new(document.value),
             origin: Some(Origin { document: document.origin, within: FieldPath::root() }),
             parts: None,
+            texts: Vec::new(),
         }
     }
 
@@ -264,6 +274,7 @@ impl Object {
         {
             collect_quoted(origin.document.source().text(), node, &mut FieldPath::root(), &mut found);
         }
+        found.extend(self.texts.iter().cloned());
         Some(found)
     }
 
@@ -281,7 +292,7 @@ impl Object {
         }
         let item = |(index, value)| {
             let within = |origin: &Origin| Origin { within: origin.within.field("items").index(index), ..origin.clone() };
-            Object { value: Arc::new(value), origin: self.origin.as_ref().map(within), parts: None }
+            Object { value: Arc::new(value), origin: self.origin.as_ref().map(within), parts: None, texts: Vec::new() }
         };
         items.into_iter().enumerate().map(item).collect()
     }
@@ -290,6 +301,28 @@ impl Object {
 fn place_by(origin: Option<&Origin>, title: String, path: &FieldPath, find: fn(&yaml::Origin, &FieldPath) -> Place) -> Place {
     let place = origin.map(|origin| find(&origin.document, &origin.within.join(path)));
     place.unwrap_or_default().in_object(title).at_path(path.clone())
+}
+
+/// The texts with variables that were not there before. The depth is that of the reader's limits.
+fn added_variables(before: Option<&Value>, after: &Value, path: &mut FieldPath, found: &mut Vec<FieldPath>) {
+    match after {
+        Value::String(text) if text.contains("${") && before != Some(after) => found.push(path.clone()),
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                path.push(Segment::Index(i));
+                added_variables(before.and_then(|before| before.get(i)), item, path, found);
+                path.pop();
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map {
+                path.push(Segment::Field(key.clone()));
+                added_variables(before.and_then(|before| before.get(key)), item, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The depth is that of the reader's limits.

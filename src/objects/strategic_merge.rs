@@ -1,12 +1,16 @@
-//! Kubernetes' strategic merge patch of a Deployment: maps are merged, lists of known meaning are merged by the key of their items, and all other
+//! Kubernetes' strategic merge patch: maps are merged, lists of known meaning are merged by the key of their items, and all other
 //! lists are replaced; null removes a field, also in what is new, where Kubernetes' code may leave a null that means the same (Kubernetes, "Update API Objects in Place Using kubectl patch"; the keys are the `patchMergeKey` of `k8s.io/api`).
 
 use serde_json::{Map, Value};
 
+use super::pods;
 use crate::diag::FieldPath;
 
-/// By what items of a list are told apart, by the field of the list. Below a Deployment no field has two meanings.
-const MERGE_KEYS: &[(&str, &str)] = &[
+/// By what items of lists are told apart, by the field of the list. All other lists are replaced.
+pub(crate) type MergeKeys = &'static [(&'static str, &'static str)];
+
+/// Of what holds a pod, and the metadata of everything. Below a Deployment no field has two meanings.
+const OF_PODS: MergeKeys = &[
     ("containers", "name"),
     ("env", "name"),
     ("ephemeralContainers", "name"),
@@ -25,7 +29,20 @@ const MERGE_KEYS: &[(&str, &str)] = &[
 
 /// By which field items of the list in a field are told apart, if Kubernetes' types say so.
 pub(crate) fn merge_key(field: &str) -> Option<&'static [&'static str]> {
-    MERGE_KEYS.iter().find(|(list, _)| *list == field).map(|(_, key)| std::slice::from_ref(key))
+    OF_PODS.iter().find(|(list, _)| *list == field).map(|(_, key)| std::slice::from_ref(key))
+}
+
+/// The lists that are merged in objects of a kind. Of kinds that are no part of Kubernetes nobody says so.
+pub(crate) fn merge_keys(kind: &str) -> MergeKeys {
+    match kind {
+        "Service" => &[("ownerReferences", "uid"), ("ports", "port")],
+        "ServiceAccount" => &[("ownerReferences", "uid"), ("secrets", "name")],
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            &[("matchConditions", "name"), ("ownerReferences", "uid"), ("webhooks", "name")]
+        }
+        kind if pods::pod_path(kind).is_some() => OF_PODS,
+        _ => &[("ownerReferences", "uid")],
+    }
 }
 
 /// What is to be done with a map, instead of merging it.
@@ -66,15 +83,20 @@ impl std::fmt::Display for PatchFaultKind {
     }
 }
 
-/// Applies a patch; `path` is where the patch stands, for faults.
+/// Applies a patch of an object with such lists; `path` is where the patch stands, for faults.
 ///
 /// # Errors
 /// The first part that cannot be applied. The object is then of no use.
-pub(crate) fn merge(original: &mut Map<String, Value>, patch: &Map<String, Value>, path: &FieldPath) -> Result<(), PatchFault> {
+pub(crate) fn merge(
+    keys: MergeKeys,
+    original: &mut Map<String, Value>,
+    patch: &Map<String, Value>,
+    path: &FieldPath,
+) -> Result<(), PatchFault> {
     match directive(patch, path)? {
         Directive::Delete => original.clear(),
         Directive::Replace => *original = without_directive(patch),
-        Directive::Merge => merge_fields(original, patch, path)?,
+        Directive::Merge => merge_fields(keys, original, patch, path)?,
     }
     Ok(())
 }
@@ -98,7 +120,12 @@ fn without_directive(patch: &Map<String, Value>) -> Map<String, Value> {
     patch.iter().filter(|(key, _)| *key != DIRECTIVE).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn merge_fields(original: &mut Map<String, Value>, patch: &Map<String, Value>, path: &FieldPath) -> Result<(), PatchFault> {
+fn merge_fields(
+    keys: MergeKeys,
+    original: &mut Map<String, Value>,
+    patch: &Map<String, Value>,
+    path: &FieldPath,
+) -> Result<(), PatchFault> {
     for (key, value) in patch {
         if key == DIRECTIVE || key == RETAIN_KEYS {
             continue;
@@ -106,7 +133,7 @@ fn merge_fields(original: &mut Map<String, Value>, patch: &Map<String, Value>, p
         if key.starts_with('$') {
             return Err(PatchFault { path: path.field(key), kind: PatchFaultKind::Machines });
         }
-        merge_field(original, key, value, &path.field(key))?;
+        merge_field(keys, original, key, value, &path.field(key))?;
     }
     if let Some(retained) = patch.get(RETAIN_KEYS).and_then(Value::as_array) {
         original.retain(|key, _| retained.iter().any(|name| name == key));
@@ -114,8 +141,8 @@ fn merge_fields(original: &mut Map<String, Value>, patch: &Map<String, Value>, p
     Ok(())
 }
 
-fn merge_field(original: &mut Map<String, Value>, key: &str, value: &Value, path: &FieldPath) -> Result<(), PatchFault> {
-    match (value, merge_key(key).and_then(|fields| fields.first().copied())) {
+fn merge_field(keys: MergeKeys, original: &mut Map<String, Value>, key: &str, value: &Value, path: &FieldPath) -> Result<(), PatchFault> {
+    match (value, keys.iter().find(|(list, _)| *list == key).map(|(_, merge_key)| *merge_key)) {
         (Value::Null, _) => {
             original.remove(key);
         }
@@ -125,11 +152,11 @@ fn merge_field(original: &mut Map<String, Value>, key: &str, value: &Value, path
                 *there = Value::Object(Map::new());
             }
             let Value::Object(there) = there else { return Ok(()) };
-            merge(there, patch, path)?;
+            merge(keys, there, patch, path)?;
         }
         (Value::Array(items), Some(merge_key)) => {
             let there = original.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-            let merged = merge_list(there, items, merge_key, path)?;
+            let merged = merge_list(keys, merge_key, there, items, path)?;
             original.insert(key.to_owned(), Value::Array(merged));
         }
         _ => {
@@ -141,7 +168,13 @@ fn merge_field(original: &mut Map<String, Value>, key: &str, value: &Value, path
 
 /// Items of the original that the patch does not name keep their place before those of which they stood in front; all others follow the
 /// order of the patch.
-fn merge_list(original: Vec<Value>, patch: &[Value], merge_key: &'static str, path: &FieldPath) -> Result<Vec<Value>, PatchFault> {
+fn merge_list(
+    keys: MergeKeys,
+    merge_key: &'static str,
+    original: Vec<Value>,
+    patch: &[Value],
+    path: &FieldPath,
+) -> Result<Vec<Value>, PatchFault> {
     let (mut named, mut removed, mut replaces) = (Vec::new(), Vec::new(), false);
     for (index, item) in patch.iter().enumerate() {
         let path = path.index(index);
@@ -163,7 +196,7 @@ fn merge_list(original: Vec<Value>, patch: &[Value], merge_key: &'static str, pa
     for (key, fields, path) in named {
         let at = position(key).filter(|_| !replaces);
         let mut item = at.and_then(|at| original[at].as_object()).cloned().unwrap_or_default();
-        merge(&mut item, fields, &path)?;
+        merge(keys, &mut item, fields, &path)?;
         merged.push((at, Value::Object(item)));
     }
     if replaces {
@@ -204,7 +237,7 @@ mod tests {
         for case in cases {
             let name = case["name"].as_str().unwrap();
             let mut object = recorded["original"].as_object().unwrap().clone();
-            let merged = merge(&mut object, case["patch"].as_object().unwrap(), &FieldPath::root());
+            let merged = merge(OF_PODS, &mut object, case["patch"].as_object().unwrap(), &FieldPath::root());
             match case.get("result") {
                 Some(expected) => {
                     assert_eq!(merged, Ok(()), "{name}");
@@ -217,7 +250,7 @@ mod tests {
 
     fn fault(patch: &Value) -> (String, PatchFaultKind) {
         let mut object = json!({"spec": {"containers": [{"name": "a"}]}}).as_object().unwrap().clone();
-        let fault = merge(&mut object, patch.as_object().unwrap(), &FieldPath::root().field("patch")).unwrap_err();
+        let fault = merge(OF_PODS, &mut object, patch.as_object().unwrap(), &FieldPath::root().field("patch")).unwrap_err();
         (fault.path.to_string(), fault.kind)
     }
 

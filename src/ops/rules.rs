@@ -15,6 +15,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::install::RULES,
     crate::emit::kustomization::RULES,
     crate::emit::manager_patch::RULES,
+    crate::emit::patches::RULES,
     crate::emit::release::RULES,
     crate::migrate::findings::RULES,
     crate::objects::misfit::RULES,

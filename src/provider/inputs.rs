@@ -133,6 +133,7 @@ impl Provider {
         let lists = [self.crd_files(), rbac, webhooks, &self.objects];
         let files = |pattern: &str| if pattern.starts_with(EXCLUDE) { Wanted::Excluded } else { Wanted::Files };
         wanted.extend(lists.into_iter().flatten().map(|pattern| (pattern.as_str(), files(pattern))));
+        wanted.extend(self.patches.iter().filter_map(|patch| Some((patch.path.as_deref()?, Wanted::Files))));
         wanted.extend(self.components.iter().map(|pattern| (pattern.as_str(), Wanted::Components)));
         wanted.extend(self.templates.iter().map(|folder| (folder.as_str(), Wanted::TemplateFolder)));
         wanted

@@ -1,11 +1,11 @@
 //! Kustomizations beside the files that `provider.yaml` names. kustomize is not rebuilt: what they would change is known, so that it can be
 //! told where the release does not have it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use super::patch::{PatchTarget, Target};
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
@@ -15,10 +15,10 @@ use crate::text::yaml::{self, Node};
 /// The names under which kustomize looks for its file.
 pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Fields by which kustomize makes or changes objects in ways that are not followed here. What it does with `images`, `namePrefix` and
-/// `namespace` is what provider.yaml says.
-const NOT_FOLLOWED: [&str; 8] =
-    ["nameSuffix", "configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "components"];
+/// Fields by which kustomize makes or changes objects in ways that are not followed here. What it does with `images`, `namePrefix`,
+/// `nameSuffix` and `namespace` is what provider.yaml says.
+const NOT_FOLLOWED: [&str; 7] =
+    ["configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "components"];
 
 /// A kustomization, and the patches that it names.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Kustomization {
     value: Value,
     /// The patches that are files, by their paths as the kustomization has them.
     patches: BTreeMap<String, Source>,
+    /// The files that it takes by way of other kustomizations.
+    below: BTreeSet<String>,
 }
 
 /// Something that a kustomization changes.
@@ -49,6 +51,8 @@ pub(crate) enum Action {
     Metadata(&'static str, BTreeMap<String, String>),
     /// Patches the objects that it is for.
     Patch(Patch),
+    /// Puts a text behind names.
+    NameSuffix(String),
     /// Something that is not followed: the sentence that says so.
     NotFollowed(String),
     /// Something of which nothing is known, because it cannot be read: the sentence that says so.
@@ -66,61 +70,6 @@ pub(crate) struct Patch {
     pub(crate) content: Value,
 }
 
-/// The objects that a patch is for: expressions for the whole of a text, none for any text (`SelectorRegex` of kustomize's `api/types`). The
-/// namespace is not looked at, because that of the sources is another than that of the release.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    group: Option<Regex>,
-    version: Option<Regex>,
-    kind: Option<Regex>,
-    name: Option<Regex>,
-}
-
-impl Target {
-    /// Whether it is for an object of this group, version and kind, which has one of these names.
-    pub(crate) fn fits(&self, [group, version, kind]: [&str; 3], names: &[&str]) -> bool {
-        let is_match = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
-        is_match(&self.group, group)
-            && is_match(&self.version, version)
-            && is_match(&self.kind, kind)
-            && names.iter().any(|name| is_match(&self.name, name))
-    }
-
-    /// The target of an entry; without one, the object that the merge patch names.
-    ///
-    /// # Errors
-    /// Why it is not known which objects that are.
-    fn of(entry: &Entry<'_>, content: &Value) -> Result<Self, &'static str> {
-        let Some(target) = entry.target else {
-            let (kind, name) = (text(content, "/kind"), text(content, "/metadata/name"));
-            if kind.is_empty() || name.is_empty() {
-                return Err("has no target, and no kind and name of its own");
-            }
-            let exactly = |text: &str| expression(&regex::escape(text)).map(Some);
-            let group =
-                content.get("apiVersion").and_then(Value::as_str).map(|version| version.split_once('/').map_or("", |(group, _)| group));
-            let group = group.map_or(Ok(None), exactly)?;
-            return Ok(Target { group, version: None, kind: exactly(kind)?, name: exactly(name)? });
-        };
-        if ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some()) {
-            return Err("has a target that selects by labels or annotations, which is not followed");
-        }
-        let pattern = |field: &str| Some(text(target, field)).filter(|text| !text.is_empty()).map(expression).transpose();
-        Ok(Target { group: pattern("/group")?, version: pattern("/version")?, kind: pattern("/kind")?, name: pattern("/name")? })
-    }
-}
-
-/// The most bytes that an expression takes; those of people's targets are a few words.
-const LARGEST_EXPRESSION: usize = 64 << 10;
-
-/// An expression for the whole of a text.
-fn expression(pattern: &str) -> Result<Regex, &'static str> {
-    RegexBuilder::new(&format!("^(?:{pattern})$"))
-        .size_limit(LARGEST_EXPRESSION)
-        .build()
-        .map_err(|_| "has a target that is no regular expression, or too large a one")
-}
-
 impl Kustomization {
     /// Reads a file. One that is broken changes nothing that is known: see [`Kustomization::is_readable`].
     pub fn read(source: &Source, budget: &Budget) -> Self {
@@ -128,7 +77,7 @@ impl Kustomization {
         let is_sound = !parsed.report.has_errors();
         let root = parsed.documents.into_iter().next().map(|document| document.root).filter(|_| is_sound);
         let value = root.as_ref().map_or(Value::Null, Node::to_json);
-        Kustomization { source: source.clone(), root, report: parsed.report, value, patches: BTreeMap::new() }
+        Kustomization { source: source.clone(), root, report: parsed.report, value, patches: BTreeMap::new(), below: BTreeSet::new() }
     }
 
     /// Whether it is known what the file says.
@@ -151,16 +100,30 @@ impl Kustomization {
         self.patches.insert(path.into(), source);
     }
 
+    /// The file of a patch, by its path as the kustomization has it.
+    pub(crate) fn patch_source(&self, path: &str) -> Option<&Source> {
+        self.patches.get(path)
+    }
+
     /// The patch files that were read.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         std::iter::once(&self.source).chain(self.patches.values())
     }
 
-    /// Whether it takes a file of that name, as findings show it.
-    pub fn takes(&self, shown: &str) -> bool {
+    /// The files that it takes, itself or by way of others, without dots in their paths; folders are among them.
+    pub(crate) fn takes(&self) -> BTreeSet<String> {
+        self.parts().into_iter().chain(self.below.iter().cloned()).collect()
+    }
+
+    /// The files and folders that it is made of, without dots in their paths; what it fetches is among them.
+    pub fn parts(&self) -> Vec<String> {
         let folder = self.source.name().rsplit_once('/').map_or("", |(folder, _)| folder);
-        let resources = self.value["resources"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        resources.map(|path| plain(&format!("{folder}/{path}"))).any(|path| path == plain(shown))
+        self.resources().into_iter().map(|(path, _)| plain(&format!("{folder}/{path}"))).collect()
+    }
+
+    /// Says which files it takes by way of other kustomizations, as [`Kustomization::parts`] spells them.
+    pub fn reach(&mut self, files: BTreeSet<String>) {
+        self.below = files;
     }
 
     /// What it is made of, each with its place: files, folders, and what kustomize fetches.
@@ -194,6 +157,10 @@ impl Kustomization {
         let mut changes = self.metadata();
         changes.extend(self.entries().iter().flat_map(|entry| self.patches_of(entry, budget)));
         let root = FieldPath::root();
+        let suffix = self.value.get("nameSuffix").and_then(Value::as_str).filter(|suffix| !suffix.is_empty());
+        changes.extend(
+            suffix.map(|suffix| Change { place: self.place(&root.field("nameSuffix")), action: Action::NameSuffix(suffix.to_owned()) }),
+        );
         let not_followed = NOT_FOLLOWED.into_iter().filter(|field| self.value.get(field).is_some_and(|value| !is_moot(field, value)));
         changes.extend(not_followed.map(|field| {
             let sentence = format!("`{field}` of {} is not followed, so the release lacks what it makes or changes", self.source.name());
@@ -220,7 +187,7 @@ impl Kustomization {
             let place = if entry.file.is_some() { fault.place.clone() } else { place };
             return broken(place, &format!("cannot be read: {}", fault.message));
         }
-        let action = |content: Value| match Target::of(entry, &content) {
+        let action = |content: Value| match entry.target_of(&content) {
             Ok(target) => Action::Patch(Patch { file: entry.file.clone(), target, content }),
             Err(why) => Action::NotFollowed(sentence(why)),
         };
@@ -296,10 +263,21 @@ struct Entry<'v> {
     target: Option<&'v Value>,
 }
 
+impl Entry<'_> {
+    /// The objects that a document of it is for.
+    fn target_of(&self, content: &Value) -> Result<Target, &'static str> {
+        let Some(target) = self.target else { return Target::of(None, content) };
+        if ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some()) {
+            return Err("has a target that selects by labels or annotations, which is not followed");
+        }
+        let pattern = |field: &str| target.get(field).and_then(Value::as_str).map(str::to_owned);
+        let [group, version, kind, name] = ["group", "version", "kind", "name"].map(pattern);
+        Target::of(Some(&PatchTarget { group, version, kind, name }), content)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -317,7 +295,7 @@ mod tests {
         let budget = Budget::default();
         let mut kustomization = Kustomization::read(&Source::new("config/crd/kustomization.yaml", text), &budget);
         assert_eq!(kustomization.patch_files(), ["q.yaml", "p.yaml"]);
-        assert!(kustomization.takes("./config/crd/bases/a.yaml") && !kustomization.takes("config/crd/bases/b.yaml"));
+        assert_eq!(kustomization.takes(), BTreeSet::from(["config/crd/bases/a.yaml".to_owned()]));
         kustomization.insert("p.yaml", Source::new("p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n"));
         let changes = kustomization.changes(&budget);
         let lines: Vec<u32> = changes.iter().map(|change| change.place.span.map_or(0, |span| span.start.line)).collect();
@@ -332,26 +310,5 @@ mod tests {
             })
             .collect();
         assert_eq!(fits, [(true, false), (false, true)]);
-    }
-
-    #[test]
-    fn targets_are_expressions_for_the_whole_of_a_text() {
-        let fits = |target: Value, name: &str| {
-            let entry = Entry { at: FieldPath::root(), file: None, text: None, target: Some(&target) };
-            Target::of(&entry, &Value::Null).map(|target| target.fits(["apps", "v1", "Deployment"], &[name]))
-        };
-        for (target, name, expected) in [
-            (json!({"kind": "Deployment"}), "any", true),
-            (json!({"kind": "Deploy"}), "any", false),
-            (json!({"kind": "Deployment|Service", "name": ".*-manager"}), "a-manager", true),
-            (json!({"name": "manager"}), "a-manager", false),
-            (json!({"group": "apps", "version": "v1"}), "any", true),
-            (json!({"group": "batch"}), "any", false),
-            (json!({"version": "v1beta1"}), "any", false),
-            (json!({}), "any", true),
-        ] {
-            assert_eq!(fits(target.clone(), name), Ok(expected), "{target} {name}");
-        }
-        assert!(fits(json!({"labelSelector": "a=b"}), "any").is_err() && fits(json!({"name": "("}), "any").is_err());
     }
 }

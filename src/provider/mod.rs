@@ -7,6 +7,7 @@ mod builtin;
 mod inputs;
 mod kustomization;
 pub(crate) mod parse;
+mod patch;
 
 pub use builtin::{builtin, template_files};
 pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
@@ -14,6 +15,8 @@ pub(crate) use kustomization::{Action, Patch};
 pub use kustomization::{KUSTOMIZATION_FILES, Kustomization};
 pub(crate) use parse::missing_files;
 pub use parse::{Declared, json_schema, parse};
+pub(crate) use patch::Target;
+pub use patch::{ObjectPatch, PatchTarget};
 
 use std::collections::BTreeMap;
 
@@ -73,6 +76,10 @@ pub struct Provider {
     /// What names of namespaced objects begin with; the namespace without `system` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_prefix: Option<String>,
+    /// What names end with, those of cluster-wide roles too; nothing when absent. CRDs and the Namespace keep their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[-a-z0-9]*[a-z0-9]$"))]
+    pub name_suffix: Option<String>,
     /// CRDs as controller-gen, kube-rs or kustomize printed them: patterns of files, and patterns with `!` of those that are left out. Labels
     /// are added. `builtin` is for the program's own kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +97,10 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(length(min = 1)))]
     pub objects: Vec<String>,
+    /// Patches of objects in kustomize's own terms, such as labels of roles or what controller-gen cannot say of a schema: strategic merge
+    /// patches and JSON patches. They come before names, contract labels and conversion webhooks, and `manager.patch` before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patches: Vec<ObjectPatch>,
     /// Folders with `cluster-template*.yaml` and `clusterclass-*.yaml`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(length(min = 1)))]
@@ -132,7 +143,7 @@ pub struct ObjectMetadata {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Labels and annotations of CRDs.
+/// Labels and annotations of CRDs, and their contracts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrdMetadata {
@@ -140,6 +151,10 @@ pub struct CrdMetadata {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(length(min = 1)))]
     pub kinds: Vec<String>,
+    /// The contracts of these kinds, in place of the provider's `contracts`; `{}` is for kinds to which core objects do not refer. The last
+    /// entry that says it for a kind counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts: Option<BTreeMap<String, Vec<String>>>,
     /// Labels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -337,6 +352,12 @@ impl Provider {
             Some(prefix) => prefix.clone(),
             None => format!("{}-", self.namespace.strip_suffix("-system").unwrap_or(&self.namespace)),
         }
+    }
+
+    /// The contracts of a kind, and the versions that fulfil them.
+    pub(crate) fn contracts_of(&self, kind: &str) -> &BTreeMap<String, Vec<String>> {
+        let is_meant = |entry: &&CrdMetadata| entry.kinds.is_empty() || entry.kinds.iter().any(|named| named == kind);
+        self.crd_metadata.iter().rev().filter(is_meant).find_map(|entry| entry.contracts.as_ref()).unwrap_or(&self.contracts)
     }
 
     /// The metadata file, relative to `provider.yaml`.

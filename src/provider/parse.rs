@@ -1,8 +1,10 @@
 //! From the text of a `provider.yaml` to typed providers, with every fault at its place.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::{Crds, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
+use super::{Crds, ObjectPatch, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
 use crate::contract::{ApiVersion, ProviderType, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Segment, Setting, rules};
 use crate::schema::Schema;
@@ -229,6 +231,7 @@ fn judge(declared: &Declared) -> Report {
     report.extend(contracts(declared));
     report.extend(reserved_name(declared));
     report.extend(crd_metadata(declared));
+    report.extend(patches(declared));
     report
 }
 
@@ -304,19 +307,42 @@ fn contracts(declared: &Declared) -> Report {
         let finding = finding.at(declared.place(&FieldPath::root().field("crds")));
         report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));
     }
-    for (contract, versions) in &provider.contracts {
+    report.extend(contract_versions(declared, &path, &provider.contracts));
+    for (at, entry) in provider.crd_metadata.iter().enumerate() {
+        let path = FieldPath::root().field("crdMetadata").index(at).field("contracts");
+        report.extend(entry.contracts.iter().flat_map(|contracts| contract_versions(declared, &path, contracts).into_findings()));
+    }
+    report
+}
+
+/// Contracts and versions that are none.
+fn contract_versions(declared: &Declared, path: &FieldPath, contracts: &BTreeMap<String, Vec<String>>) -> Report {
+    let mut report = Report::new();
+    for (contract, versions) in contracts {
         if ApiVersion::parse(contract).is_none() {
-            let finding = Diagnostic::of(&CONTRACT_UNKNOWN, format!("`{contract}` under contracts is no contract version"));
+            let finding = Diagnostic::of(&CONTRACT_UNKNOWN, format!("`{contract}` under {path} is no contract version"));
             report.push(finding.at(declared.place(&path.field(contract.as_str()))).help("write `v1beta1` or `v1beta2`"));
         }
         let bad = versions.iter().position(|version| ApiVersion::parse(version).is_none());
         if versions.is_empty() || bad.is_some() {
             let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
-            let finding = Diagnostic::of(SYNTAX.refused, format!("contracts.{contract} must list API versions"));
+            let finding = Diagnostic::of(SYNTAX.refused, format!("{path}.{contract} must list API versions"));
             report.push(finding.at(declared.place(&at)).help(format!("write `{contract}: [v1beta1]`")));
         }
     }
     report
+}
+
+/// A patch is a file or a text.
+fn patches(declared: &Declared) -> Report {
+    let entries = declared.provider.patches.iter().enumerate().filter(|(_, entry)| entry.path.is_some() == entry.patch.is_some());
+    let finding = |(at, entry): (usize, &ObjectPatch)| {
+        let path = FieldPath::root().field("patches").index(at);
+        let which = if entry.path.is_some() { "both `path` and `patch`" } else { "neither `path` nor `patch`" };
+        let finding = Diagnostic::of(SYNTAX.refused, format!("{path} has {which}")).at(declared.place(&path));
+        finding.help("write `path: FILE`, or `patch: |-` with the patch below")
+    };
+    entries.map(finding).collect()
 }
 
 /// Labels that the release gets from other fields.

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::class::{Class, definitions, patch_name};
 use super::items::{Item, Write, keep};
-use super::json_patch::{self, Operation};
 use super::made::{PLAN_LESS, pay, weight};
 use super::origins;
 use super::part::Part;
@@ -13,6 +12,7 @@ use super::usage::names_in;
 use super::values::{Failure, Ready, condition, value};
 use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED, untaken};
 use crate::diag::{Diagnostic, Remedy, Report, Setting};
+use crate::objects::json_patch::{self, Operation};
 use crate::text::budget::{Budget, Exceeded};
 
 /// What stands before each message of the engine.

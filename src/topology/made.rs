@@ -6,6 +6,7 @@ use super::SIZE_EXCEEDED;
 use super::cluster::Cluster;
 use crate::contract::labels::CLUSTER_NAME;
 use crate::diag::{Diagnostic, Place};
+pub(super) use crate::objects::json_patch::weight;
 use crate::objects::{Object, fields};
 use crate::text::budget::{Budget, Exceeded, Resource};
 
@@ -122,14 +123,4 @@ pub(super) const PLAN_LESS: &str = "plan fewer clusters, or fewer MachineDeploym
 /// The topology is larger than a run may hold; the place is what was to be copied then.
 pub(super) fn too_large(place: &Place) -> Diagnostic {
     Diagnostic::of(&SIZE_EXCEEDED, TOO_LARGE).at(place.clone()).help(PLAN_LESS)
-}
-
-/// About how many bytes a copy of a value takes.
-pub(super) fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => 8 + text.len(),
-        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
-        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
-        _ => 8,
-    }
 }

@@ -16,7 +16,6 @@ mod given;
 mod history;
 mod input;
 mod items;
-mod json_patch;
 mod lookup;
 mod machine_admission;
 mod machines;

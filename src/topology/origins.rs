@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::class::Class;
 use super::cluster::{Cluster, Worker};
 use super::input::TIMEOUTS;
-use super::json_patch::index;
 use super::part::Part;
 use super::state::Spelling;
 use crate::diag::{FieldPath, Segment};
 use crate::objects::composed::Sources;
+use crate::objects::json_patch::index;
 use crate::objects::{Object, Stand, fields};
 use crate::text::budget::{Budget, Exceeded};
 
@@ -203,6 +203,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::objects::json_patch;
 
     /// Where the items of a list are from after some operations: the index in the template, or the operation.
     fn sources(operations: &Value, items: usize) -> Vec<String> {
@@ -214,8 +215,8 @@ mod tests {
         for (at, operation) in Part::whole(&class).field("operations").items().enumerate() {
             follow(&mut origins, &document, &operation, at, &Budget::default()).unwrap();
             let (op, path) = (operation.field("op").text(), operation.field("path").text());
-            let operation = super::super::json_patch::Operation { op, path, value: operation.field("value").value.clone() };
-            super::super::json_patch::apply(&mut document, operation).unwrap();
+            let operation = json_patch::Operation { op, path, value: operation.field("value").value.clone() };
+            json_patch::apply(&mut document, operation).unwrap();
         }
         assert_eq!(document["spec"]["l"].as_array().unwrap().len(), items);
         let list = FieldPath::of_fields("spec.l");

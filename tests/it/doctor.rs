@@ -275,7 +275,7 @@ fn metadata_is_judged_as_clusterctl_does() {
         let report = doctor(repository(COMPONENTS, &METADATA.replace(from, to)).path(), code);
         report["findings"].as_array().unwrap().iter().map(|f| format!("{} {}", f["severity"], f["rule"])).collect::<Vec<_>>()
     };
-    assert_eq!(judged("kind: Metadata\n", "", 0), ["\"warning\" \"metadata-kind-missing\""]);
+    assert_eq!(judged("kind: Metadata\n", "", 0), ["\"info\" \"metadata-kind-missing\""]);
     assert_eq!(judged("v1alpha3", "v1alpha2", 1), ["\"error\" \"metadata-api-version-wrong\""]);
 }
 

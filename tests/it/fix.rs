@@ -204,7 +204,7 @@ fn what_would_change_is_shown_and_not_written() {
     assert_eq!(stderr, "1 metadata file; 1 finding in 1 file would be mended; nothing written\n");
     assert_eq!(std::fs::read_to_string(folder.path().join(case.file)).unwrap(), case.text(case.before));
     let (code, stdout, _) = told(folder.path(), "lint");
-    assert!(code == 0 && stdout.ends_with("1 metadata file; 1 warning; 1 can be mended with `--fix`\n"), "{stdout}");
+    assert!(code == 0 && stdout.ends_with("1 metadata file; 1 info; 1 can be mended with `--fix`\n"), "{stdout}");
     write(folder.path(), case.file, &case.text(case.after));
     assert_eq!(told(folder.path(), "lint --fix --check"), (0, String::new(), "1 metadata file; nothing mended\n".to_owned()));
 }
@@ -220,7 +220,7 @@ fn what_is_no_file_or_not_certain_stays() {
     write(folder.path(), "in", &CASES[0].text(CASES[0].before));
     let output =
         piped.args(["lint", "-", "--as", "metadata"]).stdin(std::fs::File::open(folder.path().join("in")).unwrap()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().last(), Some("1 metadata file; 1 warning"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().last(), Some("1 metadata file; 1 info"));
     std::fs::remove_file(folder.path().join("in")).unwrap();
     // The second `sideEffects` would win, and is null.
     let null = WEBHOOK.replace('@', "- name: a.example.com\n  sideEffects:\n  admissionReviewVersions: [v1]\n");

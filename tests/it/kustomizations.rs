@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use crate::support;
 
-const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1
+pub(crate) const PROVIDER: &str = "apiVersion: windlass.dev/v1alpha1
 kind: Provider
 name: foo
 type: InfrastructureProvider
@@ -38,7 +38,7 @@ patches:
 - path: patches/manager.yaml
 ";
 
-fn crd(kind: &str, versions: &[&str]) -> String {
+pub(crate) fn crd(kind: &str, versions: &[&str]) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     let version = |(at, name): (usize, &&str)| {
         format!("  - {{name: {name}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n", at == 0)
@@ -50,7 +50,7 @@ fn crd(kind: &str, versions: &[&str]) -> String {
     )
 }
 
-fn write(folder: &Path, file: &str, text: &str) {
+pub(crate) fn write(folder: &Path, file: &str, text: &str) {
     let path = folder.join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
@@ -63,7 +63,7 @@ fn patch(plural: &str, rest: &str) -> String {
 }
 
 /// A project with a kustomization beside its CRDs.
-fn project(provider: &str) -> tempfile::TempDir {
+pub(crate) fn project(provider: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     write(path, "provider.yaml", provider);
@@ -86,7 +86,7 @@ fn project(provider: &str) -> tempfile::TempDir {
     folder
 }
 
-fn build(folder: &Path, stdin: &str) -> Output {
+pub(crate) fn build(folder: &Path, stdin: &str) -> Output {
     let mut command = support::windlass(folder);
     command.args(["release", "build", "v0.1.0", "--to", "out", "--force"]).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -95,11 +95,11 @@ fn build(folder: &Path, stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn components(folder: &Path) -> String {
+pub(crate) fn components(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("out/infrastructure-components.yaml")).unwrap()
 }
 
@@ -124,7 +124,7 @@ fn what_kustomizations_change_and_the_release_lacks_is_told_at_its_place() {
         (
             "config/crd/kustomization.yaml:12:3",
             "sets spec.versions[0].schema.openAPIV3Schema.description of CustomResourceDefinition/foobuckets.infrastructure.foo.dev",
-            "`components: -` in provider.yaml takes it from standard input",
+            "write the same entry under `patches` of provider.yaml",
         ),
         (
             "config/crd/kustomization.yaml:17:3",

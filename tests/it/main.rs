@@ -49,6 +49,7 @@ mod operator;
 mod own_objects;
 mod page;
 mod provenance;
+mod provider_patches;
 mod public_api;
 mod reconcile;
 mod release;

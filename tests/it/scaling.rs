@@ -293,6 +293,20 @@ fn release_and_its_artifacts() {
         code: 1,
     });
     check(&Case {
+        name: "patches, each of a CRD",
+        few: 6,
+        lay_out: |folder, n| {
+            let name = |at: usize| format!("{{kind: CustomResourceDefinition, name: k{at}s.infrastructure.harbour.example}}");
+            let patch = |at: usize| format!("- {{target: {}, patch: '[{{op: add, path: /spec/x, value: {at}}}]'}}\n", name(at));
+            provider(folder, &format!("crds: [\"crds/*.yaml\"]\npatches:\n{}", each(n, patch)));
+            (0..n).for_each(|at| write(folder, &format!("crds/{at}.yaml"), &crd(at)));
+            let resources = each(n, |at| format!("- {at}.yaml\n"));
+            write(folder, "crds/kustomization.yaml", &format!("resources:\n{resources}patches:\n{}", each(n, patch)));
+        },
+        runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out"],
+        code: 0,
+    });
+    check(&Case {
         name: "series",
         few: 100,
         lay_out: |folder, n| {

@@ -9,6 +9,7 @@ use serde_json::Value;
 pub(crate) use self::image::ManagerImage;
 use super::definitions;
 use super::names::Names;
+use super::patches::Patches;
 use super::rbac::{self, Kind};
 use super::{account, crd_metadata, crds, kustomization, manager, manager_patch, stamp, webhooks};
 use crate::contract::rights::{RIGHTS, RIGHTS_AT_HOME};
@@ -17,7 +18,7 @@ use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::references::references;
 use crate::objects::{self, Object, fields};
-use crate::provider::{BuiltinWord, Declared, Inputs, Manager};
+use crate::provider::{BuiltinWord, Declared, Inputs, Manager, PolicyRule};
 use crate::text::source::Source;
 
 rules! {
@@ -61,11 +62,13 @@ pub(crate) struct Components {
 
 /// Puts the components of a provider together.
 pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
-    let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), report: Report::new() };
+    let (patches, report) = Patches::read(declared, inputs);
+    let mut assembly = Assembly { declared, inputs, names: Names::of(&declared.provider), patches, report };
     let mut objects = match &declared.provider.components {
         Some(pattern) => assembly.built(pattern, image),
         None => assembly.made(image),
     };
+    assembly.report.extend(assembly.patches.unmatched());
     assembly.report.extend(crd_metadata::add(declared, &mut objects));
     for object in &mut objects {
         assembly.report.extend(misfits(declared, object));
@@ -100,6 +103,7 @@ struct Assembly<'a> {
     declared: &'a Declared,
     inputs: &'a Inputs,
     names: Names,
+    patches: Patches,
     report: Report,
 }
 
@@ -144,26 +148,39 @@ impl Assembly<'_> {
         }
         let configurations = self.webhook_configurations(&kinds, &definitions);
         let with_webhooks = !configurations.is_empty() || provider.manager.as_ref().is_some_and(Manager::has_conversion);
-        let mut objects = vec![Object::made(manager::namespace(&self.names, provider.namespace_metadata.as_ref()))];
+        let namespace = Object::made(manager::namespace(&self.names, provider.namespace_metadata.as_ref()));
+        let mut objects = self.finished(&renames, vec![namespace]);
         objects.extend(self.connected(definitions));
-        objects.extend(self.made_roles(&kinds, &from_files));
+        let roles = self.made_roles(&kinds, &from_files);
+        objects.extend(self.finished(&renames, roles));
         objects.extend(from_files);
         if let Some(face) = &provider.manager {
             self.report.extend(image.check(self.declared, face));
             let image = image.of(face);
             let mut deployment = manager::deployment(&self.names, &provider.label(), face, &image, with_webhooks);
             self.report.extend(manager_patch::patch(self.declared, face, &mut deployment));
-            let mut deployment = Object::made(deployment);
-            self.report.extend(stamp::follow(&self.names, &renames, &mut deployment));
-            objects.push(deployment);
+            objects.extend(self.finished(&renames, vec![Object::made(deployment)]));
         }
         if with_webhooks {
             let label = provider.label();
             let parts = [webhooks::service(&self.names, &label), webhooks::certificate(&self.names), webhooks::issuer(&self.names)];
-            objects.extend(parts.map(Object::made));
+            objects.extend(self.finished(&renames, parts.map(Object::made).into()));
         }
         objects.extend(configurations);
         objects
+    }
+
+    /// Objects that were made, with what patches say of them; names in those are as the files have them.
+    fn finished(&mut self, renames: &stamp::Renames, made: Vec<Object>) -> Vec<Object> {
+        let mut made = self.patched(made);
+        for object in &mut made {
+            self.report.extend(stamp::follow(&self.names, renames, object));
+        }
+        made
+    }
+
+    fn patched(&mut self, objects: Vec<Object>) -> Vec<Object> {
+        self.patches.apply(&self.names, self.inputs, objects, &mut self.report)
     }
 
     fn read(&mut self, patterns: &[String]) -> Vec<Object> {
@@ -174,14 +191,14 @@ impl Assembly<'_> {
     fn read_file(&mut self, source: &Source) -> Vec<Object> {
         let (objects, report) = objects::read(source, self.inputs.budget());
         self.report.extend(report);
-        objects
+        self.patched(objects)
     }
 
     /// The CRDs, checked and labelled.
     fn crds(&mut self) -> Vec<Object> {
         let provider = &self.declared.provider;
         if provider.has_builtin_crds() {
-            return crds::crds().into_iter().map(Object::made).collect();
+            return self.patched(crds::crds().map(Object::made).into());
         }
         let mut taken = Vec::new();
         let inputs = self.inputs;
@@ -264,10 +281,10 @@ impl Assembly<'_> {
         let bindings: Vec<Value> = made
             .iter()
             .chain(from_files.iter().map(Object::value))
-            .filter(|role| !is_bound(role, &bound) && !rbac::is_for_people(role))
+            .filter(|role| !is_bound(role, &bound) && !rbac::is_for_people(&self.names, role))
             .filter_map(|role| rbac::binding(&self.names, role))
             .collect();
-        self.report.extend(left_to_people(from_files, &bound));
+        self.report.extend(left_to_people(&self.names, from_files, &bound));
         made.into_iter().chain(bindings).map(Object::made).collect()
     }
 
@@ -290,10 +307,16 @@ impl Assembly<'_> {
         let provider = &self.declared.provider;
         let (at_home, mut everywhere) = match provider.rbac.as_ref().and_then(|rbac| rbac.manager) {
             Some(BuiltinWord::Builtin) => (rbac::rules_of(RIGHTS_AT_HOME), rbac::rules_of(RIGHTS)),
-            None => (rbac::leader_election_rules(), rbac::manager_rules(provider.provider_type, kinds)),
+            None => (rbac::leader_election_rules(), self.rights_by_type(kinds)),
         };
         everywhere.extend(provider.rbac.iter().flat_map(|rbac| rbac.rules.clone()));
         [rbac::leader_election_role(&self.names, &at_home), rbac::manager_role(&self.names, &everywhere)]
+    }
+
+    fn rights_by_type(&self, kinds: &[Kind]) -> Vec<PolicyRule> {
+        let provider = &self.declared.provider;
+        let ports = provider.manager.as_ref().and_then(|manager| manager.ports);
+        rbac::manager_rules(provider.provider_type, kinds, ports.and_then(|ports| ports.metrics) != Some(0))
     }
 
     /// Whether the rights of the manager are in the files: in role files, or in other roles that are bound to it, or to nobody yet. Those of a
@@ -308,7 +331,7 @@ impl Assembly<'_> {
         }
         let is_of_manager = |role: &Object| {
             let only_others = binds_manager.get(&(role.kind(), role.name())) == Some(&false);
-            !only_others && !rbac::is_for_people(role.value()) && !rbac::is_aggregated(role.value())
+            !only_others && !rbac::is_for_people(&self.names, role.value()) && !rbac::is_aggregated(role.value())
         };
         let mut roles = from_files.iter().filter(|object| ["ClusterRole", "Role"].contains(&object.kind()));
         roles.any(|role| has_role_files || is_of_manager(role))
@@ -333,7 +356,8 @@ impl Assembly<'_> {
                 self.report.push(self.unknown_kind(field, i, name, kinds));
             }
             if let Some(version) = known.first().and_then(|kind| storage_version(crds, kind)) {
-                configurations.push(Object::made(webhooks::configuration(&self.names, kind, &known, &version)));
+                let made = Object::made(webhooks::configuration(&self.names, kind, &known, &version));
+                configurations.extend(self.patched(vec![made]));
             }
         }
         configurations
@@ -369,8 +393,8 @@ fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
 }
 
 /// Roles for people that no file binds stay unbound, which is told once.
-fn left_to_people(from_files: &[Object], bound: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
-    let is_left = |role: &&Object| rbac::is_for_people(role.value()) && !is_bound(role.value(), bound);
+fn left_to_people(names: &Names, from_files: &[Object], bound: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
+    let is_left = |role: &&Object| rbac::is_for_people(names, role.value()) && !is_bound(role.value(), bound);
     let left: Vec<&Object> = from_files.iter().filter(is_left).collect();
     let (first, others) = left.split_first()?;
     let titles: Vec<String> = left.iter().map(|role| role.title()).collect();

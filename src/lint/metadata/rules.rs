@@ -124,8 +124,9 @@ releaseSeries:
 ```
 ");
     /// metadata.yaml has no `kind`, which clusterctl tolerates
-    pub(super) KIND_MISSING = warning("metadata-kind-missing"), catalogue("M02"), url(book::METADATA_YAML), page(r"
-The contract demands `kind: Metadata`. clusterctl takes a file without it; other readers of release metadata do not.
+    pub(super) KIND_MISSING = info("metadata-kind-missing"), catalogue("M02"), url(book::METADATA_YAML), page(r"
+The contract demands `kind: Metadata`. clusterctl takes a file without it on purpose, because several providers publish such files; other readers of
+release metadata may not.
 
 ## Bad
 

@@ -15,6 +15,8 @@ pub(super) struct Identity {
     pub(super) namespace: String,
     /// What kustomize puts before names.
     pub(super) prefix: Option<String>,
+    /// What it puts behind them.
+    pub(super) suffix: Option<String>,
 }
 
 impl Identity {
@@ -51,13 +53,13 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
     };
     let default = project.kustomization("config/default");
     let text = |field: &str| Some(fields::text(&default, &[field])).filter(|text| !text.is_empty()).map(str::to_owned);
-    let (prefix, namespace) = (text("namePrefix"), text("namespace"));
+    let (prefix, suffix, namespace) = (text("namePrefix"), text("nameSuffix"), text("namespace"));
     match &namespace {
         Some(namespace) => made.assumed.push(format!("namespace: {namespace}, as config/default/kustomization.yaml has it")),
         None => made.assumed.push(format!("namespace: {name}-system")),
     }
     let namespace = namespace.unwrap_or_else(|| format!("{name}-system"));
-    Some(Identity { groups: groups(project, provider_type), name, provider_type, namespace, prefix })
+    Some(Identity { groups: groups(project, provider_type), name, provider_type, namespace, prefix, suffix })
 }
 
 type Label = (String, String, String);

@@ -103,6 +103,9 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
     if let Some(prefix) = identity.prefix.as_ref().filter(|prefix| **prefix != identity.prefix_of_namespace()) {
         document.push(("namePrefix", json!(prefix)));
     }
+    if let Some(suffix) = &identity.suffix {
+        document.push(("nameSuffix", json!(suffix)));
+    }
     let (roles, mut objects) = project.rbac_files(&mut made.report);
     let manager = manager::find(project, identity, made);
     if let Some(metadata) = manager.namespace {

@@ -10,6 +10,7 @@ mod characters;
 mod entries;
 mod first;
 mod indentation;
+mod json;
 pub(crate) mod limits;
 mod node;
 mod origin;
@@ -66,9 +67,18 @@ pub(crate) fn parse_some(source: &Source, budget: &Budget, is_asked: &dyn Fn(usi
     parallel::parse_some(source, budget, is_asked)
 }
 
-/// Reads all documents of a source as [`parse`] does, but into plain values, whose places are found when they are asked for.
+/// Reads all documents of a source as kubectl decodes files: JSON where it begins with `{`, and else as [`parse`] does. The values are plain,
+/// and their places are found when they are asked for.
 pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
-    let Parsed { documents, report } = read_all::<serde_json::Value>(source, &Limits::default(), budget);
+    let limits = Limits::default();
+    let Parsed { documents, report } = match refused(source, &limits, budget) {
+        Some(refused) => refused,
+        None => {
+            let all = TextRange::new(0, source.text().len());
+            let json = json::read::<serde_json::Value>(source, all, &limits, budget);
+            json.unwrap_or_else(|| read_yaml(source, &limits, budget))
+        }
+    };
     let value = |document: Document<serde_json::Value>| {
         let origin = Origin::new(source, document.index, document.range);
         DocumentValue { value: document.root, origin }
@@ -77,18 +87,26 @@ pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
 }
 
 fn read_all<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Parsed<T> {
+    refused(source, limits, budget).unwrap_or_else(|| read_yaml(source, limits, budget))
+}
+
+/// What is said of a source that is not read, because it is too large or the run has nothing left.
+fn refused<T>(source: &Source, limits: &Limits, budget: &Budget) -> Option<Parsed<T>> {
     let text = source.text();
     let most = limits.bytes.min(u32::MAX as usize);
     if text.len() > most {
         let message = format!("the file has more than {most} bytes");
         let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(source.place()).help("split the file");
-        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
+        return Some(Parsed { documents: Vec::new(), report: Report::from_iter([finding]) });
     }
     let taken = [(Resource::Bytes, text.len()), (Resource::Values, 0), (Resource::Copies, 0)];
-    if let Some(spent) = taken.into_iter().find_map(|(resource, amount)| budget.take(resource, amount).err()) {
-        let finding = budget.blamed(|| exhausted(spent).at(source.place()));
-        return Parsed { documents: Vec::new(), report: Report::from_iter([finding]) };
-    }
+    let spent = taken.into_iter().find_map(|(resource, amount)| budget.take(resource, amount).err())?;
+    let finding = budget.blamed(|| exhausted(spent).at(source.place()));
+    Some(Parsed { documents: Vec::new(), report: Report::from_iter([finding]) })
+}
+
+fn read_yaml<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Parsed<T> {
+    let text = source.text();
     let mut parsed = parallel::parse(source, limits, budget).unwrap_or_else(|| read(source, 0..text.len(), limits, budget));
     characters::judge(source, &mut parsed.report);
     parsed
@@ -96,7 +114,8 @@ fn read_all<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -
 
 /// Reads one document again, for its places. It takes no more than the first reading took from the run.
 fn reread(source: &Source, range: TextRange) -> Node {
-    let parsed = read(source, range.into(), &Limits::default(), &Budget::default());
+    let (limits, budget) = (Limits::default(), Budget::default());
+    let parsed = json::read(source, range, &limits, &budget).unwrap_or_else(|| read(source, range.into(), &limits, &budget));
     let root = parsed.documents.into_iter().next().map(|document| document.root);
     root.unwrap_or_else(|| Node { span: TextRange::new(range.start(), range.start()), value: Value::Null })
 }
@@ -132,9 +151,15 @@ pub(crate) fn in_scalars(text: &str, bytes: &[usize], budget: &Budget) -> Vec<bo
 
 /// Reads a stretch of text that begins where a line does.
 fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: &Budget) -> Parsed<T> {
-    let text = source.text();
     let mut builder = Builder::new(source, Tally::new(*limits, budget));
     let mut documents = Vec::new();
+    read_on(source, range, &mut builder, &mut documents);
+    Parsed { documents, report: builder.into_report() }
+}
+
+/// Reads a stretch of text behind documents that were read before.
+fn read_on<'a, T: Tree>(source: &'a Source, range: Range<usize>, builder: &mut Builder<'a, T>, documents: &mut Vec<Document<T>>) {
+    let text = source.text();
     let mut next = Some(range);
     while let Some(rest) = next {
         let mut parser = Parser::new(text, settings(rest.clone()));
@@ -142,7 +167,7 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: 
         let (stop, at) = loop {
             match parser.next() {
                 Ok(event) => match event.kind {
-                    EventKind::StreamEnd => return Parsed { documents, report: builder.into_report() },
+                    EventKind::StreamEnd => return,
                     EventKind::DocumentStart => {
                         builder.start(event.start);
                         inside = true;
@@ -181,7 +206,6 @@ fn read<T: Tree>(source: &Source, range: Range<usize>, limits: &Limits, budget: 
         let from = at.max(rest.start + 1).min(rest.end);
         next = if stop == Stop::Stream { None } else { next_document(text, from..rest.end) };
     }
-    Parsed { documents, report: builder.into_report() }
 }
 
 /// What begins with the first line `---` in a stretch.

@@ -11,7 +11,7 @@ use crate::text::source::{Source, TextRange};
 
 rules! {
     /// the text is not valid YAML
-    SYNTAX = error("yaml-syntax"), catalogue("C01 T10"), page(r#"
+    pub(super) SYNTAX = error("yaml-syntax"), catalogue("C01 T10"), page(r#"
 clusterctl reads components and templates as YAML once their variables are replaced, and refuses the whole file where it cannot.
 
 A variable whose value has several lines, or characters such as `: `, breaks a text that is sound without it: quote it, or give it a block of its own.

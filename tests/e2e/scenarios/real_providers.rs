@@ -23,7 +23,7 @@ struct Real {
     /// The folder from which kustomize builds, below `config`.
     overlay: &'static str,
     version: &'static str,
-    /// What kustomize puts around names, and what we put before them.
+    /// What kustomize puts around names, and what we put before them; behind them we put the same.
     around: (&'static str, &'static str),
     prefix: &'static str,
 }
@@ -56,7 +56,7 @@ const PROVIDERS: &[Real] = &[
         overlay: "clusterapi/bootstrap",
         version: "v2.1.0",
         around: ("k0smotron-", "-bootstrap"),
-        prefix: "k0smotron-bootstrap-",
+        prefix: "k0smotron-",
     },
     Real {
         name: "k0smotron-control-plane",
@@ -64,7 +64,7 @@ const PROVIDERS: &[Real] = &[
         overlay: "clusterapi/controlplane",
         version: "v2.1.0",
         around: ("k0smotron-", "-control-plane"),
-        prefix: "k0smotron-control-plane-",
+        prefix: "k0smotron-",
     },
     real("k3s-bootstrap", (K3S, "bootstrap"), "default", "v0.3.0", "capi-k3s-bootstrap-"),
     real("k3s-control-plane", (K3S, "controlplane"), "default", "v0.3.0", "capi-k3s-control-plane-"),
@@ -177,7 +177,7 @@ impl Real {
         let of_namespace = format!("{namespace}-");
         let prefix = if is_role && !self.prefix.starts_with(&of_namespace) { &of_namespace } else { self.prefix };
         let is_named = object["kind"] != "CustomResourceDefinition" && object["kind"] != "Namespace";
-        is_named.then(|| format!("{prefix}{rest}"))
+        is_named.then(|| format!("{prefix}{rest}{}", self.around.1))
     }
 }
 

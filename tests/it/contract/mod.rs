@@ -4,6 +4,7 @@
 
 mod components;
 mod definitions;
+mod infrastructure;
 mod releases;
 mod table;
 mod templates;

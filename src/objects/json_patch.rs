@@ -1,22 +1,80 @@
-//! JSON patches (RFC 6902) as Cluster API's library applies them: evanphx/json-patch v5, with its words.
+//! JSON patches (RFC 6902) as Cluster API's library applies them, and kustomize's: evanphx/json-patch, with the words of its v5.
 
 use serde_json::Value;
 
+use crate::text::budget::Budget;
 use crate::text::go::number::atoi;
 
 /// One operation, its value being known.
 #[derive(Debug, Clone)]
-pub(super) struct Operation<'p> {
-    pub(super) op: &'p str,
-    pub(super) path: &'p str,
-    pub(super) value: Value,
+pub(crate) struct Operation<'p> {
+    /// `add`, `replace` or `remove`.
+    pub(crate) op: &'p str,
+    /// Where.
+    pub(crate) path: &'p str,
+    /// What; null for `remove`.
+    pub(crate) value: Value,
+}
+
+/// Changes a document by an operation as it is written, of all six that there are.
+///
+/// # Errors
+/// Why not; then the document may have changed.
+pub(crate) fn apply_written(document: &mut Value, operation: &Value, budget: &Budget) -> Result<(), String> {
+    let text = |field: &str| operation.get(field).and_then(Value::as_str);
+    let (Some(op), Some(path)) = (text("op"), text("path")) else {
+        return Err("an operation has an `op` and a `path`".to_owned());
+    };
+    let from = || text("from").ok_or_else(|| format!("`{op}` needs a `from`"));
+    let value = match op {
+        "add" | "replace" => operation.get("value").cloned().ok_or_else(|| format!("`{op}` needs a `value`"))?,
+        "remove" => Value::Null,
+        "test" => return test(document, path, operation.get("value").unwrap_or(&Value::Null)),
+        "copy" => {
+            // A few operations that copy what they have copied would fill the memory.
+            let copied = found(document, from()?)?;
+            budget.charge(weight(copied)).map_err(|spent| spent.to_string())?;
+            copied.clone()
+        }
+        "move" => {
+            let moved = found(document, from()?)?.clone();
+            apply(document, Operation { op: "remove", path: from()?, value: Value::Null })?;
+            moved
+        }
+        other => return Err(format!("`{other}` is no operation")),
+    };
+    // Of a map kustomize's version of the library replaces also what is not there.
+    let adds = |document: &mut Value| container(document, path).is_some_and(|(container, _)| container.is_object());
+    let op = if matches!(op, "copy" | "move") || (op == "replace" && adds(document)) { "add" } else { op };
+    apply(document, Operation { op, path, value }).map(|_| ())
+}
+
+/// About how many bytes a copy of a value takes.
+pub(crate) fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 8 + text.len(),
+        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
+        _ => 8,
+    }
+}
+
+fn found<'d>(document: &'d mut Value, path: &str) -> Result<&'d Value, String> {
+    let missing = || format!("there is nothing at {path}");
+    let (container, key) = container(document, path).ok_or_else(missing)?;
+    member(container, &key).map(|value| &*value).ok_or_else(missing)
+}
+
+fn test(document: &mut Value, path: &str, wanted: &Value) -> Result<(), String> {
+    let there = found(document, path).cloned().unwrap_or(Value::Null);
+    if there == *wanted { Ok(()) } else { Err(format!("testing path {path} failed")) }
 }
 
 /// Changes a document; gives what stood at the path before, if something did and it is replaced or removed.
 ///
 /// # Errors
 /// In the library's words; then the document may have changed.
-pub(super) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<Option<Value>, String> {
+pub(crate) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<Option<Value>, String> {
     let Operation { op, path, value } = operation;
     let missing = |text: String| format!("{text}: missing value");
     let found = container(document, path);
@@ -54,7 +112,7 @@ fn container<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, 
 }
 
 /// The index of an item; negative ones count from the end.
-pub(super) fn index(key: &str, length: usize) -> Option<usize> {
+pub(crate) fn index(key: &str, length: usize) -> Option<usize> {
     let index = atoi(key).ok()?;
     let length = i64::try_from(length).ok()?;
     let index = if index < 0 { index + length } else { index };
@@ -145,6 +203,40 @@ mod tests {
         assert_eq!(patched("replace", "/spec/n", json!(1)).unwrap()["n"], json!(1));
         assert_eq!(patched("replace", "/spec/l/-1", json!(9)).unwrap()["l"], json!([1, 9]));
         assert_eq!(patched("remove", "/spec/t", json!(null)).unwrap().get("t"), None);
+    }
+
+    /// RFC 6902, sections 4.4 to 4.6.
+    #[test]
+    fn parts_are_moved_copied_and_tested() {
+        let patched = |operation: Value| {
+            let mut document = json!({"a": [1, 2], "b": {"c": "x"}});
+            apply_written(&mut document, &operation, &Budget::default()).map(|()| document)
+        };
+        assert_eq!(patched(json!({"op": "move", "from": "/b/c", "path": "/d"})), Ok(json!({"a": [1, 2], "b": {}, "d": "x"})));
+        assert_eq!(patched(json!({"op": "move", "from": "/a/0", "path": "/a/1"})), Ok(json!({"a": [2, 1], "b": {"c": "x"}})));
+        assert_eq!(patched(json!({"op": "copy", "from": "/b/c", "path": "/a/-"})), Ok(json!({"a": [1, 2, "x"], "b": {"c": "x"}})));
+        let same = Ok(json!({"a": [1, 2], "b": {"c": "x"}}));
+        assert_eq!(patched(json!({"op": "test", "path": "/b", "value": {"c": "x"}})), same);
+        assert_eq!(patched(json!({"op": "test", "path": "/none", "value": null})), same);
+        for refused in [
+            json!({"op": "test", "path": "/b", "value": {}}),
+            json!({"op": "move", "from": "/none", "path": "/a/0"}),
+            json!({"op": "copy", "path": "/a/0"}),
+            json!({"op": "add", "path": "/a/0"}),
+            json!({"op": "swap", "path": "/a/0", "value": 1}),
+            json!({"op": "add", "value": 1}),
+        ] {
+            assert!(patched(refused.clone()).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn copies_of_copies_are_paid_for() {
+        let mut document = json!({"a": {"x": "0123456789"}});
+        let double = |at: usize| json!({"op": "copy", "from": "/a", "path": format!("/a/{at}")});
+        let budget = Budget::of(1 << 20);
+        let refused = (0..64).map(double).find_map(|operation| apply_written(&mut document, &operation, &budget).err());
+        assert!(refused.unwrap().contains("steps in one run"), "sixty-four doublings fill no memory");
     }
 
     #[test]
