@@ -11,7 +11,7 @@ use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::objects::Pool;
-use crate::ops::topology::{self, ChangeReport, ClassVariables, Plan, PlannedObject};
+use crate::ops::topology::{self, ChangeReport, ClassVariables, PlannedObject};
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::input::{self, Limits};
@@ -104,7 +104,11 @@ impl Run for PlanArguments {
         let sources: Sources = sources.iter().cloned().collect();
         let verdict = levels.judge(report);
         if self.format == PlanFormat::Json {
-            let body = PlanReport { objects: plan.objects, stand_ins: plan.stand_ins, changes: plan.changes };
+            let body = PlanReport {
+                objects: plan.objects.iter().map(topology::reported).collect(),
+                stand_ins: plan.stand_ins,
+                changes: plan.changes,
+            };
             context.json("TopologyPlan", body, &verdict.report, &sources);
             return Ok(Exit::failing(verdict.fails));
         }
@@ -118,17 +122,18 @@ impl Run for PlanArguments {
             context.summary(&plural(plan.changes.len(), "difference"), &verdict.report, "", To::Stderr);
             return Ok(Exit::Clean);
         }
-        context.out(&plan.yaml);
-        tell(context, &plan);
-        context.summary(&topology::done(&plan), &verdict.report, "", To::Stderr);
+        let done = topology::done(&plan);
+        context.out(&topology::yaml(plan.objects));
+        tell(context, &plan.stand_ins);
+        context.summary(&done, &verdict.report, "", To::Stderr);
         Ok(Exit::Clean)
     }
 }
 
 /// Says which names are not those of a cluster.
-fn tell(context: &mut Context<'_>, plan: &Plan) {
-    if let Some(first) = plan.stand_ins.first() {
-        let others = match plan.stand_ins.len() - 1 {
+fn tell(context: &mut Context<'_>, stand_ins: &[String]) {
+    if let Some(first) = stand_ins.first() {
+        let others = match stand_ins.len() - 1 {
             0 => String::new(),
             others => format!(" and {}", plural(others, "other")),
         };

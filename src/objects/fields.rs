@@ -61,7 +61,12 @@ pub(crate) fn group_version(object: &Value) -> (&str, &str) {
 /// A map of texts in `metadata` (labels, annotations). A null counts as an empty text; one value of another type makes the whole map count
 /// as absent.
 pub(crate) fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
-    let texts = field(object, &["metadata", name])?.as_object()?;
+    texts(field(object, &["metadata", name])?)
+}
+
+/// The same of the map itself.
+pub(crate) fn texts(map: &Value) -> Option<Map<String, Value>> {
+    let texts = map.as_object()?;
     let text = |value: &Value| match value {
         Value::Null => Some(Value::from("")),
         Value::String(_) => Some(value.clone()),

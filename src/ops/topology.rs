@@ -67,10 +67,8 @@ pub struct WrittenPath {
 /// What a plan gives.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// The objects, for reports.
-    pub objects: Vec<PlannedObject>,
-    /// The objects as YAML; empty when one cannot be written.
-    pub yaml: String,
+    /// The objects; `reported` makes of each what reports have, and [`yaml`] the documents of all.
+    pub objects: Vec<Desired>,
     /// The names that end with the stand-in.
     pub stand_ins: Vec<String>,
     /// What is wrong.
@@ -107,24 +105,20 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
     let options = Options { allows_external, ..Options::default() };
     let planned = topology::plan(pool, &options, budget);
     let mut report = planned.report;
-    let objects: Vec<PlannedObject> = planned.objects.iter().map(reported).collect();
-    let mut stand_ins: Vec<String> =
-        objects.iter().filter(|object| object.name.ends_with(RANDOM)).map(|object| object.name.clone()).collect();
     let mut seen = BTreeSet::new();
-    stand_ins.retain(|name| seen.insert(name.clone()));
+    let names = planned.objects.iter().map(|desired| fields::name(&desired.object)).filter(|name| name.ends_with(RANDOM));
+    let stand_ins = names.filter(|name| seen.insert(*name)).map(str::to_owned).collect();
     let changes = earlier.map(|pool| {
         let earlier = topology::plan(pool, &options, budget);
         report.extend(earlier.report);
         topology::against(&earlier.objects, &planned.objects).into_iter().map(change).collect()
     });
-    let documents = planned.objects.into_iter().map(|desired| desired.object).collect();
-    Plan {
-        objects,
-        yaml: goyaml::documents_to_string(documents).unwrap_or_default(),
-        stand_ins,
-        report,
-        changes: changes.unwrap_or_default(),
-    }
+    Plan { objects: planned.objects, stand_ins, report, changes: changes.unwrap_or_default() }
+}
+
+/// The objects as YAML; empty when one cannot be written.
+pub fn yaml(objects: Vec<Desired>) -> String {
+    goyaml::documents_to_string(objects.into_iter().map(|desired| desired.object).collect()).unwrap_or_default()
 }
 
 fn change(changed: Changed) -> ChangeReport {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::class::Class;
 use super::cluster::Cluster;
@@ -12,7 +12,8 @@ use super::part::Part;
 use super::patch_admission;
 use super::refused::{Refused, invalid};
 use super::{
-    CLASS_REFUSED, CLUSTER_REFUSED, advice, definitions, machine_admission, metadata_admission, names, taint_admission, version_admission,
+    CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check, machine_admission, metadata_admission, names,
+    taint_admission, version_admission,
 };
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule};
@@ -47,7 +48,7 @@ fn joined(texts: &[&str], between: &str) -> String {
 
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
     Diagnostic::of(refused.rule.unwrap_or(rule), refused.text.lines().next().unwrap_or_default())
-        .at(refused.part.place())
+        .at(refused.place())
         .upstream(upstream)
         .help(advice::of(&refused.text))
 }
@@ -131,10 +132,8 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
             refused.push(invalid(&part, &format!("{field}.name"), &quote(name), "variable name cannot contain \".\""));
         }
         let schema = definition.part.at("schema.openAPIV3Schema");
-        for (path, text) in schema_faults(&definition.schema, &format!("{field}.schema.openAPIV3Schema"), budget) {
-            let path = schema.path.join(&path);
-            refused.push(Refused::new(Part { path, ..schema.clone() }, text));
-        }
+        let faults = schema_faults(&definition.schema, &format!("{field}.schema.openAPIV3Schema"), budget);
+        refused.extend(faults.into_iter().map(|(below, text)| Refused { below, ..Refused::new(schema.clone(), text) }));
     }
     refused
 }
@@ -164,7 +163,7 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
     refused.extend(version_admission::of_cluster(cluster, class));
     if let Some(class) = class {
         refused.extend(worker_classes(cluster, class));
-        refused.extend(machine_admission::health_checks(cluster, class));
+        refused.extend(health_check::of_cluster(cluster, class));
     }
     refused.extend(machine_admission::autoscaled(cluster, class));
     refused.extend(machine_admission::rollouts(cluster));
@@ -172,6 +171,30 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
     refused.extend(taint_admission::of_cluster(cluster));
     refused.extend(own_fields(cluster));
     if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
+}
+
+/// What is refused of a class as some installations of Cluster API are, and taken by others.
+pub(super) fn warnings_of_class(class: &Class<'_>) -> Vec<Diagnostic> {
+    let workers = class.deployments.iter().chain(&class.pools).map(|worker| &worker.part);
+    taint_admission::gated(std::iter::once(&class.control_plane.part).chain(workers)).into_iter().collect()
+}
+
+/// The same of a Cluster, and what only the server refuses: Cluster API's own types leave out what is empty.
+pub(super) fn warnings_of_cluster(cluster: &Cluster<'_>) -> Vec<Diagnostic> {
+    let workers = cluster.deployments.iter().chain(&cluster.pools).map(|worker| &worker.part);
+    let gated = taint_admission::gated(std::iter::once(&cluster.control_plane).chain(workers));
+    let parts = ["controlPlane", "workers"].into_iter().filter(|_| cluster.object.version() != "v1beta1");
+    let empty = parts.map(|name| cluster.topology.field(name)).filter(|part| part.value.as_object().is_some_and(Map::is_empty));
+    empty.map(|part| part_empty(&part)).chain(gated).collect()
+}
+
+fn part_empty(part: &Part<'_>) -> Diagnostic {
+    let field = part.path().to_string();
+    let upstream = format!("{field}: Invalid value: 0: {field} in body should have at least 1 properties");
+    Diagnostic::of(&PART_EMPTY, format!("`{field}` holds nothing, and the API server refuses it so"))
+        .at(part.place())
+        .upstream(upstream)
+        .help("remove the field: without it the topology is the same")
 }
 
 /// What is refused of a Cluster beside its topology: its name, which becomes the value of a label, and how many

@@ -1,10 +1,16 @@
 //! ClusterClasses, of core v1beta1 and v1beta2: `ClusterClass` of Cluster API's `api/core`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
+use super::mentions::in_template;
 use super::part::Part;
 use crate::contract::CORE_GROUP;
 use crate::objects::Object;
+use crate::text::budget::Budget;
+use crate::text::go::template::{Dialect, Fault, Template, render_in};
+use crate::text::go::value::Value as GoValue;
 
 /// A ClusterClass.
 #[derive(Debug)]
@@ -18,6 +24,7 @@ pub(super) struct Class<'o> {
     pub(super) pools: Vec<WorkerClass<'o>>,
     pub(super) variables: Vec<Definition<'o>>,
     pub(super) patches: Vec<Part<'o>>,
+    templates: Templates<'o>,
 }
 
 /// A part of the class with one template: the control plane, the infrastructure.
@@ -66,7 +73,7 @@ impl<'o> Class<'o> {
         let spec = Part::whole(object).field("spec");
         let (infrastructure, control_plane) = (spec.field("infrastructure"), spec.field("controlPlane"));
         let machine = Reference::of(&control_plane.field("machineInfrastructure"));
-        let workers = |list: &str| spec.at("workers").field(list).items().map(WorkerClass::of).collect();
+        let workers = |list| spec.at("workers").field(list).items().map(WorkerClass::of).collect();
         Class {
             object,
             infrastructure: Slot::of(infrastructure),
@@ -76,12 +83,34 @@ impl<'o> Class<'o> {
             pools: workers("machinePools"),
             variables: spec.field("variables").items().map(Definition::of).collect(),
             patches: spec.field("patches").items().collect(),
+            templates: Templates::new(),
         }
     }
 
     /// `namespace/name`, as `klog.KObj` shows it.
     pub(super) fn key(&self) -> String {
         format!("{}/{}", self.object.namespace_or_default(), self.object.name())
+    }
+
+    /// What a template of its patches gives.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(super) fn render(&self, text: &str, data: &GoValue, budget: &Budget) -> Result<Vec<u8>, Fault> {
+        match self.templates.get(text) {
+            Some((template, _)) => template.render(data, budget),
+            None => render_in(Dialect::SPRIG, TEMPLATE, text, data, budget),
+        }
+    }
+
+    /// The names in a template of its patches that may be variables.
+    pub(super) fn names_in(&self, text: &str) -> Vec<String> {
+        self.templates.get(text).map_or_else(|| in_template(text), |(_, names)| names.clone())
+    }
+
+    /// The class, with the templates of its patches read for all that render them.
+    pub(super) fn with_templates(self) -> Self {
+        Class { templates: templates(&self.patches), ..self }
     }
 
     /// The templates of configs of machines: group, kind, namespace, name.
@@ -149,6 +178,19 @@ impl<'o> Definition<'o> {
             part,
         }
     }
+}
+
+/// What Cluster API calls the templates of patches.
+const TEMPLATE: &str = "tpl";
+
+/// Templates by their texts, with the names in each that may be variables.
+type Templates<'o> = BTreeMap<&'o str, (Template<'o>, Vec<String>)>;
+
+fn templates<'o>(patches: &[Part<'o>]) -> Templates<'o> {
+    let operations = |patch: &Part<'o>| definitions(patch).flat_map(|definition| definition.field("jsonPatches").items());
+    let values = |patch: &Part<'o>| operations(patch).map(|operation| operation.at("valueFrom.template").text());
+    let texts = patches.iter().flat_map(|patch| values(patch).chain([patch.field("enabledIf").text()]));
+    texts.map(|text| (text, (Template::read(Dialect::SPRIG, TEMPLATE, text), in_template(text)))).collect()
 }
 
 /// The name of a patch.

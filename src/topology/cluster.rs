@@ -43,7 +43,7 @@ impl<'o> Cluster<'o> {
     pub(super) fn of(object: &'o Object, is_admitted: bool) -> Self {
         let topology = Part::whole(object).at("spec.topology");
         let version = topology.field("version").text();
-        let workers = |list: &str| topology.at("workers").field(list).items().map(Worker::of).collect();
+        let workers = |list| topology.at("workers").field(list).items().map(Worker::of).collect();
         Cluster {
             object,
             class: topology.either(&["classRef.name", "class"]),

@@ -21,8 +21,8 @@ const STEP: &str = "error computing the desired state of the Cluster topology: f
 /// Applies all patches. Says whether the templates may be used: not when Cluster API would have stopped.
 pub(super) fn apply(
     class: &Class<'_>,
-    items: &mut [Item<'_>],
-    scopes: &[Scope],
+    items: &mut [Item<'_, '_>],
+    scopes: &[Scope<'_>],
     options: &Options,
     budget: &Budget,
     report: &mut Report,
@@ -35,7 +35,7 @@ pub(super) fn apply(
             untaken::record_external(patch, items);
             continue;
         }
-        let generated = match generate(patch, items, scopes, budget) {
+        let generated = match generate(class, patch, items, scopes, budget) {
             Ok(generated) => generated,
             Err(failures) => {
                 tell(patch, failures, report);
@@ -49,9 +49,9 @@ pub(super) fn apply(
             let help = "name in its selectors a template that the class uses, or leave it for other Clusters of the class";
             report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()).help(help));
         }
-        untaken::record(patch, &generated, items, scopes, budget);
+        untaken::record(class, patch, &generated, items, scopes, budget);
         for (at, operations) in generated {
-            if let Err(finding) = change(patch, &mut items[at], operations, budget) {
+            if let Err(finding) = change(class, patch, &mut items[at], operations, budget) {
                 report.push(*finding);
                 return false;
             }
@@ -86,13 +86,17 @@ pub(super) fn external_finding(patch: &Part<'_>, upstream: String) -> Diagnostic
 
 /// What each definition makes of each template that it is for: all before anything is applied.
 fn generate<'o>(
+    class: &Class<'_>,
     patch: &Part<'o>,
-    items: &[Item<'_>],
-    scopes: &[Scope],
+    items: &[Item<'_, '_>],
+    scopes: &[Scope<'_>],
     budget: &Budget,
 ) -> Result<Vec<(usize, Vec<Ready<'o>>)>, Vec<Failure>> {
     let (mut ready, mut failures) = (Vec::new(), Vec::new());
-    let definitions: Vec<Part<'o>> = definitions(patch).collect();
+    let definitions: Vec<(Part<'o>, Part<'o>)> = definitions(patch).map(|definition| (definition.field("selector"), definition)).collect();
+    let enabled_if = patch.field("enabledIf");
+    // The templates of one part of a topology stand beside each other, and the condition gives the same for them.
+    let mut gave: Option<(usize, Value)> = None;
     for (at, item) in items.iter().enumerate() {
         if let Err(spent) = budget.charge(definitions.len()) {
             if failures.is_empty() {
@@ -100,21 +104,25 @@ fn generate<'o>(
             }
             break;
         }
-        let matching: Vec<&Part<'o>> = definitions.iter().filter(|definition| item.matches(&definition.field("selector"))).collect();
-        if matching.is_empty() {
+        let mut matching = definitions.iter().filter(|(selector, _)| item.matches(selector)).map(|(_, definition)| definition).peekable();
+        if matching.peek().is_none() {
             continue;
         }
         let (scope, kind) = (&scopes[item.scope], item.source.kind());
-        match condition(&patch.field("enabledIf"), scope, budget) {
-            Ok(Value::Bool(true)) => {}
-            Ok(_) => continue,
-            Err(failure) => {
-                failures.push(failure.within(&format!("failed to calculate if patch is enabled for \"{kind}\"")));
-                continue;
+        if gave.as_ref().is_none_or(|(scope, _)| *scope != item.scope) {
+            match condition(class, &enabled_if, scope, budget) {
+                Ok(value) => gave = Some((item.scope, value)),
+                Err(failure) => {
+                    failures.push(failure.within(&format!("failed to calculate if patch is enabled for \"{kind}\"")));
+                    continue;
+                }
             }
         }
+        if gave.as_ref().is_none_or(|(_, value)| *value != Value::Bool(true)) {
+            continue;
+        }
         for definition in matching {
-            match operations(definition, scope, budget) {
+            match operations(class, definition, scope, budget) {
                 Ok(operations) => ready.push((at, operations)),
                 Err(failure) => failures.push(failure.within(&format!("failed to generate JSON patches for \"{kind}\""))),
             }
@@ -123,10 +131,10 @@ fn generate<'o>(
     if failures.is_empty() { Ok(ready) } else { Err(failures) }
 }
 
-fn operations<'o>(definition: &Part<'o>, scope: &Scope, budget: &Budget) -> Result<Vec<Ready<'o>>, Failure> {
+fn operations<'o>(class: &Class<'_>, definition: &Part<'o>, scope: &Scope<'_>, budget: &Budget) -> Result<Vec<Ready<'o>>, Failure> {
     let one = |operation: Part<'o>| match operation.field("op").text() {
         "add" | "replace" => {
-            let value = value(&operation, scope, budget)?;
+            let value = value(class, &operation, scope, budget)?;
             pay(budget, weight(&value)).map_err(|_| Failure::too_large(&operation))?;
             Ok((operation, value))
         }
@@ -159,7 +167,13 @@ fn tell(patch: &Part<'_>, failures: Vec<Failure>, report: &mut Report) {
 }
 
 /// Applies the operations of a definition to a template: all or none.
-fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, budget: &Budget) -> Result<(), Box<Diagnostic>> {
+fn change(
+    class: &Class<'_>,
+    patch: &Part<'_>,
+    item: &mut Item<'_, '_>,
+    operations: Vec<Ready<'_>>,
+    budget: &Budget,
+) -> Result<(), Box<Diagnostic>> {
     let failed = |operation: &Part<'_>, what: &str, reason: &str, message: String| {
         let upstream = format!(
             "{STEP}failed to apply patches for patch \"{}\": failed to apply patch: error {what} json patch (RFC6902): {reason}",
@@ -177,14 +191,20 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
                 .into());
         }
     }
-    let Some(original) = item.template.as_object().cloned() else { return Ok(()) };
     let spent = |spent: Exceeded| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()).help(PLAN_LESS);
-    budget.charge(weight(&item.template)).map_err(spent)?;
+    item.begin(budget).map_err(spent)?;
+    let Some(template) = item.template.as_mut() else { return Ok(()) };
+    // What lies below the spec can take nothing away of what is kept.
+    let reaches_out = operations.iter().any(|(operation, _)| !operation.field("path").text().starts_with("/spec/"));
+    let original = if reaches_out { template.as_object().cloned() } else { None };
+    if original.is_some() {
+        budget.charge(weight(template)).map_err(spent)?;
+    }
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
-        let followed = origins::follow(&mut item.origins, &item.template, &operation, item.writes.len(), budget);
+        let followed = origins::follow(&mut item.origins, template, &operation, item.writes.len(), budget);
         let leaving = budget.charge(path.len()).and(followed).map_err(spent)?;
-        let before = json_patch::apply(&mut item.template, Operation { op, path, value }).map_err(|reason| {
+        let before = json_patch::apply(template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", patch_name(patch), item.source.title());
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
             let help = match op {
@@ -196,9 +216,11 @@ fn change(patch: &Part<'_>, item: &mut Item<'_>, operations: Vec<Ready<'_>>, bud
         if let Some(history) = &mut item.history {
             history.lose(item.writes.len(), &operation, before.zip(leaving));
         }
-        let variables = names_in(&operation);
+        let variables = names_in(class, &operation);
         item.writes.push(Write { patch: patch_name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
     }
-    keep(original, &mut item.template);
+    if let Some(original) = original {
+        keep(original, template);
+    }
     Ok(())
 }

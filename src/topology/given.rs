@@ -76,7 +76,7 @@ pub(crate) fn label_place(pool: &Pool, cluster: &Object, part_of: &str, key: &st
     let of_class = class.as_ref().and_then(|class| class_part(class, &cluster_parts, part_of));
     let in_class = of_class.map(|part| part.either(&["metadata", "template.metadata"]).field("labels"));
     let labels = [in_topology, in_class].into_iter().flatten().find(|labels| labels.value.get(key).is_some())?;
-    Some(labels.object.key_place(&labels.path.key(key)))
+    Some(labels.object.key_place(&labels.path().key(key)))
 }
 
 /// The part of a class that a part of a topology is of.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::class::patch_name;
+use super::mentions::in_template;
 use super::origins::{Leaving, Origins};
 use super::part::Part;
-use super::usage::in_template;
 use crate::diag::FieldPath;
 use crate::objects::Stand;
 

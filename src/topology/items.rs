@@ -1,37 +1,58 @@
 //! The templates that patches change, each with what it sees: the items of Cluster API's patch request.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use super::cluster::Values;
 use super::history::{History, Misfit};
 use super::input::{Input, Machines, TIMEOUTS};
-use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, weight};
+use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, shift, weight};
 use super::origins::{Origins, Patched, whole};
 use super::part::Part;
 use super::scope::{self, Layer, Scope};
 use super::state::{Spelling, State};
 use crate::contract::labels::CLUSTER_NAME;
 use crate::objects::Object;
-use crate::text::budget::Exceeded;
+use crate::text::budget::{Budget, Exceeded};
 
 /// A template while it is patched.
-pub(super) struct Item<'t> {
+pub(super) struct Item<'t, 's> {
     /// As it is in the input.
     pub(super) source: &'t Object,
-    /// As it is so far.
-    pub(super) template: Value,
+    /// The desired object that was made of it.
+    made: &'s Value,
+    /// Which of the labels and annotations of the object are those of the template.
+    pairs: Pairs,
+    /// As it is so far, once a patch has begun to change it.
+    pub(super) template: Option<Value>,
     pub(super) role: Role<'t>,
     /// Which scope it has, by its number.
     pub(super) scope: usize,
-    /// Whether a patch changed it, and which wrote which path.
+    /// Which patch wrote which path.
     pub(super) writes: Vec<Write>,
     /// Where its parts come from.
     pub(super) origins: Origins,
     /// What became of the patches, where somebody asks for it.
     pub(super) history: Option<History>,
 }
+
+/// A template that went through all patches.
+pub(super) struct Outcome<'t> {
+    /// As it is in the input.
+    source: &'t Object,
+    /// As it became, if a patch changed it.
+    template: Option<Value>,
+    /// Whether what it holds is still there.
+    has_spec: bool,
+    /// Which patch wrote which path.
+    pub(super) writes: Vec<Write>,
+    /// Where its parts come from.
+    origins: Origins,
+    /// What became of the patches.
+    pub(super) history: Option<History>,
+}
+
+/// Fields that are copied: from where, and to where.
+type Pairs = &'static [(&'static [&'static str], &'static [&'static str])];
 
 /// What a patch wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,14 +100,18 @@ const IN_METADATA: [(&[&str], &[&str]); 2] =
 ///
 /// # Errors
 /// When there are too many to be held.
-pub(super) fn items<'t>(input: &Input<'t>, state: &State<'t>, variables: &Variables) -> Result<(Vec<Item<'t>>, Vec<Scope>), Exceeded> {
+pub(super) fn items<'t, 's>(
+    input: &Input<'t>,
+    state: &'s State<'t>,
+    shared: &'s Layer<'s>,
+    variables: &Variables,
+) -> Result<(Vec<Item<'t, 's>>, Vec<Scope<'s>>), Exceeded> {
     let cluster = scope::of_cluster(input.cluster, &state.cluster);
     let own = scope::of_control_plane(input.cluster, &state.control_plane, state.machine.as_ref());
-    let shared = Arc::new(Layer::of(&variables.global));
     let cost = weight(&cluster);
     let mut scopes = vec![
-        Scope::new(&shared, &Values::new(), &cluster, None),
-        Scope::new(&shared, &variables.control_plane, &cluster, Some(("controlPlane", own))),
+        Scope::new(shared, &Values::new(), &cluster, None),
+        Scope::new(shared, &variables.control_plane, &cluster, Some(("controlPlane", own))),
     ];
     let blueprint = input.blueprint;
     let mut items = vec![
@@ -103,7 +128,7 @@ pub(super) fn items<'t>(input: &Input<'t>, state: &State<'t>, variables: &Variab
                 scope::of_worker(input.cluster, worker.class, worker.name, &machines.object, &machines.bootstrap, &machines.infrastructure);
             let key = if is_pool { "machinePool" } else { "machineDeployment" };
             pay(input.budget, 2 * cost)?;
-            scopes.push(Scope::new(&shared, overrides, &cluster, Some((key, own))));
+            scopes.push(Scope::new(shared, overrides, &cluster, Some((key, own))));
             let role = Role::Worker { is_pool, class: worker.class };
             let pairs = if is_pool { &IN_TEMPLATE } else { &IN_METADATA };
             items.push(item(machines.templates.0, &machines.bootstrap, pairs, role, scopes.len() - 1));
@@ -118,24 +143,54 @@ pub(super) fn topology_name(machines: &Machines<'_>) -> String {
     format!("{}/{}", if machines.is_pool { "mp" } else { "md" }, machines.worker.name)
 }
 
-fn item<'t>(source: &'t Object, made: &Value, pairs: &[(&[&str], &[&str])], role: Role<'t>, scope: usize) -> Item<'t> {
-    let mut template = source.value().clone();
-    if let Some(metadata) = template.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.retain(|key, _| ["labels", "annotations", "name", "namespace"].contains(&key.as_str()));
-    }
-    copy(made, &mut template, pairs, &[]);
-    Item { source, template, role, scope, writes: Vec::new(), origins: whole(source), history: None }
+fn item<'t, 's>(source: &'t Object, made: &'s Value, pairs: Pairs, role: Role<'t>, scope: usize) -> Item<'t, 's> {
+    Item { source, made, pairs, template: None, role, scope, writes: Vec::new(), origins: whole(source), history: None }
 }
 
-impl Item<'_> {
+impl Outcome<'_> {
     /// What is known of its parts.
     pub(super) fn patched(&self) -> Patched<'_> {
-        Patched { source: self.source, template: &self.template, origins: &self.origins }
+        Patched { source: self.source, has_spec: self.has_spec, origins: &self.origins }
+    }
+}
+
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+impl<'t> Item<'t, '_> {
+    /// Copies the template, if that was not done yet, so that it can be changed.
+    ///
+    /// # Errors
+    /// When the run has no steps left for it.
+    pub(super) fn begin(&mut self, budget: &Budget) -> Result<(), Exceeded> {
+        if self.template.is_some() {
+            return Ok(());
+        }
+        let Value::Object(source) = self.source.value() else { return Ok(()) };
+        budget.charge(weight(self.source.value()))?;
+        let mut template: Map<String, Value> = source.iter().filter(|(key, _)| *key != "metadata").map(owned).collect();
+        if let Some(Value::Object(metadata)) = source.get("metadata") {
+            let kept = metadata.iter().filter(|(key, _)| ["labels", "annotations", "name", "namespace"].contains(&key.as_str()));
+            template.insert("metadata".to_owned(), Value::Object(kept.map(owned).collect()));
+        }
+        let mut template = Value::Object(template);
+        copy(self.made, &mut template, self.pairs, &[]);
+        self.template = Some(template);
+        Ok(())
+    }
+
+    /// What became of it.
+    pub(super) fn outcome(self) -> Outcome<'t> {
+        let Item { source, template, writes, origins, history, .. } = self;
+        let has_spec = template.as_ref().unwrap_or(source.value()).pointer("/spec/template/spec").is_some();
+        Outcome { source, template, has_spec, writes, origins, history }
     }
 
     /// Whether a definition of a patch is for it: `matchesSelector` of Cluster API.
     pub(super) fn matches(&self, selector: &Part<'_>) -> bool {
-        self.misfit(selector).is_none()
+        let is = |name: &str, own: &str| selector.value.get(name).and_then(Value::as_str).unwrap_or_default() == own;
+        is("kind", self.source.kind()) && is("apiVersion", self.source.api_version()) && self.misfit(selector).is_none()
     }
 
     /// What of a selector does not fit, and where it stands; `None` when the definition is for it.
@@ -195,14 +250,19 @@ const TO_TEMPLATE: [(&[&str], &[&str]); 5] = [
 ];
 
 /// Takes the patched templates over into the desired objects; says which did not fit.
-pub(super) fn take_over<'t>(items: &[Item<'t>], state: &mut State<'t>) -> Option<&'t Object> {
-    let mut items = items.iter();
+pub(super) fn take_over<'t>(outcomes: &mut [Outcome<'t>], state: &mut State<'t>) -> Option<&'t Object> {
+    let mut outcomes = outcomes.iter_mut();
     let mut misfit = None;
     let mut into = |object: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]| {
-        if let Some(item) = items.next()
-            && !copy(&item.template, object, pairs, preserved)
-        {
-            misfit = misfit.or(Some(item.source));
+        let Some(Outcome { source, template, .. }) = outcomes.next() else { return };
+        let fits = match template.take() {
+            Some(mut template) => shift(&mut template, object, pairs, preserved),
+            // What is preserved may be less than what the topology set in a control plane; all else is made of the template as it is.
+            None if preserved.len() > ALWAYS.len() => copy(source.value(), object, &pairs[..1], preserved),
+            None => true,
+        };
+        if !fits {
+            misfit = misfit.or(Some(*source));
         }
     };
     into(&mut state.infrastructure, &TO_OBJECT, &ALWAYS);

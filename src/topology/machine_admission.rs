@@ -1,12 +1,12 @@
-//! What Cluster API's webhooks refuse of templates, rollouts, health checks and replicas: `core/webhooks/admission` of v1.14.
+//! What Cluster API's webhooks refuse of templates, rollouts and replicas: `core/webhooks/admission` of v1.14.
 
 use serde_json::Value;
 
 use super::class::{Class, Reference};
 use super::cluster::Cluster;
+use super::health_check;
 use super::part::Part;
-use super::refused::{Refused, invalid};
-use crate::text::go::number::atoi;
+use super::refused::{Refused, invalid, share};
 use crate::text::go::quote;
 
 /// Annotations that give a MachineDeployment's replicas to the autoscaler.
@@ -20,17 +20,7 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
         let field = format!("spec.workers.machineDeployments[{}].rollout.strategy", worker.class);
         rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
     }
-    let own = class.control_plane.part.field("healthCheck");
-    health_check(&own, "spec.controlPlane.healthCheck", &mut refused);
-    if own.is_there() && class.machine.is_none() {
-        let text = "spec.controlPlane.healthCheck: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set";
-        refused.push(Refused::new(own, text.to_owned()));
-    }
-    for worker in &class.deployments {
-        let (check, field) = (worker.part.field("healthCheck"), format!("spec.workers.machineDeployments[{}].healthCheck", worker.class));
-        health_check(&check, &field, &mut refused);
-        share(&check.at("remediation.maxInFlight"), &format!("{field}.remediation.maxInFlight"), &mut refused);
-    }
+    refused.extend(health_check::of_class(class));
     refused
 }
 
@@ -42,46 +32,6 @@ pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
         rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
     }
     refused
-}
-
-/// What is refused of the health checks of a topology, with its class.
-pub(super) fn health_checks<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
-    let (own, field) = (cluster.control_plane.field("healthCheck"), "spec.topology.controlPlane.healthCheck");
-    if is_defined(&own) {
-        if class.machine.is_none() {
-            let text = format!("{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set in ClusterClass");
-            refused.push(Refused::new(own.clone(), text));
-        }
-        health_check(&own, field, &mut refused);
-    }
-    refused.extend(undefined(&own, &class.control_plane.part.field("healthCheck"), field));
-    for worker in &cluster.deployments {
-        let (own, field) = (
-            worker.part.field("healthCheck"),
-            format!("spec.topology.workers.machineDeployments[{}].healthCheck", worker.name),
-        );
-        health_check(&own, &field, &mut refused);
-        share(&own.at("remediation.maxInFlight"), &format!("{field}.remediation.maxInFlight"), &mut refused);
-        let source = class.deployments.iter().find(|known| known.class == worker.class);
-        refused.extend(source.and_then(|source| undefined(&own, &source.part.field("healthCheck"), &field)));
-    }
-    refused
-}
-
-/// Whether there is a check, beside that it is turned on or off.
-fn is_defined(check: &Part<'_>) -> bool {
-    ["checks", "remediation"].iter().any(|field| check.field(field).value.as_object().is_some_and(|fields| !fields.is_empty()))
-}
-
-/// That a check is turned on which neither the topology nor its class describes.
-fn undefined<'o>(own: &Part<'o>, of_class: &Part<'_>, field: &str) -> Option<Refused<'o>> {
-    let enabled = own.field("enabled");
-    if enabled.value != true || is_defined(own) || is_defined(of_class) {
-        return None;
-    }
-    let detail = "cannot be set to true as healthCheck definition is not available in the Cluster topology or the ClusterClass";
-    Some(Refused::new(enabled, format!("{field}.enable: Forbidden: {detail}")))
 }
 
 /// The kinds of templates end with `Template`.
@@ -117,35 +67,6 @@ fn rollout<'o>(update: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
         let detail = "maxUnavailable and maxSurge cannot both be 0";
         refused.push(invalid(update, &format!("{field}.rollingUpdate"), "\"0\"", detail));
     }
-}
-
-fn health_check<'o>(check: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
-    let timeout = check.at("checks.nodeStartupTimeoutSeconds");
-    // 0 turns the check off.
-    if let Some(seconds) = timeout.value.as_i64().filter(|seconds| *seconds != 0 && *seconds < 30) {
-        refused.push(invalid(
-            &timeout,
-            &format!("{field}.checks.nodeStartupTimeoutSeconds"),
-            &seconds.to_string(),
-            "must be at least 30s",
-        ));
-    }
-    let most = check.at("remediation.triggerIf.unhealthyLessThanOrEqualTo");
-    share(&most, &format!("{field}.remediation.triggerIf.unhealthyLessThanOrEqualTo"), refused);
-}
-
-/// A number, or a percentage.
-fn share<'o>(part: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
-    let Value::String(text) = part.value else { return };
-    let reason = match text.strip_suffix('%') {
-        None => "invalid type: string is not a percentage".to_owned(),
-        Some(number) => match atoi(number) {
-            Ok(_) => return,
-            Err(fault) => format!("invalid value {}: strconv.Atoi: parsing {}: {fault}", quote(text), quote(number)),
-        },
-    };
-    let detail = format!("must be either an int or a percentage: invalid value for IntOrString: {reason}");
-    refused.push(invalid(part, field, &quote(text), &detail));
 }
 
 /// Replicas of a topology that the autoscaler decides.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::class::WorkerClass;
 use super::cluster::Worker;
+use super::health_check::HealthCheck;
 use super::input::{Input, Machines, TIMEOUTS, name_label};
 use super::made::{merged, object, own_labels, pay, template, texts, too_large, weight};
 use super::part::Part;
@@ -44,7 +45,7 @@ pub(super) fn machines<'t>(
     let label = (name_label(is_pool), worker.name);
     let made_name = names::simple(&format!("{}-{}-", cluster.name(), worker.name));
     let make = |from: &Object| match is_pool {
-        true => object(from, cluster, &made_name, &[(label.0.to_owned(), Value::from(label.1))].into_iter().collect(), &Map::new()),
+        true => object(from, cluster, &made_name, Map::from_iter([(label.0.to_owned(), label.1.into())]), Map::new()),
         false => template(from, cluster, &made_name, Some(label)),
     };
     let (bootstrap, infrastructure) = (make(templates.0), make(templates.1));
@@ -55,12 +56,7 @@ pub(super) fn machines<'t>(
 
 fn name(input: &Input<'_>, worker: &Worker<'_>, class: &WorkerClass<'_>, is_pool: bool) -> Result<String, Box<Diagnostic>> {
     let (kind, key) = if is_pool { ("MachinePool", "machinePool") } else { ("MachineDeployment", "machineDeployment") };
-    let template = match class.naming.text() {
-        "" => format!("{{{{ .cluster.name }}}}-{{{{ .{key}.topologyName }}}}-{{{{ .random }}}}"),
-        template => template.to_owned(),
-    };
-    let data = names::data(input.cluster.name(), Some((key, worker.name)));
-    names::of_template(&template, &data, input.budget).map_err(|reason| {
+    names::generated(class.naming.text(), input.cluster.name(), Some((key, worker.name)), input.budget).map_err(|reason| {
         let misspelt = if is_pool { "MachinePool" } else { "MachineDepoyment" };
         let upstream = format!(
             "error computing the desired state of the Cluster topology: failed to compute {kind}s: failed to compute {misspelt} for topology \"{}\": \
@@ -72,13 +68,30 @@ fn name(input: &Input<'_>, worker: &Worker<'_>, class: &WorkerClass<'_>, is_pool
     })
 }
 
+/// How machines are replaced: of core v1beta2, or what its conversion makes of the strategy of v1beta1.
+fn rollout(part: &Part<'_>) -> Option<Value> {
+    let rollout = part.field("rollout");
+    if rollout.is_there() {
+        return Some(rollout.value.clone());
+    }
+    let strategy = part.field("strategy");
+    let mut kept = Map::new();
+    let text = strategy.field("type");
+    kept.extend((!text.text().is_empty()).then(|| ("type".to_owned(), text.value.clone())));
+    let update = strategy.field("rollingUpdate");
+    let shares = ["maxSurge", "maxUnavailable"].into_iter().filter(|name| update.field(name).is_there());
+    let shares: Map<String, Value> = shares.map(|name| (name.to_owned(), update.field(name).value.clone())).collect();
+    kept.extend((!shares.is_empty()).then(|| ("rollingUpdate".to_owned(), shares.into())));
+    (!kept.is_empty()).then(|| json!({"strategy": kept}))
+}
+
 /// The object itself, of core v1beta2. Labels and annotations are those of its machines too.
 fn machine_set(input: &Input<'_>, worker: &Worker<'_>, class: &WorkerClass<'_>, name: &str, is_pool: bool, made: [&Value; 2]) -> Value {
     let cluster = input.cluster;
     let own = worker.part.field("metadata").value;
-    let mut annotations = merged(&texts(own, "annotations"), &texts(class.metadata, "annotations"));
+    let mut annotations = merged(texts(own, "annotations"), texts(class.metadata, "annotations"));
     annotations.retain(|key, _| !STEERING.contains(&key.as_str()));
-    let mut labels = merged(&own_labels(cluster), &merged(&texts(own, "labels"), &texts(class.metadata, "labels")));
+    let mut labels = merged(own_labels(cluster), merged(texts(own, "labels"), texts(class.metadata, "labels")));
     labels.insert(name_label(is_pool).to_owned(), worker.name.into());
     let refer = |object: &Value| json!({"apiGroup": fields::group_version(object).0, "kind": object["kind"], "name": fields::name(object)});
     let mut spec = json!({
@@ -112,15 +125,11 @@ fn machine_set(input: &Input<'_>, worker: &Worker<'_>, class: &WorkerClass<'_>, 
         put(&mut whole, "failureDomains", either(&["failureDomains"]));
     } else {
         put(&mut spec, "failureDomain", either(&["failureDomain"]));
-        put(
-            &mut whole,
-            "rollout",
-            either(&["rollout"]).or_else(|| either(&["strategy"]).map(|strategy| json!({"strategy": strategy}))),
-        );
-        let order = either(&["deletion.order"]);
+        put(&mut whole, "rollout", [&worker.part, &class.part].into_iter().find_map(rollout));
+        let order = either(&["deletion.order", "strategy.rollingUpdate.deletePolicy"]);
         put(&mut whole, "deletion", order.map(|order| json!({"order": order})));
-        let in_flight = either(&["healthCheck.remediation.maxInFlight"]);
-        put(&mut whole, "remediation", in_flight.map(|count| json!({"maxInFlight": count})));
+        let in_flight = [&worker.part, &class.part].map(|part| HealthCheck::of(part).in_flight).into_iter().find(Part::is_there);
+        put(&mut whole, "remediation", in_flight.map(|count| json!({"maxInFlight": count.value})));
         whole["selector"] = json!({"matchLabels": {
             CLUSTER_NAME: cluster.name(), super::made::OWNED: "", name_label(false): worker.name,
         }});

@@ -30,14 +30,13 @@ pub(super) fn own_labels(cluster: &Cluster<'_>) -> Texts {
 
 /// The texts of `metadata` of a value, a part of a class or topology.
 pub(super) fn texts(metadata: &Value, name: &str) -> Texts {
-    fields::metadata_texts(&json!({"metadata": metadata}), name).unwrap_or_default()
+    metadata.get(name).and_then(fields::texts).unwrap_or_default()
 }
 
 /// The first over the second.
-pub(super) fn merged(over: &Texts, under: &Texts) -> Texts {
-    let mut all = under.clone();
-    all.extend(over.clone());
-    all
+pub(super) fn merged(over: Texts, mut under: Texts) -> Texts {
+    under.extend(over);
+    under
 }
 
 fn cloned_from(template: &Object) -> Texts {
@@ -47,32 +46,46 @@ fn cloned_from(template: &Object) -> Texts {
 }
 
 /// An object of what the template holds.
-pub(super) fn object(template: &Object, cluster: &Cluster<'_>, name: &str, labels: &Texts, annotations: &Texts) -> Value {
-    let inner = template.field(&["spec", "template"]).filter(|inner| inner.is_object()).cloned().unwrap_or_else(|| json!({}));
-    let own = |what: &str| fields::metadata_texts(&inner, what).unwrap_or_default();
-    let labels = merged(&own_labels(cluster), &merged(labels, &own("labels")));
-    let annotations = merged(&cloned_from(template), &merged(annotations, &own("annotations")));
+pub(super) fn object(template: &Object, cluster: &Cluster<'_>, name: &str, labels: Texts, annotations: Texts) -> Value {
+    let inner = template.field(&["spec", "template"]).filter(|inner| inner.is_object());
+    let own = |what: &str| inner.and_then(|inner| fields::metadata_texts(inner, what)).unwrap_or_default();
+    let labels = merged(own_labels(cluster), merged(labels, own("labels")));
+    let annotations = merged(cloned_from(template), merged(annotations, own("annotations")));
     let kind = template.kind();
-    let mut made = inner;
-    set(&mut made, &["apiVersion"], template.api_version().into());
-    set(&mut made, &["kind"], kind.strip_suffix("Template").unwrap_or(kind).into());
-    let metadata = json!({"name": name, "namespace": cluster.namespace(), "labels": labels, "annotations": annotations});
-    set(&mut made, &["metadata"], metadata);
-    made
+    let mut made: Texts = match inner {
+        Some(Value::Object(inner)) => {
+            inner.iter().filter(|(key, _)| *key != "metadata").map(|(key, value)| (key.clone(), value.clone())).collect()
+        }
+        _ => Texts::new(),
+    };
+    made.insert("apiVersion".to_owned(), template.api_version().into());
+    made.insert("kind".to_owned(), kind.strip_suffix("Template").unwrap_or(kind).into());
+    made.insert("metadata".to_owned(), metadata(cluster, name, labels, annotations));
+    made.into()
 }
 
 /// A template of its own.
 pub(super) fn template(template: &Object, cluster: &Cluster<'_>, name: &str, label: Option<(&str, &str)>) -> Value {
     let own = |what: &str| fields::metadata_texts(template.value(), what).unwrap_or_default();
-    let mut labels = merged(&own_labels(cluster), &own("labels"));
+    let mut labels = merged(own_labels(cluster), own("labels"));
     labels.extend(label.map(|(key, value)| (key.to_owned(), value.into())));
-    let mut annotations = merged(&cloned_from(template), &own("annotations"));
+    let mut annotations = merged(cloned_from(template), own("annotations"));
     annotations.remove(LAST_APPLIED);
-    json!({
-        "apiVersion": template.api_version(), "kind": template.kind(),
-        "metadata": {"name": name, "namespace": cluster.namespace(), "labels": labels, "annotations": annotations},
-        "spec": template.value().get("spec").cloned().unwrap_or_default(),
-    })
+    map([
+        ("apiVersion", template.api_version().into()),
+        ("kind", template.kind().into()),
+        ("metadata", metadata(cluster, name, labels, annotations)),
+        ("spec", template.value().get("spec").cloned().unwrap_or_default()),
+    ])
+}
+
+fn metadata(cluster: &Cluster<'_>, name: &str, labels: Texts, annotations: Texts) -> Value {
+    map([("name", name.into()), ("namespace", cluster.namespace().into()), ("labels", labels.into()), ("annotations", annotations.into())])
+}
+
+/// A map of these entries. `json!` would copy the values.
+pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// Sets a field below maps, which are made where nothing is; says whether there was room for it.
@@ -94,11 +107,27 @@ pub(super) fn set(object: &mut Value, path: &[&str], value: Value) -> bool {
 
 /// Copies fields from one object to another, where they are, and puts back what must stay: `CopyFields` of Cluster API.
 pub(super) fn copy(from: &Value, to: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]) -> bool {
+    put(|source| fields::field(from, source).cloned(), to, pairs, preserved)
+}
+
+/// The same, of an object that is needed no more: what is copied it has no longer.
+pub(super) fn shift(from: &mut Value, to: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]) -> bool {
+    let mut take = |source: &[&str]| {
+        let mut place = &mut *from;
+        for step in source {
+            place = place.get_mut(step)?;
+        }
+        Some(place.take())
+    };
+    put(&mut take, to, pairs, preserved)
+}
+
+fn put(mut get: impl FnMut(&[&str]) -> Option<Value>, to: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]) -> bool {
     let kept: Vec<_> = preserved.iter().filter_map(|path| Some((*path, fields::field(to, path)?.clone()))).collect();
     let mut fits = true;
     for (source, target) in pairs {
-        if let Some(value) = fields::field(from, source) {
-            fits &= set(to, target, value.clone());
+        if let Some(value) = get(source) {
+            fits &= set(to, target, value);
         }
     }
     for (path, value) in kept {

@@ -13,6 +13,7 @@ mod cluster;
 mod definitions;
 mod engine;
 mod given;
+mod health_check;
 mod history;
 mod input;
 mod items;
@@ -20,6 +21,7 @@ mod lookup;
 mod machine_admission;
 mod machines;
 mod made;
+mod mentions;
 mod metadata_admission;
 mod names;
 mod origins;
@@ -83,6 +85,12 @@ rules! {
     pub(crate) PATCH_FAILS = error("topology-patch-fails");
     /// a patch of a ClusterClass is made by a runtime extension and not applied
     pub(crate) PATCH_EXTERNAL = error("topology-patch-external");
+    /// machines have taints, which Cluster API refuses unless a feature gate is on
+    pub(crate) TAINTS_GATED = warning("topology-taints-gated");
+    /// a part of a topology holds nothing, which the API server refuses
+    pub(crate) PART_EMPTY = warning("topology-part-empty");
+    /// objects of a topology have one name here, because the ends of their names are stand-ins
+    pub(crate) NAMESAKES = info("topology-namesakes");
     /// a patch of a ClusterClass is for no template of a topology
     pub(crate) PATCH_UNUSED = info("topology-patch-unused");
     /// the objects of a topology are larger than what one run holds

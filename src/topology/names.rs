@@ -35,16 +35,31 @@ pub(super) fn data(cluster: &str, kind: Option<(&str, &str)>) -> Value {
     data
 }
 
+/// The name that a template of the class gives for a Cluster, and in it for a MachineDeployment or MachinePool (`machineDeployment` or
+/// `machinePool`, and its name in the topology); without a template, the usual name.
+///
+/// # Errors
+/// In Cluster API's words.
+pub(super) fn generated(template: &str, cluster: &str, kind: Option<(&str, &str)>, budget: &Budget) -> Result<String, String> {
+    match (template, kind) {
+        // What the defaults give: `{{ .cluster.name }}-{{ .random }}`, with `{{ .KIND.topologyName }}-` between.
+        ("", None) => Ok(shortened(format!("{cluster}-{RANDOM}"))),
+        ("", Some((_, topology))) => Ok(shortened(format!("{cluster}-{topology}-{RANDOM}"))),
+        _ => of_template(template, &data(cluster, kind), budget),
+    }
+}
+
+fn shortened(name: String) -> String {
+    if name.len() > LONGEST_BASE + RANDOM.len() { simple(&name) } else { name }
+}
+
 /// The name that a template gives.
 ///
 /// # Errors
 /// In Cluster API's words.
 pub(super) fn of_template(template: &str, data: &Value, budget: &Budget) -> Result<String, String> {
     match render_in(Dialect::STRICT, "template name generator", template, &GoValue::of_json(data), budget) {
-        Ok(name) => {
-            let name = String::from_utf8_lossy(&name).into_owned();
-            Ok(if name.len() > LONGEST_BASE + RANDOM.len() { simple(&name) } else { name })
-        }
+        Ok(name) => Ok(shortened(String::from_utf8_lossy(&name).into_owned())),
         Err(fault @ Fault::Parse(_)) => Err(format!("parsing template {}: {fault}", go::quote(template))),
         Err(fault) => Err(format!("rendering template: {fault}")),
     }

@@ -36,7 +36,7 @@ impl Stands {
             "remove" => operation.field("op"),
             _ => operation.either(&["value", "valueFrom.variable", "valueFrom.template"]),
         };
-        let stand = Stand { anchor: operation.object.anchor(), path: value.path, key: Some(operation.path.field("path")) };
+        let stand = Stand { anchor: operation.object.anchor(), path: value.path(), key: Some(operation.field("path").path()) };
         Stands { stand, write: Some(write) }
     }
 
@@ -136,11 +136,14 @@ fn target(document: &Value, pointer: &str, adds: bool) -> Option<(Option<List>, 
     Some((None, path))
 }
 
-/// A template, as it is in the input and patched, and where the parts of the patched one come from.
+/// A template that went through all patches, as far as its parts are spoken of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patched<'p> {
+    /// As it is in the input.
     pub(super) source: &'p Object,
-    pub(super) template: &'p Value,
+    /// Whether what it holds is still there.
+    pub(super) has_spec: bool,
+    /// Where its parts come from.
     pub(super) origins: &'p Origins,
 }
 
@@ -149,12 +152,11 @@ pub(super) fn of_object(item: Patched<'_>) -> Origins {
     let inner = FieldPath::of_fields("spec.template");
     let own;
     // What patches removed as a whole was not taken over.
-    let origins = match fields::field(item.template, &["spec", "template", "spec"]) {
-        Some(_) => item.origins,
-        None => {
-            own = whole(item.source);
-            &own
-        }
+    let origins = if item.has_spec {
+        item.origins
+    } else {
+        own = whole(item.source);
+        &own
     };
     origins.below_path(&inner, Stands::below)
 }

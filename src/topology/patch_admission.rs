@@ -199,7 +199,7 @@ impl<'o> Judge<'_, 'o> {
     fn selector(&mut self, selector: &Part<'o>, field: &str) {
         let resources = selector.field("matchResources");
         let is_on = |name: &str| resources.field(name).value == &Value::Bool(true);
-        let names = |name: &str| resources.field(name).field("names");
+        let names = |name| resources.field(name).field("names");
         let (infrastructure, control_plane) = (is_on("infrastructureCluster"), is_on("controlPlane"));
         let has_names = ["machineDeploymentClass", "machinePoolClass"].iter().any(|name| names(name).items().next().is_some());
         if !infrastructure && !control_plane && !has_names {

@@ -5,21 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::admission;
+use super::blueprint::Blueprint;
 use super::class::Class;
 use super::cluster::{Cluster, Values};
 use super::engine::{self, external_finding};
 use super::history::History;
 use super::input::Input;
-use super::items::{Item, Variables, Write, items, take_over, topology_name};
+use super::items::{Item, Outcome, Variables, Write, items, take_over, topology_name};
 use super::made::too_large;
 use super::origins::{self, Origins, Patched};
 use super::part::Part;
 use super::refused::Refused;
+use super::scope::Layer;
 use super::state::{State, misshapen, state};
-use super::variables::{self, Fault};
-use super::{CLASS_MISSING, CLUSTER_NONE, PATCH_EXTERNAL, VARIABLE_REFUSED, VARIABLE_UNJUDGED, blueprint};
+use super::variables;
+use super::{CLASS_MISSING, CLUSTER_NONE, NAMESAKES, PATCH_EXTERNAL, RANDOM, VARIABLE_REFUSED, VARIABLE_UNJUDGED, blueprint};
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, Report};
+use crate::diag::{Diagnostic, FieldPath, Report};
 use crate::objects::{Object, Pool, fields};
 use crate::text::budget::Budget;
 use crate::text::go::quote;
@@ -89,6 +91,8 @@ fn class<'p>(pool: &'p Pool, cluster: &Cluster<'_>) -> Option<&'p Object> {
 pub fn plan(pool: &Pool, options: &Options, budget: &Budget) -> Planned {
     let clusters: Vec<&Object> = clusters(pool).collect();
     let mut planned = plan_of(pool, &clusters, options, budget);
+    let namesakes = namesakes(&clusters, &planned.objects);
+    planned.report.extend(namesakes);
     if clusters.is_empty() {
         planned.report.push(
             Diagnostic::of(&CLUSTER_NONE, "the input holds no Cluster with `spec.topology`")
@@ -98,63 +102,123 @@ pub fn plan(pool: &Pool, options: &Options, budget: &Budget) -> Planned {
     planned
 }
 
-/// Plans Clusters with a topology.
+/// That objects of one kind have one name, which differ once Cluster API has drawn the ends of their names.
+fn namesakes(clusters: &[&Object], objects: &[Desired]) -> Option<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let twice = objects.iter().find(|desired| !seen.insert(identity(&desired.object)) && fields::name(&desired.object).contains(RANDOM))?;
+    let title = format!("{}/{}", fields::kind(&twice.object), fields::name(&twice.object));
+    let place = clusters
+        .iter()
+        .rfind(|cluster| cluster.name() == twice.cluster)
+        .map(|cluster| cluster.place(&FieldPath::of_fields("metadata.name")));
+    let message = format!("several objects are called {title} here: Cluster API draws other characters for each");
+    let help = "to tell them apart, give the Cluster or its MachineDeployments shorter names: names are cut after 58 characters";
+    Some(Diagnostic::of(&NAMESAKES, message).at(place.unwrap_or_default()).help(help))
+}
+
+/// Group, kind, namespace and name.
+fn identity(object: &Value) -> [&str; 4] {
+    [fields::group_version(object).0, fields::kind(object), fields::namespace(object), fields::name(object)]
+}
+
+/// Plans Clusters with a topology: classes are judged once, and Clusters planned on all cores.
 pub(crate) fn plan_of(pool: &Pool, clusters: &[&Object], options: &Options, budget: &Budget) -> Planned {
+    let clusters: Vec<Cluster<'_>> = clusters.iter().map(|object| Cluster::of(object, !options.skips_admission)).collect();
+    let (prepared, mut reports) = prepare(pool, &clusters, options, budget);
+    let all: Vec<(&Cluster<'_>, Option<usize>)> = clusters.iter().zip(prepared.of_cluster).collect();
+    let one = |(cluster, class): &(&Cluster<'_>, Option<usize>), budget: &Budget| {
+        let mut planned = Planned::default();
+        one(pool, cluster, class.map(|at| &prepared.classes[at]), options, budget, &mut planned);
+        planned
+    };
     let mut planned = Planned::default();
-    let mut judged = BTreeMap::new();
-    for object in clusters {
-        let cluster = Cluster::of(object, !options.skips_admission);
-        one(pool, &cluster, options, budget, &mut judged, &mut planned);
+    planned.templates.extend(prepared.classes.iter().flat_map(|ready| ready.class.config_templates()));
+    for (of_cluster, (_, class)) in budget.each(&all, one).into_iter().zip(&all) {
+        // What is said of a class stands before what is said of its first Cluster.
+        planned.report.extend(class.and_then(|class| reports.remove(&class)).into_iter().flat_map(Report::into_findings));
+        planned.report.extend(of_cluster.report);
+        planned.objects.extend(of_cluster.objects);
     }
     planned
 }
 
-/// Whether a class may be used; each is judged once.
-type Judged = BTreeMap<String, bool>;
+/// A class, and all that is the same for each of its Clusters.
+struct Ready<'o> {
+    class: Class<'o>,
+    variables: variables::Compiled<'o>,
+    /// `None` when a template is missing.
+    blueprint: Option<Blueprint<'o>>,
+    /// Whether schemas and webhooks let it be used.
+    is_sound: bool,
+}
 
-fn one(pool: &Pool, cluster: &Cluster<'_>, options: &Options, budget: &Budget, judged: &mut Judged, planned: &mut Planned) {
-    let found = class(pool, cluster).map(Class::of);
-    planned.templates.extend(found.iter().flat_map(Class::config_templates));
-    if let Some(class) = found.as_ref().filter(|_| !options.skips_admission) {
-        let is_sound = *judged.entry(class.key()).or_insert_with(|| judge(class, options, budget, &mut planned.report));
-        if !is_sound {
-            return;
-        }
+/// The classes of Clusters.
+struct Prepared<'o> {
+    classes: Vec<Ready<'o>>,
+    /// Which of them each Cluster has, if the input holds it.
+    of_cluster: Vec<Option<usize>>,
+}
+
+/// Judges and reads each class once; what is wrong with it is by its number.
+fn prepare<'o>(pool: &'o Pool, clusters: &[Cluster<'_>], options: &Options, budget: &Budget) -> (Prepared<'o>, BTreeMap<usize, Report>) {
+    let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let (mut prepared, mut reports) = (Prepared { classes: Vec::new(), of_cluster: Vec::new() }, BTreeMap::new());
+    for cluster in clusters {
+        let at = class(pool, cluster).map(|object| {
+            *known.entry((object.namespace_or_default(), object.name())).or_insert_with(|| {
+                let class = Class::of(object).with_templates();
+                let mut report = Report::new();
+                let is_sound = options.skips_admission || judge(&class, options, budget, &mut report);
+                reports.insert(prepared.classes.len(), report);
+                let variables = variables::compile(&class.variables);
+                let blueprint = blueprint::blueprint(pool, cluster, &class).ok();
+                prepared.classes.push(Ready { class, variables, blueprint, is_sound });
+                prepared.classes.len() - 1
+            })
+        });
+        prepared.of_cluster.push(at);
+    }
+    (prepared, reports)
+}
+
+fn one(pool: &Pool, cluster: &Cluster<'_>, ready: Option<&Ready<'_>>, options: &Options, budget: &Budget, planned: &mut Planned) {
+    if ready.is_some_and(|ready| !ready.is_sound) {
+        return;
     }
     let mut faults = Vec::new();
-    let variables = found.as_ref().map(|class| given(cluster, class, budget, &mut faults, &mut planned.report));
+    let values = ready.map(|ready| given(cluster, ready, budget, &mut faults, &mut planned.report));
     if !options.skips_admission {
-        let refused = faults.into_iter().map(|Fault { part, text }| Refused::new(part, text)).collect::<Vec<_>>();
         let mut findings = Vec::new();
-        if !refused.is_empty() {
+        if !faults.is_empty() {
             let help = "`windlass topology variables FILE` shows what the class takes";
-            let refused = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, refused);
+            let refused = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, faults);
             findings = refused.into_iter().map(|finding| finding.help(help)).collect();
         }
         if findings.is_empty() {
-            findings = admission::of_cluster(cluster, found.as_ref());
+            findings = admission::of_cluster(cluster, ready.map(|ready| &ready.class));
         }
         if !findings.is_empty() {
             planned.report.extend(findings);
             return;
         }
+        planned.report.extend(admission::warnings_of_cluster(cluster));
     }
-    let Some((class, variables)) = found.zip(variables) else {
+    let Some((ready, values)) = ready.zip(values) else {
         planned.report.push(class_missing(pool, cluster));
         return;
     };
-    match blueprint::blueprint(pool, cluster, &class) {
-        Err(findings) => planned.report.extend(findings),
-        Ok(blueprint) => {
-            let input = Input { cluster, class: &class, blueprint: &blueprint, budget };
-            desired(&input, &variables, options, planned);
-        }
-    }
+    let Some(blueprint) = &ready.blueprint else {
+        planned.report.extend(blueprint::blueprint(pool, cluster, &ready.class).err().unwrap_or_default());
+        return;
+    };
+    let input = Input { cluster, class: &ready.class, blueprint, budget };
+    desired(&input, &values, options, planned);
 }
 
 /// What schemas and webhooks say of a class. External patches may be allowed.
 fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
     let findings = admission::of_class(class, budget);
+    report.extend(admission::warnings_of_class(class));
     let mut is_sound = true;
     for finding in findings {
         if finding.rule == &PATCH_EXTERNAL {
@@ -184,8 +248,8 @@ fn class_missing(pool: &Pool, cluster: &Cluster<'_>) -> Diagnostic {
 }
 
 /// All values of a Cluster with their defaults, and what is wrong with them.
-fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: &mut Vec<Fault<'o>>, report: &mut Report) -> Variables {
-    let compiled = variables::compile(&class.variables);
+fn given<'o>(cluster: &Cluster<'o>, ready: &Ready<'_>, budget: &Budget, faults: &mut Vec<Refused<'o>>, report: &mut Report) -> Variables {
+    let compiled = &ready.variables;
     let mut lists: Vec<(Part<'o>, String, bool)> = vec![
         (cluster.topology.field("variables"), "spec.topology.variables".to_owned(), true),
         (
@@ -202,13 +266,13 @@ fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: 
     }
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for (part, field, is_global) in &lists {
-        let (values, found) = variables::defaulted(part, &compiled, field, *is_global);
+        let (values, found) = variables::defaulted(part, compiled, field, *is_global);
         all.push(values);
         wrong.extend(found);
     }
     // Faults of values come behind those of the lists.
     for ((part, field, is_global), values) in lists.iter().zip(&all) {
-        wrong.extend(variables::check(part, values, &compiled, field, *is_global, budget));
+        wrong.extend(variables::check(part, values, compiled, field, *is_global, budget));
         for (name, value) in values {
             let gaps = compiled.get(name.as_str()).map(|variable| variable.not_evaluable(value, budget)).unwrap_or_default();
             report.extend(gaps.into_iter().map(|gap| {
@@ -219,7 +283,7 @@ fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: 
         }
     }
     faults.extend(wrong);
-    let mut all = all.into_iter().map(|values| defined_only(values, class));
+    let mut all = all.into_iter().map(|values| defined_only(values, compiled));
     let mut next = || all.next().unwrap_or_default();
     let (global, control_plane) = (next(), next());
     let deployments = cluster.deployments.iter().map(|_| next()).collect();
@@ -228,9 +292,8 @@ fn given<'o>(cluster: &Cluster<'o>, class: &Class<'_>, budget: &Budget, faults: 
 }
 
 /// Patches see only what the class defines.
-fn defined_only(mut values: Values, class: &Class<'_>) -> Values {
-    let names: BTreeSet<&str> = class.variables.iter().map(|variable| variable.name).collect();
-    values.retain(|name, _| names.contains(name.as_str()));
+fn defined_only(mut values: Values, compiled: &variables::Compiled<'_>) -> Values {
+    values.retain(|name, _| compiled.contains_key(name.as_str()));
     values
 }
 
@@ -240,7 +303,8 @@ fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned:
         Ok(state) => state,
         Err(finding) => return planned.report.push(*finding),
     };
-    let Ok((mut items, scopes)) = items(input, &state, variables) else {
+    let shared = Layer::of(&variables.global);
+    let Ok((mut items, scopes)) = items(input, &state, &shared, variables) else {
         return planned.report.push(too_large(&input.cluster.topology.place()));
     };
     if options.records {
@@ -249,18 +313,19 @@ fn desired(input: &Input<'_>, variables: &Variables, options: &Options, planned:
     if !engine::apply(input.class, &mut items, &scopes, options, input.budget, &mut planned.report) {
         return;
     }
+    let mut outcomes: Vec<Outcome<'_>> = items.into_iter().map(Item::outcome).collect();
     if !input.class.patches.is_empty()
-        && let Some(template) = take_over(&items, &mut state)
+        && let Some(template) = take_over(&mut outcomes, &mut state)
     {
         return planned.report.push(misshapen(template));
     }
-    planned.objects.extend(listed(input, state, items));
+    planned.objects.extend(listed(input, state, outcomes));
 }
 
 /// All objects in their order.
-fn listed(input: &Input<'_>, state: State<'_>, items: Vec<Item<'_>>) -> Vec<Desired> {
+fn listed(input: &Input<'_>, state: State<'_>, outcomes: Vec<Outcome<'_>>) -> Vec<Desired> {
     let cluster = input.cluster;
-    let mut items = items.into_iter();
+    let mut outcomes = outcomes.into_iter();
     let of = |object: Value, part_of: &str, writes: Vec<Write>, origins: Origins| Desired {
         cluster: cluster.name().to_owned(),
         topology: None,
@@ -273,11 +338,11 @@ fn listed(input: &Input<'_>, state: State<'_>, items: Vec<Item<'_>>) -> Vec<Desi
         history: None,
         object,
     };
-    // Of each item its object; those of templates are templates as they are.
+    // Of each template its object; those of templates are templates as they are.
     let mut next = |object: Value, part_of: &str, origins: &dyn Fn(Patched<'_>) -> Origins| {
-        let item = items.next().expect("internal error: an item is made for each template");
-        let origins = origins(item.patched());
-        Desired { history: item.history, ..of(object, part_of, item.writes, origins) }
+        let outcome = outcomes.next().expect("internal error: an item is made for each template");
+        let origins = origins(outcome.patched());
+        Desired { history: outcome.history, ..of(object, part_of, outcome.writes, origins) }
     };
     let as_template = |item: Patched<'_>| item.origins.clone();
     let replicas = |object: &Value| object["spec"].get("replicas").filter(|replicas| !replicas.is_null()).cloned();

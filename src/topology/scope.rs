@@ -1,7 +1,6 @@
 //! What a patch sees while it is rendered: variables and `builtin`, as `patches/variables` of Cluster API computes them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::cell::OnceCell;
 
 use serde_json::{Map, Value, json};
 
@@ -12,53 +11,63 @@ use crate::text::go::value::Value as GoValue;
 /// Annotations that `builtin` leaves out.
 const LEFT_OUT: [&str; 2] = ["kubectl.kubernetes.io/last-applied-configuration", "cluster.x-k8s.io/conversion-data"];
 
-/// Variables by their names: as patches take them, and as templates see them.
-#[derive(Debug, Default)]
-pub(super) struct Layer(BTreeMap<String, (Value, GoValue)>);
+/// The variables of a Cluster by their names: as patches take them, and, once a template asks, as templates see them.
+#[derive(Debug)]
+pub(super) struct Layer<'v> {
+    values: &'v Values,
+    shown: OnceCell<Vec<(String, GoValue)>>,
+}
 
-impl Layer {
-    pub(super) fn of(values: &Values) -> Self {
-        Layer(values.iter().map(|(name, value)| (name.clone(), (value.clone(), GoValue::of_json(value)))).collect())
+impl<'v> Layer<'v> {
+    pub(super) fn of(values: &'v Values) -> Self {
+        Layer { values, shown: OnceCell::new() }
     }
+
+    fn shown(&self) -> &[(String, GoValue)] {
+        self.shown.get_or_init(|| shown(self.values))
+    }
+}
+
+fn shown(values: &Values) -> Vec<(String, GoValue)> {
+    values.iter().map(|(name, value)| (name.clone(), GoValue::of_json(value))).collect()
 }
 
 /// The variables that hold for one template: those of the Cluster, which all share, and over them its own.
 #[derive(Debug)]
-pub(super) struct Scope {
-    shared: Arc<Layer>,
-    own: Layer,
+pub(super) struct Scope<'v> {
+    shared: &'v Layer<'v>,
+    own: Values,
+    data: OnceCell<GoValue>,
 }
 
-impl Scope {
+impl<'v> Scope<'v> {
     /// The values of the Cluster, with the overrides of a topology over them, and `builtin` of both.
-    pub(super) fn new(shared: &Arc<Layer>, overrides: &Values, cluster: &Value, own: Option<(&str, Value)>) -> Self {
+    pub(super) fn new(shared: &'v Layer<'v>, overrides: &Values, cluster: &Value, own: Option<(&str, Value)>) -> Self {
         let mut builtin = Map::from_iter([("cluster".to_owned(), cluster.clone())]);
         builtin.extend(own.map(|(key, value)| (key.to_owned(), value)));
-        let mut layer = Layer::of(overrides);
-        let builtin = Value::Object(builtin);
-        layer.0.insert("builtin".to_owned(), (builtin.clone(), GoValue::of_json(&builtin)));
-        Scope { shared: Arc::clone(shared), own: layer }
+        let mut own = overrides.clone();
+        own.insert("builtin".to_owned(), Value::Object(builtin));
+        Scope { shared, own, data: OnceCell::new() }
     }
 
     /// The value of a variable.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.own.0.get(name).or_else(|| self.shared.0.get(name)).map(|(value, _)| value)
+        self.own.get(name).or_else(|| self.shared.values.get(name))
     }
 
     /// The names of all variables, the shared ones first.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.shared.0.keys().chain(self.own.0.keys()).map(String::as_str)
+        self.shared.values.keys().chain(self.own.keys()).map(String::as_str)
     }
 
     /// How many variables there are, those with an override twice.
     pub(super) fn len(&self) -> usize {
-        self.shared.0.len() + self.own.0.len()
+        self.shared.values.len() + self.own.len()
     }
 
     /// What templates see.
-    pub(super) fn data(&self) -> GoValue {
-        let all = self.shared.0.iter().chain(&self.own.0);
-        GoValue::map(all.map(|(name, (_, value))| (name.clone(), value.clone())))
+    pub(super) fn data(&self) -> &GoValue {
+        self.data.get_or_init(|| GoValue::map(self.shared.shown().iter().cloned().chain(shown(&self.own))))
     }
 }
 

@@ -62,15 +62,10 @@ pub(super) fn state<'t>(input: &Input<'t>) -> Result<State<'t>, Box<Diagnostic>>
 
 /// The object of a part of the class.
 fn slot(input: &Input<'_>, slot: &Slot<'_>, found: &Object, metadata: &Value, what: &str) -> Result<Value, Box<Diagnostic>> {
-    let data = names::data(input.cluster.name(), None);
-    let naming = match slot.naming.text() {
-        "" => "{{ .cluster.name }}-{{ .random }}",
-        naming => naming,
-    };
     let class_metadata = slot.part.field("metadata").value;
-    let all = |name: &str| merged(&texts(metadata, name), &texts(class_metadata, name));
-    let made = object(found, input.cluster, "", &all("labels"), &all("annotations"));
-    let name = names::of_template(naming, &data, input.budget).map_err(|reason| {
+    let all = |name: &str| merged(texts(metadata, name), texts(class_metadata, name));
+    let mut made = object(found, input.cluster, "", all("labels"), all("annotations"));
+    let name = names::generated(slot.naming.text(), input.cluster.name(), None, input.budget).map_err(|reason| {
         let upstream = format!(
             "error computing the desired state of the Cluster topology: failed to compute {what}: failed to generate the {what} object from the {}: \
              failed to generate name for {}: {reason}",
@@ -84,7 +79,6 @@ fn slot(input: &Input<'_>, slot: &Slot<'_>, found: &Object, metadata: &Value, wh
     })?;
     let existing =
         input.cluster.object.text(&["spec", if what == "ControlPlane" { "controlPlaneRef" } else { "infrastructureRef" }, "name"]);
-    let mut made = made;
     set(&mut made, &["metadata", "name"], if existing.is_empty() { name.into() } else { existing.into() });
     Ok(made)
 }
@@ -97,11 +91,11 @@ fn control_plane(input: &Input<'_>, machine: Option<&Value>) -> Result<Value, Bo
     let mut fits = true;
     if let Some(machine) = machine {
         fits &= set(&mut made, &spelling.path("infrastructureRef"), reference(machine, spelling));
-        let own = fields::field(&made, &["spec", "machineTemplate"]).cloned().unwrap_or_default();
         for name in ["labels", "annotations"] {
-            let given = merged(&texts(metadata, name), &texts(class.field("metadata").value, name));
-            let given = if name == "labels" { merged(&own_labels(input.cluster), &given) } else { given };
-            let all = merged(&given, &fields::metadata_texts(&own, name).unwrap_or_default());
+            let given = merged(texts(metadata, name), texts(class.field("metadata").value, name));
+            let given = if name == "labels" { merged(own_labels(input.cluster), given) } else { given };
+            let own = fields::field(&made, &["spec", "machineTemplate"]).and_then(|own| fields::metadata_texts(own, name));
+            let all = merged(given, own.unwrap_or_default());
             if !all.is_empty() {
                 fits &= set(&mut made, &["spec", "machineTemplate", "metadata", name], all.into());
             }
@@ -156,7 +150,7 @@ fn reference(object: &Value, spelling: Spelling) -> Value {
 /// The Cluster with the labels and references that the controller sets.
 fn desired_cluster(cluster: &Cluster<'_>, infrastructure: &Value, control_plane: &Value) -> Value {
     let mut desired = cluster.object.value().clone();
-    let labels = merged(&own_labels(cluster), &fields::metadata_texts(&desired, "labels").unwrap_or_default());
+    let labels = merged(own_labels(cluster), fields::metadata_texts(&desired, "labels").unwrap_or_default());
     set(&mut desired, &["metadata", "labels"], labels.into());
     set(&mut desired, &["metadata", "namespace"], cluster.namespace().into());
     let spelling = Spelling::of(cluster.object.api_version());

@@ -1,10 +1,12 @@
 //! Taints of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses: `internal/api/core/v1beta2/taints` and
-//! `core/webhooks/admission` of v1.14. That the feature gate MachineTaintPropagation is open is taken for granted.
+//! `core/webhooks/admission` of v1.14. As the feature gate MachineTaintPropagation may be on, that there are taints at all is a warning.
 
+use super::TAINTS_GATED;
 use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
 use super::refused::{Refused, invalid};
+use crate::diag::Diagnostic;
 use crate::schema::name::label_key_errors;
 use crate::text::go::quote;
 
@@ -39,6 +41,15 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
         refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
     }
     refused
+}
+
+/// That there are taints, which are refused while the feature gate is off, as it is unless somebody turns it on.
+pub(super) fn gated<'p, 'o: 'p>(parts: impl Iterator<Item = &'p Part<'o>>) -> Option<Diagnostic> {
+    let taints = parts.map(|part| part.field("taints")).find(|taints| taints.items().next().is_some())?;
+    let message = "Cluster API refuses taints of machines unless its feature gate MachineTaintPropagation is on";
+    let upstream = "taints are not allowed to be set when the feature gate MachineTaintPropagation is disabled";
+    let help = "install Cluster API's core with `EXP_MACHINE_TAINT_PROPAGATION=true`, or remove the taints";
+    Some(Diagnostic::of(&TAINTS_GATED, message).at(taints.place()).upstream(upstream).help(help))
 }
 
 /// `field` is the name that the webhook has for the part.

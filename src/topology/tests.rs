@@ -306,3 +306,97 @@ fn what_a_change_does_is_told() {
     let (created, removed) = (Effect::Created, Effect::Removed);
     assert_eq!(renamed, [Effect::InPlace, created, created, created, removed, removed, removed]);
 }
+
+/// The default names are those that these templates of Cluster API give (`internal/topology/names`), also when they are cut.
+#[test]
+fn names_are_those_of_the_default_templates() {
+    let budget = Budget::default();
+    for cluster in ["pier", "a-name-of-a-cluster-that-is-quite-long-and-still-one-for-dns-1"] {
+        let template = "{{ .cluster.name }}-{{ .random }}";
+        assert_eq!(names::generated("", cluster, None, &budget), names::generated(template, cluster, None, &budget));
+        for kind in ["machineDeployment", "machinePool"] {
+            let template = format!("{{{{ .cluster.name }}}}-{{{{ .{kind}.topologyName }}}}-{{{{ .random }}}}");
+            let own = Some((kind, "gpu"));
+            assert_eq!(names::generated("", cluster, own, &budget), names::generated(&template, cluster, own, &budget));
+        }
+    }
+    assert_eq!(names::generated("", "pier", Some(("machinePool", "gpu")), &budget).as_deref(), Ok("pier-gpu-xxxxx"));
+}
+
+/// Taints are refused by Cluster API while its gate is off, and taken while it is on: they are planned with a warning.
+#[test]
+fn taints_are_warned_of() {
+    let taint = "{key: own, effect: NoExecute, propagation: Always}";
+    let text = changed("        replicas: 2\n", &format!("        replicas: 2\n        taints: [{taint}]\n"));
+    check(&text, "topology-taints-gated", line_of(&text, "taints: ["), "MachineTaintPropagation");
+    let planned = planned(&text);
+    let deployment = planned.objects.iter().find(|desired| desired.object["kind"] == "MachineDeployment").unwrap();
+    assert_eq!(deployment.object["spec"]["template"]["spec"]["taints"][0]["key"], "own");
+    let of_class = changed(
+        "    - class: worker\n      bootstrap",
+        &format!("    - class: worker\n      taints: [{taint}]\n      bootstrap"),
+    );
+    check(&of_class, "topology-taints-gated", line_of(&of_class, "taints: ["), "MachineTaintPropagation");
+}
+
+/// `minProperties: 1` of these fields in the CRD of core v1beta2; v1beta1 has none.
+#[test]
+fn parts_that_hold_nothing_are_warned_of() {
+    let text = changed("    controlPlane: {replicas: 3}\n", "    controlPlane: {}\n");
+    check(&text, "topology-part-empty", line_of(&text, "controlPlane: {}"), "`spec.topology.controlPlane` holds nothing");
+    let old = text.replace(
+        "cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: pier",
+        "cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata:\n  name: pier",
+    );
+    let old = old.replace("classRef: {name: harbour}", "class: harbour");
+    assert!(old.contains("class: harbour") && planned(&old).report.is_empty(), "{:?}", planned(&old).report);
+}
+
+/// Names are cut after 58 characters: what tells two MachineDeployments apart is then what Cluster API draws.
+#[test]
+fn namesakes_are_told() {
+    let name = "a-cluster-with-a-name-that-leaves-no-room-for-those-of-its-own";
+    let worker = "      - class: worker\n        name: gpu\n";
+    let more = format!("      - {{class: worker, name: other}}\n{worker}");
+    let text = EXAMPLE.replace("name: pier", &format!("name: {name}")).replace(worker, &more);
+    let planned = planned(&text);
+    let finding = only(&planned);
+    assert_eq!(
+        (finding.rule.id, finding.place.span.map(|span| span.start.line)),
+        ("topology-namesakes", line_of(&text, name))
+    );
+    assert!(finding.message.contains(&format!("DockerMachineTemplate/{}xxxxx", &name[..58])), "{finding:?}");
+    assert_eq!(planned.objects.len(), 10);
+}
+
+/// What v1beta1 has in a strategy core v1beta2 has elsewhere (`Convert_v1beta1_MachineDeploymentTopology_To_v1beta2_…` of `conversion.go`).
+#[test]
+fn strategies_of_v1beta1_are_converted() {
+    let strategy = "strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 2, maxUnavailable: 0, deletePolicy: Oldest}, \
+                    remediation: {maxInFlight: 3}}";
+    let text = changed("        replicas: 2\n", &format!("        replicas: 2\n        {strategy}\n"));
+    let text = text.replace(
+        "cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: pier",
+        "cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata:\n  name: pier",
+    );
+    let text = text.replace("classRef: {name: harbour}", "class: harbour");
+    let planned = planned(&text);
+    let deployment = planned.objects.iter().find(|desired| desired.object["kind"] == "MachineDeployment").expect("it is planned");
+    let spec = &deployment.object["spec"];
+    let rollout = serde_json::json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0}}});
+    assert_eq!(spec["rollout"], rollout);
+    assert_eq!((&spec["deletion"]["order"], &spec["remediation"]["maxInFlight"]), (&"Oldest".into(), &3.into()));
+}
+
+/// Clusters are planned on all cores, and each comes out as by itself, in the order of the input.
+#[test]
+fn clusters_are_planned_as_each_by_itself() {
+    let (class, cluster) = EXAMPLE.rsplit_once("\n---\n").unwrap();
+    let named = |at: usize| cluster.replacen("name: pier", &format!("name: pier-{at}"), 1);
+    let all: String = (0..40).map(|at| format!("\n---\n{}", named(at))).collect();
+    let together = planned(&format!("{class}{all}"));
+    let alone: Vec<serde_json::Value> =
+        (0..40).flat_map(|at| planned(&format!("{class}\n---\n{}", named(at))).objects).map(|desired| desired.object).collect();
+    assert_eq!(together.objects.into_iter().map(|desired| desired.object).collect::<Vec<_>>(), alone);
+    assert_eq!(alone.len(), 40 * 7);
+}

@@ -1,11 +1,10 @@
 //! The variables of a class, and where each is used.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::CLASS_NONE;
 use super::class::Class;
+use super::mentions::in_template;
 use super::part::Part;
 use crate::diag::{Diagnostic, Report};
 use crate::objects::Pool;
@@ -96,34 +95,22 @@ fn uses(class: &Class<'_>) -> Uses {
 }
 
 /// The variables that an operation of a patch takes, whether the class defines them or not.
-pub(super) fn names_in(operation: &Part<'_>) -> Vec<String> {
-    let names: BTreeSet<String> = in_operation(operation).into_iter().flat_map(|(_, names)| names).collect();
-    names.into_iter().collect()
+pub(super) fn names_in(class: &Class<'_>, operation: &Part<'_>) -> Vec<String> {
+    let mut names: Vec<String> = in_variable(operation.at("valueFrom.variable").text()).map(str::to_owned).into_iter().collect();
+    names.extend(class.names_in(operation.at("valueFrom.template").text()));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The variable that `valueFrom.variable` names.
+fn in_variable(path: &str) -> Option<&str> {
+    path.split(['[', '.']).find(|part| !part.is_empty())
 }
 
 /// What an operation takes from a variable and from a template, with the names in each.
 fn in_operation<'o>(operation: &Part<'o>) -> [(Part<'o>, Vec<String>); 2] {
     let (variable, template) = (operation.at("valueFrom.variable"), operation.at("valueFrom.template"));
-    let name = variable.text().split(['[', '.']).find(|part| !part.is_empty()).map(str::to_owned);
-    let names = in_template(template.text());
+    let (name, names) = (in_variable(variable.text()).map(str::to_owned), in_template(template.text()));
     [(variable, name.into_iter().collect()), (template, names)]
-}
-
-/// The names behind a dot in the actions of a template: what may be a variable.
-pub(super) fn in_template(text: &str) -> Vec<String> {
-    let mut names = BTreeSet::new();
-    let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default());
-    for action in actions {
-        let mut before = ' ';
-        for (at, c) in action.char_indices() {
-            if c == '.' && !before.is_alphanumeric() && !matches!(before, '_' | ')' | '.' | '"') {
-                let name: String = action[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if !name.is_empty() {
-                    names.insert(name);
-                }
-            }
-            before = c;
-        }
-    }
-    names.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::class::Class;
 use super::lookup;
 use super::made::{PLAN_LESS, TOO_LARGE};
 use super::part::Part;
@@ -10,7 +11,7 @@ use super::{PATCH_FAILS, SIZE_EXCEEDED, TEMPLATE_UNSUPPORTED};
 use crate::diag::{Diagnostic, Place, Rule};
 use crate::text::budget::{Budget, Exceeded};
 use crate::text::go::quote;
-use crate::text::go::template::{Dialect, Fault, render_in};
+use crate::text::go::template::Fault;
 use crate::text::yaml;
 
 /// Why a patch has no value: Cluster API's words, and what to tell the user.
@@ -57,14 +58,14 @@ pub(super) type Ready<'o> = (Part<'o>, Value);
 ///
 /// # Errors
 /// When it cannot be rendered.
-pub(super) fn condition(enabled_if: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<Value, Failure> {
+pub(super) fn condition(class: &Class<'_>, enabled_if: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
     if enabled_if.text().is_empty() {
         return Ok(Value::Bool(true));
     }
     if prints_a_certificate(enabled_if.text()) {
         return Ok(Value::Null);
     }
-    rendered(enabled_if, scope, budget).map_err(|failure| failure.within("failed to calculate value for enabledIf"))
+    rendered(class, enabled_if, scope, budget).map_err(|failure| failure.within("failed to calculate value for enabledIf"))
 }
 
 /// Whether all that a template gives is a new certificate: it is another one each time, and never `true`.
@@ -79,7 +80,7 @@ fn prints_a_certificate(template: &str) -> bool {
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn value(operation: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<Value, Failure> {
+pub(super) fn value(class: &Class<'_>, operation: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
     let (value, from) = (operation.field("value"), operation.field("valueFrom"));
     let (variable, template) = (from.field("variable"), from.field("template"));
     let wrong = |reason: &str, help: &str| {
@@ -108,13 +109,13 @@ pub(super) fn value(operation: &Part<'_>, scope: &Scope, budget: &Budget) -> Res
             Failure::new(&variable, upstream, format!("the patch takes a value that there is not: {reason}"), help)
         }),
         (_, _, false, true) => {
-            rendered(&template, scope, budget).map_err(|failure| failure.within("failed to calculate value for template"))
+            rendered(class, &template, scope, budget).map_err(|failure| failure.within("failed to calculate value for template"))
         }
     }
 }
 
 /// The variables that have a value.
-fn known(scope: &Scope) -> String {
+fn known(scope: &Scope<'_>) -> String {
     let names: Vec<&str> = scope.names().take(12).collect();
     format!("here are {}", names.join(", "))
 }
@@ -123,10 +124,10 @@ fn known(scope: &Scope) -> String {
 const STEPS: usize = 16;
 
 /// What a template gives, read as YAML.
-fn rendered(template: &Part<'_>, scope: &Scope, budget: &Budget) -> Result<Value, Failure> {
+fn rendered(class: &Class<'_>, template: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
     let text = template.text();
     budget.charge(STEPS * scope.len()).map_err(|spent| Failure::of_budget(template, spent))?;
-    let output = render_in(Dialect::SPRIG, "tpl", text, &scope.data(), budget).map_err(|fault| broken(template, &fault))?;
+    let output = class.render(text, scope.data(), budget).map_err(|fault| broken(template, &fault))?;
     yaml::first(&output, budget).map_err(|reason| {
         let shown = crate::text::go::quote::quote_bytes(&output, false);
         let upstream = format!("failed to unmarshal rendered template: {shown}: error converting YAML to JSON: {reason}");
@@ -144,7 +145,7 @@ fn broken(template: &Part<'_>, fault: &Fault) -> Failure {
         other => (String::new(), 1, other.to_string()),
     };
     let line = u32::try_from(line).unwrap_or(u32::MAX);
-    let place = template.object.line_place(&template.path, line);
+    let place = template.object.line_place(&template.path(), line);
     if upstream.is_empty() {
         let message = format!("the template is not rendered here: {message}");
         let help = "take the value from a variable, or write a simpler template".to_owned();

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::class::Definition;
 use super::cluster::Values;
 use super::part::Part;
+use super::refused::Refused;
 use crate::diag::FieldPath;
 use crate::schema::{Schema, ViolationKind};
 use crate::text::budget::Budget;
@@ -16,33 +17,31 @@ use crate::text::go::{json as go_json, quote};
 const WRAPPER: &str = "variableValue";
 
 /// A variable of a class, its schema compiled.
-pub(super) struct Variable<'c, 'o> {
-    pub(super) definition: &'c Definition<'o>,
+#[derive(Debug)]
+pub(super) struct Variable {
+    is_required: bool,
+    /// Whether it has a value when nobody gives it one.
+    has_default: bool,
     /// As it is, and wrapped; `None` when it is no schema.
     schemas: Option<(Schema, Schema)>,
 }
 
-/// A fault of a list of variables, with Cluster API's words and the field that they name.
-#[derive(Debug)]
-pub(super) struct Fault<'o> {
-    pub(super) part: Part<'o>,
-    pub(super) text: String,
-}
-
 /// The variables of a class by their names; of equal ones the last.
-pub(super) fn compile<'c, 'o>(definitions: &'c [Definition<'o>]) -> BTreeMap<&'o str, Variable<'c, 'o>> {
-    let compiled = |definition: &'c Definition<'o>| {
+pub(super) fn compile<'o>(definitions: &[Definition<'o>]) -> Compiled<'o> {
+    let compiled = |definition: &Definition<'o>| {
         let wrapped = json!({"type": "object", "properties": {WRAPPER: definition.schema}});
         let schemas = Schema::from_json(&definition.schema).ok().zip(Schema::from_json(&wrapped).ok());
-        Variable { definition, schemas }
+        let has_default = definition.schema.get("default").is_some_and(|default| !default.is_null());
+        Variable { is_required: definition.is_required, has_default, schemas }
     };
     definitions.iter().map(|definition| (definition.name, compiled(definition))).collect()
 }
 
-type Variables<'c, 'o> = BTreeMap<&'o str, Variable<'c, 'o>>;
+/// Variables by their names.
+pub(super) type Compiled<'o> = BTreeMap<&'o str, Variable>;
 
 /// The values of a list as they are written, without duplicates.
-fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, Vec<Fault<'o>>> {
+fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, Vec<Refused<'o>>> {
     let mut seen = BTreeMap::new();
     let mut faults = Vec::new();
     let mut all = Vec::new();
@@ -51,7 +50,7 @@ fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, V
         if seen.insert(name, ()).is_some() {
             let raw = go_json(part.field("value").value);
             let text = format!("{field}[{name}]: Invalid value: {}: variable {} is set more than once", quote(&raw), quote(name));
-            faults.push(Fault { part, text });
+            faults.push(Refused::new(part, text));
             continue;
         }
         all.push((name, part));
@@ -61,7 +60,7 @@ fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, V
 
 /// The values of a list with their defaults; with `creates` also variables that have only a default. The list is as it is written when it has a
 /// fault.
-pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Variables<'_, '_>, field: &str, creates: bool) -> (Values, Vec<Fault<'o>>) {
+pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Compiled<'_>, field: &str, creates: bool) -> (Values, Vec<Refused<'o>>) {
     let as_written = || list.items().map(|part| (part.field("name").text().to_owned(), part.field("value").value.clone())).collect();
     let all = match given(list, field) {
         Ok(all) => all,
@@ -77,7 +76,7 @@ pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Variables<'_, '_>, fiel
             }
             None => {
                 let text = format!("{field}[{name}]: Invalid value: {}: variable is not defined", quote(&go_json(value)));
-                faults.push(Fault { part, text });
+                faults.push(Refused::new(part, text));
             }
         }
     }
@@ -85,7 +84,7 @@ pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Variables<'_, '_>, fiel
         return (as_written(), faults);
     }
     for (name, variable) in variables.iter().filter(|_| creates) {
-        if !values.contains_key(*name) && variable.definition.schema.get("default").is_some_and(|default| !default.is_null()) {
+        if !values.contains_key(*name) && variable.has_default {
             values.insert((*name).to_owned(), variable.defaulted(Value::Null));
         }
     }
@@ -96,30 +95,29 @@ pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Variables<'_, '_>, fiel
 pub(super) fn check<'o>(
     list: &Part<'o>,
     values: &Values,
-    variables: &Variables<'_, '_>,
+    variables: &Compiled<'_>,
     field: &str,
     wants_required: bool,
     budget: &Budget,
-) -> Vec<Fault<'o>> {
+) -> Vec<Refused<'o>> {
     let mut faults = Vec::new();
-    let missing = variables.iter().filter(|(name, variable)| variable.definition.is_required && !values.contains_key(**name));
+    let missing = variables.iter().filter(|(name, variable)| variable.is_required && !values.contains_key(**name));
     for (name, _) in missing.filter(|_| wants_required) {
         let text = format!("{field}: Required value: required variable {} must be set", quote(name));
-        faults.push(Fault { part: list.clone(), text });
+        faults.push(Refused::new(list.clone(), text));
     }
     let places: BTreeMap<&str, Part<'o>> = list.items().map(|part| (part.field("name").text(), part.field("value"))).collect();
     for (name, value) in values {
         let Some(variable) = variables.get(name.as_str()) else { continue };
         let part = places.get(name.as_str()).unwrap_or(list);
-        for (path, text) in variable.faults(value, &format!("{field}[{name}]"), budget) {
-            let path = path.map_or_else(|| part.path.clone(), |path| part.path.join(&path));
-            faults.push(Fault { part: Part { path, ..part.clone() }, text });
+        for (below, text) in variable.faults(name, value, &format!("{field}[{name}]"), budget) {
+            faults.push(Refused { below: below.unwrap_or_default(), ..Refused::new(part.clone(), text) });
         }
     }
     faults
 }
 
-impl Variable<'_, '_> {
+impl Variable {
     /// The value with the defaults of its schema. All numbers become doubles on the way.
     fn defaulted(&self, value: Value) -> Value {
         let mut wrapped = Value::Object(Map::from_iter([(WRAPPER.to_owned(), value)]));
@@ -132,7 +130,7 @@ impl Variable<'_, '_> {
     }
 
     /// What Cluster API says of a value: first by the schema, then about unknown fields, then by the rules.
-    fn faults(&self, value: &Value, field: &str, budget: &Budget) -> Vec<(Option<FieldPath>, String)> {
+    fn faults(&self, name: &str, value: &Value, field: &str, budget: &Budget) -> Vec<(Option<FieldPath>, String)> {
         let Some((schema, wrapped)) = &self.schemas else { return Vec::new() };
         let raw = quote(&go_json(value));
         let violations = schema.validate(value);
@@ -149,7 +147,7 @@ impl Variable<'_, '_> {
         let unknown: Vec<String> =
             wrapped.prune(&mut whole).iter().map(|path| path.to_string().replacen(&format!("{WRAPPER}."), "", 1)).collect();
         if !unknown.is_empty() {
-            let (fields, name) = (quote(&unknown.join(",")), quote(self.definition.name));
+            let (fields, name) = (quote(&unknown.join(",")), quote(name));
             let detail = format!("failed validation: {fields} field(s) are not specified in the variable schema of variable {name}");
             return vec![(None, worded(field, ViolationKind::Invalid, &raw, &detail))];
         }

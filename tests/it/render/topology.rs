@@ -106,7 +106,7 @@ fn data_is_that_of_the_planned_objects() {
             .split("\n---\n")
             .filter(|document| ["kind: Secret\n", "kind: ConfigMap\n"].iter().any(|kind| document.contains(kind)))
             .collect();
-        let direct = format!("{}\n---\n{}", plan.yaml, beside.join("\n---\n"));
+        let direct = format!("{}\n---\n{}", topology::yaml(plan.objects), beside.join("\n---\n"));
         let (found, expected) = (machines(input), machines(&direct));
         let titles = |rows: &[[String; 4]]| rows.iter().map(|row| row[..3].join(" ")).collect::<Vec<_>>();
         assert_eq!(titles(&found), titles(&expected), "{name}");

@@ -74,7 +74,8 @@ fn topologies_are_what_cluster_api_makes_of_them() {
         let (pool, report) = Pool::read(&[source], &Budget::default());
         assert!(!report.has_errors(), "{name}: {report:?}");
         let planned = topology::plan(&pool, None, false, &Budget::default());
-        let admitted = differs(&folder, "expected", &planned.objects, planned.report.findings());
+        let objects: Vec<PlannedObject> = planned.objects.iter().map(topology::reported).collect();
+        let admitted = differs(&folder, "expected", &objects, planned.report.findings());
         let bare = plan(&pool, &Options { skips_admission: true, ..Options::default() }, &Budget::default());
         let objects: Vec<PlannedObject> = bare.objects.iter().map(topology::reported).collect();
         let unadmitted = differs(&folder, "engine", &objects, bare.report.findings());
@@ -127,6 +128,15 @@ fn the_command_line_plans() {
     let output = windlass(root()).args(["topology", "variables", "examples/topology/harbour.yaml"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("hugePages   integer") && text.contains("registry    string    required"), "{text}");
+    let output = windlass(root()).args(["topology", "variables", "examples/topology/harbour.yaml", "-o", "json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "additionalProperties": false, "required": ["registry"],
+        "properties": {
+            "hugePages": {"type": "integer", "minimum": 0, "default": 0}, "registry": {"type": "string", "pattern": "^[a-z0-9.:/-]+$"},
+        },
+    });
+    assert_eq!(report["classes"][0]["schema"], schema);
     let folder = tempfile::tempdir().unwrap();
     let old = std::fs::read_to_string(root().join("examples/topology/harbour.yaml")).unwrap().replace("value: 1024", "value: 2048");
     let old_path = folder.path().join("old.yaml");

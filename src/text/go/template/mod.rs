@@ -99,6 +99,33 @@ pub(crate) fn render_in(dialect: Dialect, name: &str, text: &str, data: &Value, 
     evaluate::run(dialect, name, text, &templates, data, budget)
 }
 
+/// A template that is read once and rendered with several values.
+#[derive(Debug)]
+pub(crate) struct Template<'t> {
+    dialect: Dialect,
+    name: &'t str,
+    text: &'t str,
+    templates: Result<parser::Templates, Fault>,
+}
+
+impl<'t> Template<'t> {
+    /// Reads a template; what is wrong with it says who renders it.
+    pub(crate) fn read(dialect: Dialect, name: &'t str, text: &'t str) -> Self {
+        Template { dialect, name, text, templates: parser::parse(dialect, name, text) }
+    }
+
+    /// What [`render_in`] gives.
+    ///
+    /// # Errors
+    ///
+    /// See [`Fault`].
+    pub(crate) fn render(&self, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
+        budget.charge(self.text.len()).map_err(|_| Fault::TooLong)?;
+        let templates = self.templates.as_ref().map_err(Clone::clone)?;
+        evaluate::run(self.dialect, self.name, self.text, templates, data, budget)
+    }
+}
+
 /// Whether Go reads the template.
 ///
 /// # Errors
