@@ -107,12 +107,12 @@ fn lines(plane: &ControlPlane) -> Vec<String> {
 
 /// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.
 pub(crate) fn writers(plane: &ControlPlane, since: &str) -> BTreeSet<String> {
-    written(plane).iter().filter(|event| time(event).is_some_and(|time| time > since)).map(credential).collect()
+    write_requests(plane).iter().filter(|event| time(event).is_some_and(|time| time > since)).map(credential).collect()
 }
 
 /// Who wrote anything but Leases and events in a namespace.
 pub(crate) fn writers_in(plane: &ControlPlane, namespace: &str) -> BTreeSet<String> {
-    written(plane).iter().filter(|event| event["objectRef"]["namespace"] == namespace).map(credential).collect()
+    write_requests(plane).iter().filter(|event| event["objectRef"]["namespace"] == namespace).map(credential).collect()
 }
 
 /// How often each object of a kind was made, by its namespace and name.
@@ -120,7 +120,7 @@ pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, St
     let is_made =
         |event: &&Value| event["verb"] == "create" && event["objectRef"]["resource"] == resource && event["responseStatus"]["code"] == 201;
     let mut made = BTreeMap::new();
-    for event in written(plane).iter().filter(is_made) {
+    for event in write_requests(plane).iter().filter(is_made) {
         let text = |field: &str| event["objectRef"][field].as_str().unwrap_or_default().to_owned();
         *made.entry((text("namespace"), text("name"))).or_default() += 1;
     }
@@ -128,7 +128,7 @@ pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, St
 }
 
 /// The requests that wrote, or would have written, anything but Leases and events.
-fn written(plane: &ControlPlane) -> Vec<Value> {
+fn write_requests(plane: &ControlPlane) -> Vec<Value> {
     let is_write = |event: &Value| {
         let resource = event["objectRef"]["resource"].as_str().unwrap_or_default();
         ["create", "update", "patch", "delete"].iter().any(|verb| event["verb"] == *verb)
