@@ -99,7 +99,10 @@ fn patches_of_the_folder_that_a_release_is_built_from_are_told() {
     // Paths are relative to provider.yaml, wherever one stands.
     let (above, name) = (folder.path().parent().unwrap(), folder.path().file_name().unwrap().to_str().unwrap());
     let provider = format!("{name}/provider.yaml");
-    let output = support::windlass(above).args(["release", "build", "v0.1.0", "--provider", &provider, "--to", name]).output().unwrap();
+    let output = support::windlass(above)
+        .args(["release", "build", "v0.1.0", "--provider", &provider, "--to", "out-of-harbour", "--check"])
+        .output()
+        .unwrap();
     let text = told(&output);
     assert!(text.contains("write `- path: config/default/labelled.yaml` under `patches`"), "{text}");
     write(
@@ -180,7 +183,7 @@ fn patches_that_cannot_be_applied_are_told_at_their_place() {
             vec!["it would change metadata.name"],
         ),
         ("[{patch: '[]', target: {kind: '('}}]", vec!["a target that is no regular expression"]),
-        ("[{path: p.yaml}]", vec!["p.yaml does not apply to Deployment/foo-controller-manager", "p.yaml:5:59"]),
+        ("[{path: p.yaml}]", vec!["p.yaml does not apply to Deployment/foo-controller-manager", "p.yaml:5:56"]),
     ] {
         let folder = with_roles(&format!("patches: {patches}\n"));
         let patch = "# Of the manager.\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {containers: [{name: manager}, {image: x}]}}}\n";
@@ -241,10 +244,10 @@ fn single_kinds_have_contracts_of_their_own() {
         labels("foohosts"),
         json!({"a": "b", "cluster.x-k8s.io/provider": provider, "cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": "v1"})
     );
-    let folder = with_roles("crdMetadata: [{kinds: [FooBucket], contracts: {v2: [x]}}]\n");
+    let folder = with_roles("crdMetadata: [{kinds: [FooBucket], contracts: {two: [x]}}]\n");
     let text = told(&build(folder.path(), ""));
-    assert!(text.contains("`v2` under crdMetadata[0].contracts is no contract version"), "{text}");
-    assert!(text.contains("crdMetadata[0].contracts.v2 must list API versions"), "{text}");
+    assert!(text.contains("`two` under crdMetadata[0].contracts is no contract version"), "{text}");
+    assert!(text.contains("crdMetadata[0].contracts.two must list API versions"), "{text}");
     let labelled = crd("FooBucket", &["v1"]).replace(".dev}", ".dev, labels: {cluster.x-k8s.io/v1beta2: v1}}");
     let folder = with_roles("crdMetadata: [{kinds: [FooBucket], contracts: {}}]\n");
     write(folder.path(), "config/crd/bases/clusters.yaml", &labelled);
