@@ -87,7 +87,7 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
         is_over.store(true, Ordering::Relaxed);
     });
     println!("  {} calls", calls.load(Ordering::Relaxed));
-    assert!(calls.load(Ordering::Relaxed) > 50);
+    assert!(calls.load(Ordering::Relaxed) > 10, "there was no load");
     manager.assert_running();
     plane.api.delete(&configuration).unwrap();
     manager.stop();

@@ -22,8 +22,9 @@ const LEASES: &str = "coordination.k8s.io/v1";
 
 const QUICK: [&str; 7] = [
     "--leader-elect",
-    "--leader-elect-lease-duration=4s",
-    "--leader-elect-renew-deadline=3s",
+    // Short, but so long that a busy machine renews it.
+    "--leader-elect-lease-duration=9s",
+    "--leader-elect-renew-deadline=7s",
     "--leader-elect-retry-period=500ms",
     // So slow that there is a middle.
     "--kube-api-qps=15",
@@ -67,7 +68,9 @@ pub(crate) fn three_managers_share_the_namespaces(context: &Context) {
     NAMESPACES.iter().for_each(|namespace| give(&plane, namespace, "later"));
     until_done(&plane, EACH + 1, || other.assert_running());
     assert_eq!(audit::writers(&plane, "").len(), 3, "the one with another number of shards wrote");
+    // The first one's webhooks end with it.
     windlass::restore_webhooks(&plane, windlass::NAMESPACE, first.webhook_port);
+    windlass::serve_webhooks(&plane, windlass::NAMESPACE);
     drop((first, second));
     NAMESPACES.iter().for_each(|namespace| give(&plane, namespace, "latest"));
     until_done(&plane, EACH + 2, || other.assert_running());
