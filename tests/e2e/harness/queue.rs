@@ -56,7 +56,7 @@ impl State<'_> {
 impl Turn<'_> {
     /// Whether nobody will use the shared control planes any more.
     pub(super) fn is_last_of_shared(&self) -> bool {
-        let is_of_shared = |company| company == Company::OthersPlanes;
+        let is_of_shared = |company| company != Company::Any;
         is_of_shared(self.scenario.company) && !lock(&self.queue.state).waiting.iter().any(|scenario| is_of_shared(scenario.company))
     }
 }
