@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
 use crate::objects::strategic_merge::{self, DIRECTIVE};
 use crate::objects::{Object, json_patch};
 use crate::provider::{Declared, Inputs, ObjectPatch, Target};
+use crate::text::budget::Exceeded;
 use crate::text::source::Source;
 use crate::text::yaml;
 
@@ -116,9 +117,14 @@ impl Patches {
         let identity = [object.group(), object.version(), object.kind()];
         let known_as = names.unstamped(object.name());
         for patch in &mut self.all {
-            // That each is looked at costs something too; what is spent is told at the end of the build.
-            let fits = inputs.budget().charge(10).is_ok() && patch.target.fits(identity, &known_as);
-            if !fits || inputs.budget().charge(1000).is_err() {
+            // That each is looked at costs something too.
+            let (budget, fits) = (inputs.budget(), patch.target.fits(identity, &known_as));
+            if let Err(spent) = budget.charge(if fits { 1010 } else { 10 }) {
+                // Told once, at the end of the build.
+                drop(budget.blamed(|| patch.unpaid(spent)));
+                break;
+            }
+            if !fits {
                 continue;
             }
             patch.is_used = true;
@@ -149,6 +155,14 @@ impl Patches {
 }
 
 impl Prepared {
+    /// The finding that with this patch the run has done all that it may.
+    fn unpaid(&self, spent: Exceeded) -> Diagnostic {
+        let message = format!("with {} there are {spent}; what follows is not patched", self.title);
+        Diagnostic::of(&PATCH_REFUSED, message)
+            .at(self.place.clone())
+            .help("write fewer patches, or name under `target` the objects that are meant")
+    }
+
     fn refused(&self, object: &Object, path: &FieldPath, why: &str) -> Diagnostic {
         let place = self.origin.as_ref().map_or_else(|| self.place.clone(), |origin| origin.place(path));
         let finding = Diagnostic::of(&PATCH_REFUSED, format!("{} does not apply to {}: {why}", self.title, object.title()));
@@ -289,11 +303,13 @@ mod tests {
             let (mut patches, mut report) = Patches::read(&declared(&patches), &inputs);
             patches.apply(&Names::of_foo(), &inputs, objects.iter().cloned().map(Object::made).collect(), &mut report);
             budget.tell(&mut report);
-            report.has_errors()
+            report
         };
-        assert!(
-            spent(50 * 50 * 1000) && !spent(50 * 50 * 1100),
-            "each of 2,500 costs a thousand steps and something to find it"
-        );
+        // Each of 2,500 costs a thousand steps and something to find it.
+        let too_few = spent(50 * 50 * 1000);
+        let last = too_few.findings().last().expect("what is not applied is told");
+        assert!(last.rule.id == PATCH_REFUSED.id && last.message.contains("what follows is not patched"), "{too_few:?}");
+        let enough = spent(50 * 50 * 1100);
+        assert!(!enough.has_errors(), "{enough:?}");
     }
 }

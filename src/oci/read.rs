@@ -194,11 +194,12 @@ mod tests {
         }
     }
 
-    /// A layout of one image for amd64, of which one blob is another one, and all digests that lead to it.
+    /// A layout of two images, of which one blob of the one for amd64 is another one, and all digests that lead to it.
     fn rewritten(part: &str, change: impl Fn(&str) -> String) -> Tree {
         let (mut files, _) = written(&["amd64", "arm64"]);
         let text = |files: &Tree, file: &str| String::from_utf8_lossy(files.get(file).unwrap()).into_owned();
-        let of_part = |path: &&str| path.starts_with("blobs/") && text(&files, path).contains(part);
+        let is_part = |text: &str| text.contains(part) && !text.contains("arm64");
+        let of_part = |path: &&str| path.starts_with("blobs/") && is_part(&text(&files, path));
         let mut path = files.paths().find(of_part).unwrap().to_owned();
         let mut content = change(&text(&files, &path)).into_bytes();
         loop {

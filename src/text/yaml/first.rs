@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::values;
+use super::yaml_values;
 use crate::diag::{Diagnostic, Severity};
 use crate::text::budget::Budget;
 use crate::text::go::fmt::sprintf;
@@ -18,7 +18,7 @@ const EXACT: i64 = 1 << 53;
 /// When it is no YAML, in Go's words.
 pub(crate) fn first(text: &[u8], budget: &Budget) -> Result<Value, String> {
     let text = std::str::from_utf8(text).map_err(|error| invalid_utf8(text, error.valid_up_to()))?;
-    let read = values(&Source::new("", text), budget);
+    let read = yaml_values(&Source::new("", text), budget);
     let is_fault =
         |finding: &&Diagnostic| finding.rule.severity == Severity::Error && finding.place.document.is_none_or(|document| document == 1);
     if let Some(fault) = read.report.findings().iter().filter(is_fault).min_by_key(|fault| phase(fault)) {
@@ -43,7 +43,7 @@ fn go_words(fault: &Diagnostic, text: &str, budget: &Budget) -> String {
 /// A list or a map that stands as a key, as `%#v` prints it.
 fn collection_key(text: &str, budget: &Budget) -> Option<String> {
     const MOST: usize = 1 << 16;
-    let value = values(&Source::new("", text), budget).documents.into_iter().next()?.value;
+    let value = yaml_values(&Source::new("", text), budget).documents.into_iter().next()?.value;
     let printed = sprintf(b"%#v", &[GoValue::of_json(&value)], MOST).ok()?;
     Some(String::from_utf8_lossy(&printed).replace("map[string]interface", "map[interface {}]interface"))
 }

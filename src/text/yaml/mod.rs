@@ -71,14 +71,19 @@ pub(crate) fn parse_some(source: &Source, budget: &Budget, is_asked: &dyn Fn(usi
 /// and their places are found when they are asked for.
 pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
     let limits = Limits::default();
-    let Parsed { documents, report } = match refused(source, &limits, budget) {
-        Some(refused) => refused,
-        None => {
-            let all = TextRange::new(0, source.text().len());
-            let json = json::read::<serde_json::Value>(source, all, &limits, budget);
-            json.unwrap_or_else(|| read_yaml(source, &limits, budget))
-        }
-    };
+    let parsed = refused(source, &limits, budget).unwrap_or_else(|| {
+        let all = TextRange::new(0, source.text().len());
+        json::read(source, all, &limits, budget).unwrap_or_else(|| read_yaml(source, &limits, budget))
+    });
+    with_places(source, parsed)
+}
+
+/// The same of a text that is YAML even where it begins as JSON does, as `sigs.k8s.io/yaml` takes it, and with it clusterctl.
+fn yaml_values(source: &Source, budget: &Budget) -> Values {
+    with_places(source, read_all(source, &Limits::default(), budget))
+}
+
+fn with_places(source: &Source, Parsed { documents, report }: Parsed<serde_json::Value>) -> Values {
     let value = |document: Document<serde_json::Value>| {
         let origin = Origin::new(source, document.index, document.range);
         DocumentValue { value: document.root, origin }
