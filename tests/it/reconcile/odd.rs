@@ -32,6 +32,21 @@ fn pass_until(site: &Site, name: &str, holds: impl FnMut(&Site) -> bool) -> Site
     ended.find(holds).expect("it comes to hold")
 }
 
+/// Templates, compression and large texts, each by itself: a step that takes a processor for long is known before it is taken.
+#[test]
+fn what_takes_long_is_known_before() {
+    let takes_long = |spec: Value| World::new(json!({"kind": "WindlassConfig", "spec": spec}), String::new()).takes_long();
+    assert!(!takes_long(json!({})));
+    assert!(!takes_long(json!({"files": [{"path": "/a", "content": "x".repeat(60 << 10)}]})));
+    assert!(takes_long(json!({"files": [{"path": "/a", "content": "x".repeat(70 << 10)}]})));
+    assert!(takes_long(json!({"files": [{"path": "/a", "content": "{{ .Cluster.Name }}", "contentFormat": "Template"}]})));
+    assert!(takes_long(json!({"compression": "gzip"})));
+    let mut with_secret = World::new(json!({"kind": "WindlassConfig", "spec": {}}), String::new());
+    let secret = json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "eA==".repeat(20 << 10)}});
+    with_secret.observe(key("", "Secret", "s"), Observation::found(secret));
+    assert!(with_secret.takes_long());
+}
+
 /// Every outcome without data gives the lock back.
 #[test]
 fn a_machine_that_took_the_lock_and_cannot_be_told_gives_it_back() {
