@@ -21,5 +21,5 @@ pub(crate) use workloads::bad_workload_clusters_stop_nobody;
 
 /// One of two sizes, the second when the whole is asked for.
 fn sized<T>(small: T, full: T) -> T {
-    if std::env::var("WINDLASS_E2E_FAULTS").is_ok_and(|size| size == "full") { full } else { small }
+    if crate::harness::runner::whole() { full } else { small }
 }

@@ -107,6 +107,9 @@ fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Dura
 /// Why a config has no data.
 pub(super) fn told(config: &Value) -> Option<String> {
     let conditions = config["status"]["conditions"].as_array()?;
-    let data = conditions.iter().find(|one| one["type"] == "DataSecretAvailable" && one["status"] != "True")?;
-    data["message"].as_str().filter(|message| !message.is_empty()).map(str::to_owned)
+    // Certificates that are not there have a condition of their own.
+    let is_open =
+        |one: &&Value| ["DataSecretAvailable", "CertificatesAvailable"].iter().any(|own| one["type"] == *own) && one["status"] != "True";
+    let words = conditions.iter().filter(is_open).filter_map(|one| one["message"].as_str());
+    words.filter(|message| !message.is_empty()).map(str::to_owned).next()
 }
