@@ -1,0 +1,130 @@
+//! One config: what is written for it, by whom, and what becomes of failures.
+
+use super::*;
+
+#[tokio::test]
+async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
+    for (kind, configs, value) in
+        [(ConfigKind::Windlass, CONFIGS, config_value()), (ConfigKind::Kubeadm, KUBEADM_CONFIGS, kubeadm_config_value())]
+    {
+        let api = site();
+        api.put(configs, value.clone());
+        let setting = setting(&api, &[&format!("--kinds={}", kind.as_str()), "--leader-elect"], Leadership::without_election());
+        let config = Arc::new(serde_json::from_value(value).unwrap());
+        let next = work::reconcile(config, context_of_kind(&setting, kind)).await.expect("nothing is missing");
+        assert_eq!(next, Next::requeue(setting.flags.sync_period));
+        let by_us = "?&fieldManager=windlass-manager";
+        assert_eq!(api.writes(), [format!("POST {SECRETS}{by_us}"), format!("PATCH {configs}/w/status{by_us}")]);
+        let secret = api.get(&format!("{SECRETS}/w")).unwrap();
+        assert!(secret["data"]["value"].is_string());
+        assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], kind.as_str());
+        assert_eq!(api.get(&format!("{configs}/w")).unwrap()["status"]["dataSecretName"], "w");
+        let name = kind.as_str().to_lowercase();
+        let counted = format!(r#"controller_runtime_reconcile_total{{controller="{name}",result="success"}} 1"#);
+        let text = setting.metrics.text();
+        assert!(text.contains(&counted), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn who_does_not_lead_writes_nothing() {
+    let api = site();
+    let flags = Flags::of(&[]);
+    let elector = Elector::new(api.client(), Candidacy::own("windlass-system".to_owned(), "me".to_owned()), flags.lease, Metrics::new());
+    let context = context_of(&setting(&api, &[], elector.leadership()));
+    let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not write");
+    assert!(matches!(failure, Failure::NotLeading), "{failure}");
+    assert_eq!(api.writes(), Vec::<String>::new());
+    assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+}
+
+/// Our own Lease is not enough for them.
+#[tokio::test]
+async fn without_the_kubeadm_providers_lease_nothing_is_written() {
+    let api = site();
+    api.put(KUBEADM_CONFIGS, kubeadm_config_value());
+    let config = Arc::new(serde_json::from_value(kubeadm_config_value()).unwrap());
+    let mut setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
+    let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
+    setting.mandates.insert(ConfigKind::Kubeadm, mandates([Leadership::without_election(), lease.leadership()]));
+    let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm)).await.expect_err("it may not write");
+    assert!(matches!(failure, Failure::NotLeading), "{failure}");
+    assert_eq!(api.writes(), Vec::<String>::new());
+}
+
+/// Codes 409 and 404 are no faults: somebody else was quicker.
+#[tokio::test]
+async fn who_is_overtaken_looks_again_soon() {
+    for code in [StatusCode::CONFLICT, StatusCode::NOT_FOUND] {
+        let api = site();
+        let (context, setting) = context(&api);
+        api.refuse(Method::POST, code);
+        let failure = work::reconcile(config(), context.clone()).await.expect_err("it was overtaken");
+        assert!(matches!(failure, Failure::Overtaken), "{failure}");
+        assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+        assert!(setting.metrics.text().contains(r#"result="requeue"} 1"#));
+    }
+}
+
+/// What is read lags behind as long as a watch is stale, which may be minutes: nobody asks ten times a second for so long.
+#[tokio::test]
+async fn who_is_overtaken_again_and_again_waits_longer() {
+    let (context, _) = context(&site());
+    let pauses: Vec<_> = (0..8).map(|_| work::after_failure(config(), &Failure::Overtaken, context.clone())).collect();
+    let expected = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000];
+    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+}
+
+#[tokio::test]
+async fn failures_are_looked_at_later_each_time() {
+    let api = site();
+    let (context, _) = context(&api);
+    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    let mut pauses = Vec::new();
+    for _ in 0..10 {
+        let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not");
+        assert_eq!(failure.to_string(), "cannot create Secret n/w: refused");
+        pauses.push(work::after_failure(config(), &failure, context.clone()));
+    }
+    let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000];
+    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+    let failure = Failure::Fault("x".to_owned());
+    let first = Next::requeue(Duration::from_millis(500));
+    context.forget(&("n".to_owned(), "w".to_owned()));
+    assert_eq!(work::after_failure(config(), &failure, context.clone()), first);
+    api.refuse_nothing();
+    work::reconcile(config(), context.clone()).await.expect("now it may");
+    assert_eq!(work::after_failure(config(), &failure, context), first);
+}
+
+#[tokio::test]
+async fn a_panic_is_caught_counted_and_said() {
+    let api = site();
+    let (context, setting) = context(&api);
+    let failure = work::guarded(async { panic!("on purpose") }, &config(), &context).await.expect_err("it panicked");
+    assert!(matches!(failure, Failure::Fault(_)), "{failure}");
+    assert!(setting.metrics.text().contains(r#"controller_runtime_reconcile_panics_total{controller="windlassconfig"} 1"#));
+    let conditions = api.get(&format!("{CONFIGS}/w")).unwrap()["status"]["conditions"].clone();
+    let data = conditions.as_array().unwrap().iter().find(|condition| condition["type"] == "DataSecretAvailable").unwrap();
+    assert!(data["message"].as_str().unwrap().starts_with("a fault of the controller ended the work"), "{data}");
+    // Others, and this one, go on.
+    work::reconcile(config(), context).await.expect("the next time it works");
+}
+
+#[tokio::test]
+async fn events_are_published_and_their_failure_is_no_failure() {
+    let api = site();
+    let (context, _) = context(&api);
+    let key =
+        Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "x".to_owned() };
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x", "namespace": "n"}});
+    let event = Event { reason: "BootstrapTokenRecreated", message: "it was gone".to_owned() };
+    let write = Write { key: key.clone(), action: Action::Create(secret), event: Some(event) };
+    let mut world = World::new(config_value(), String::new());
+    context.write(&config(), &mut world, write.clone()).await.expect("it is written");
+    let events = api.writes().into_iter().find(|write| write.starts_with("POST /apis/events.k8s.io/v1/namespaces/n/events"));
+    assert!(events.is_some(), "{:?}", api.writes());
+    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    let merge = Write { action: Action::Merge(json!({"spec": {}})), ..write };
+    context.write(&config(), &mut world, merge).await.expect("it is written all the same");
+}

@@ -1,0 +1,214 @@
+//! Many configs: whose turn it is, and what workload clusters that are slow or away cost the others.
+
+use super::*;
+
+/// Cluster API's API servers in memory take Secrets in no other form.
+#[tokio::test]
+async fn secrets_of_workload_clusters_are_sent_as_client_go_sends_them() {
+    let api = Api::default();
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "t", "metadata": {"name": "x", "namespace": "n"}, "data": {"k": "dg=="},
+    });
+    let key = |realm| Key { realm, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "x".to_owned() };
+    for realm in [Realm::Workload, Realm::Management] {
+        let action = Action::Create(secret.clone());
+        requests::write(&api.client(), &resources::kubernetes("Secret"), &key(realm), &action).await.expect("it is taken");
+    }
+    assert_eq!(api.0.lock().unwrap().media_types, ["application/vnd.kubernetes.protobuf", "application/json"]);
+}
+
+/// The Secret with the kubeconfig of a cluster on a port of this machine.
+fn kubeconfig(cluster: &str, port: u16) -> Value {
+    kubeconfig_of(cluster, &format!("https://127.0.0.1:{port}"))
+}
+
+fn kubeconfig_of(cluster: &str, url: &str) -> Value {
+    let kubeconfig = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: x\n  cluster: {{server: \"{url}\"}}\n\
+         contexts:\n- name: x\n  context: {{cluster: x, user: x}}\nusers:\n- name: x\n  user: {{token: t}}\n"
+    );
+    let value = k8s_openapi::ByteString(kubeconfig.into_bytes());
+    json!({"metadata": {"name": format!("{cluster}-kubeconfig")}, "data": {"value": value}})
+}
+
+/// Reads some Secret of a workload cluster.
+async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Refusal> {
+    let key = Key {
+        realm: Realm::Workload,
+        group: String::new(),
+        kind: "Secret".to_owned(),
+        namespace: "kube-system".to_owned(),
+        name: "x".to_owned(),
+    };
+    workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await
+}
+
+/// A spec whose token has to be in the workload cluster.
+fn with_token() -> Value {
+    json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}})
+}
+
+/// A server that has nothing, and answers no write; gives its address, and tells of each write that came.
+fn takes_no_write() -> (String, std::sync::mpsc::Receiver<()>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, written) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, sender) = (stream.unwrap(), sender.clone());
+            std::thread::spawn(move || {
+                let mut head = [0; 4096];
+                while let Ok(length @ 1..) = stream.read(&mut head) {
+                    if !head[..length].starts_with(b"GET ") {
+                        // Who has seen the first listens no more.
+                        let _ = sender.send(());
+                        continue;
+                    }
+                    let body = json!({"kind": "Status", "code": 404, "message": "there is none"}).to_string();
+                    let answer = format!("HTTP/1.1 404 Not Found\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                    stream.write_all(answer.as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    (url, written)
+}
+
+/// Nor does one that reads, and hangs when it is to write.
+#[tokio::test]
+async fn other_clusters_go_on_while_a_write_hangs() {
+    let api = site();
+    let (url, written) = takes_no_write();
+    api.put(SECRETS, kubeconfig_of("c", &url));
+    let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
+    let context = context_of(&setting);
+    let hanging = tokio::spawn(work::reconcile(config_of(&api, "hangs", "c", with_token()), context.clone()));
+    while written.try_recv().is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(!hanging.is_finished());
+    }
+    let other = config_of(&api, "w", "d", config_value()["spec"].clone());
+    work::reconcile(other, context.clone()).await.expect("it goes on");
+    assert!(!hanging.is_finished());
+    hanging.abort();
+}
+
+/// What takes long to decide takes no thread on which others wait.
+#[tokio::test]
+async fn what_takes_long_is_decided_beside() {
+    let settings = || windlass::reconcile::Settings { token_ttl: 900, machine_pools: true };
+    let world = |spec: Value| {
+        let mut config = config_value();
+        config["spec"] = spec;
+        World::new(config, "abcdef.0123456789abcdef".to_owned())
+    };
+    let check = |spec: Value, takes_long: bool| {
+        assert_eq!(world(spec.clone()).takes_long(), takes_long, "{spec:.100}");
+        assert_eq!(work::decided(world(spec), settings()).now_or_never().is_none(), takes_long);
+    };
+    check(json!({"files": [{"path": "/a", "content": "x".repeat(60 << 10)}]}), false);
+    check(json!({"files": [{"path": "/a", "content": "x".repeat(70 << 10)}]}), true);
+    check(json!({"files": [{"path": "/a", "content": "{{ .Cluster.Name }}", "contentFormat": "Template"}]}), true);
+    check(json!({"compression": "gzip"}), true);
+    let mut with_secret = world(json!({}));
+    let key =
+        Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "s".to_owned() };
+    with_secret.observe_value(key, Some(json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "eA==".repeat(20 << 10)}})));
+    assert!(with_secret.takes_long());
+    let (_, step) = work::decided(with_secret, settings()).await.unwrap();
+    assert!(matches!(step, windlass::reconcile::Step::Read(_)), "{step:?}");
+}
+
+/// Machines that no label says the Cluster of take the turns of that Cluster all the same.
+#[tokio::test]
+async fn turns_are_those_of_the_machines_cluster() {
+    let api = site();
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (caches, watching) = filled_caches(&setting).await;
+    let cluster = |config: &Config| work::cluster_of(config, &caches).1;
+    assert_eq!(cluster(&config()), "c");
+    assert_eq!(cluster(&config_of(&api, "labelled", "d", json!({}))), "d");
+    let mut orphan = config_value();
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    assert_eq!(cluster(&serde_json::from_value(orphan).unwrap()), "");
+    watching.abort();
+}
+
+/// A cluster that hangs keeps nobody else waiting, even with a single worker; and who waits for his turn says nothing.
+#[tokio::test]
+async fn other_clusters_go_on_while_one_hangs() {
+    let api = site();
+    // It takes connections, and never says a word.
+    let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    api.put(SECRETS, kubeconfig("c", hangs.local_addr().unwrap().port()));
+    let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
+    let context = context_of(&setting);
+    let config = |name: &str, cluster: &str, spec: Value| config_of(&api, name, cluster, spec);
+    let token = with_token();
+    let needs_none = config_value()["spec"].clone();
+    let hanging = tokio::spawn(work::reconcile(config("hangs", "c", token), context.clone()));
+    while !api.asked(|method| *method == Method::GET).iter().any(|asked| asked.contains("c-kubeconfig")) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let waiting = tokio::spawn(work::reconcile(config("waits", "c", needs_none.clone()), context.clone()));
+    work::reconcile(config("w", "d", needs_none), context.clone()).await.expect("it goes on");
+    assert!(!hanging.is_finished() && !waiting.is_finished());
+    assert!(
+        ["hangs", "waits"].iter().all(|name| api.get(&format!("{CONFIGS}/{name}")).unwrap().get("status").is_none()),
+        "nothing is said"
+    );
+    setting.shutdown.begin();
+    assert!(matches!(waiting.await.unwrap(), Err(Failure::Ending)), "who has not begun does not begin");
+    hanging.abort();
+}
+
+/// With four hundred Machines of one cluster at work, one of another waits for its own requests, and not for theirs.
+#[tokio::test(start_paused = true)]
+async fn a_cluster_that_floods_does_not_starve_another() {
+    let api = site();
+    api.0.lock().unwrap().takes = Duration::from_millis(10);
+    let (context, _) = context(&api);
+    let begun = tokio::time::Instant::now();
+    let config = |name: &str, cluster: &str| config_of(&api, name, cluster, config_value()["spec"].clone());
+    let flood = (0..400).map(|index| config(&format!("flood-{index}"), "flood"));
+    let flood: Vec<_> = flood.map(|config| tokio::spawn(work::reconcile(config, context.clone()))).collect();
+    tokio::time::sleep(Duration::from_millis(25)).await;
+    let asked = tokio::time::Instant::now();
+    work::reconcile(config("alone", "alone"), context.clone()).await.expect("nothing is missing");
+    let alone = asked.elapsed();
+    for one in flood {
+        one.await.unwrap().expect("nothing is missing");
+    }
+    let all = begun.elapsed();
+    // Machine, Cluster, Secret, CA, and two writes.
+    assert!(alone <= Duration::from_millis(100), "{alone:?}");
+    assert!(all > alone * 4, "the flood took {all:?}");
+}
+
+/// Nobody waits for it twice, and no other cluster waits at all.
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
+    let api = Api::default();
+    // A port on which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for name in ["c", "d"] {
+        api.put(SECRETS, kubeconfig(name, port));
+    }
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let read = async |cluster: &str| read(&workloads, cluster).await;
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    let asked = || api.asked(|method| *method == Method::GET);
+    assert_eq!(asked(), [format!("GET {SECRETS}/c-kubeconfig")], "the second time nothing is asked");
+    assert_eq!(read("d").await, Err(Refusal::Silent));
+    assert_eq!(asked().len(), 2, "another cluster is asked nevertheless");
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (_, caches) = empty_caches(&setting);
+    let cluster = json!({"apiVersion": "x/y", "kind": "Cluster", "metadata": {"name": "c", "namespace": "n"}});
+    told(&Change::Cluster(serde_json::from_value(cluster).unwrap()), &caches, &workloads, &[]);
+    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(asked().len(), 3, "a Cluster that was made again is another one");
+    let missing = read("e").await.expect_err("it has no kubeconfig");
+    assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
+}
