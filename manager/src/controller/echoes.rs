@@ -74,6 +74,11 @@ impl Echoes {
         self.lock().remove(name);
     }
 
+    /// Nobody told of changes while this process did not lead: whoever leads anew looks at all configs of those namespaces.
+    pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
+        self.lock().retain(|(namespace, _), _| !is_meant(namespace));
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, Looked>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -141,5 +146,15 @@ mod tests {
         let echoes = looked(Instant::now());
         echoes.forget(&name());
         assert_eq!(echoes.later(&name(), "3", Instant::now()), None);
+    }
+
+    #[test]
+    fn who_leads_anew_knows_nothing_of_those_namespaces() {
+        let now = Instant::now();
+        let echoes = looked(now);
+        echoes.forget_all(|namespace| namespace == "other");
+        assert!(echoes.later(&name(), "3", now).is_some());
+        echoes.forget_all(|namespace| namespace == "n");
+        assert_eq!(echoes.later(&name(), "3", now), None);
     }
 }

@@ -165,6 +165,7 @@ async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, 
             () = mandate.begun() => {}
             () = setting.shutdown.begun() => return,
         }
+        context.echoes.forget_all(|namespace| scope.has(namespace));
         let (shutdown, mandate) = (setting.shutdown.clone(), mandate.clone());
         let until = async move {
             tokio::select! {

@@ -1,6 +1,7 @@
 //! Requests: reading and writing objects whose kind is known by name, in either cluster.
 
-use std::fmt;
+use std::error::Error;
+use std::{fmt, io};
 
 use axum::body::to_bytes;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -11,6 +12,7 @@ use kube::core::request::Request as Path;
 use kube::discovery::ApiResource;
 use kube::{Client, Resource};
 use serde_json::Value;
+use tokio_rustls::rustls;
 use windlass::reconcile::{Action, Key, Realm};
 
 use super::{keys, protobuf};
@@ -30,6 +32,10 @@ pub(super) enum Refusal {
     Refused(String),
     /// Nobody answers, or nothing that can be read.
     Silent,
+    /// The connection ended before the answer did.
+    Cut,
+    /// Who answers has a certificate that the kubeconfig's authority did not sign, or that is no good otherwise.
+    Untrusted,
 }
 
 impl fmt::Display for Refusal {
@@ -38,6 +44,8 @@ impl fmt::Display for Refusal {
             Refusal::Overtaken => formatter.write_str("somebody else wrote it first"),
             Refusal::Refused(cause) => formatter.write_str(cause),
             Refusal::Silent => formatter.write_str("the API server does not answer"),
+            Refusal::Cut => formatter.write_str("the connection to the API server ended before it answered"),
+            Refusal::Untrusted => formatter.write_str("the certificate of the API server is not one that the kubeconfig trusts"),
         }
     }
 }
@@ -105,7 +113,7 @@ async fn send(client: &Client, request: Result<Request<Vec<u8>>, kube::core::req
     let request = request.map_err(|_| Refusal::Refused("the object has no name that a request can carry".to_owned()))?;
     let answer = client.send(request.map(Body::from)).await.map_err(|error| refusal(&error))?;
     let code = answer.status();
-    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES).await.map_err(|_| Refusal::Silent)?;
+    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES).await.map_err(|_| Refusal::Cut)?;
     Ok((code, body.to_vec()))
 }
 
@@ -128,8 +136,27 @@ pub(super) fn refusal(error: &kube::Error) -> Refusal {
     match error {
         kube::Error::Api(status) => Refusal::Refused(status.message.clone()),
         kube::Error::Auth(_) => Refusal::Refused("the credentials cannot be used".to_owned()),
+        other => of_connection(other),
+    }
+}
+
+/// What an error of a connection means, by what caused it.
+fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
+    let causes = || std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| (*error).source());
+    if causes().any(is_of_certificate) {
+        return Refusal::Untrusted;
+    }
+    match causes().find_map(|cause| cause.downcast_ref::<hyper_util::client::legacy::Error>()) {
+        Some(error) if !error.is_connect() => Refusal::Cut,
         _ => Refusal::Silent,
     }
+}
+
+fn is_of_certificate(cause: &(dyn Error + 'static)) -> bool {
+    // An IO error hides its cause from those who ask for sources.
+    let hidden = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let tls = hidden.and_then(|cause| cause.downcast_ref::<rustls::Error>()).or_else(|| cause.downcast_ref());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 #[cfg(test)]
@@ -137,6 +164,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn certificates_that_are_not_trusted_are_told() {
+        let of = |fault: rustls::Error| refusal(&kube::Error::Service(Box::new(io::Error::other(fault))));
+        assert_eq!(of(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)), Refusal::Untrusted);
+        assert_eq!(of(rustls::Error::HandshakeNotComplete), Refusal::Silent);
+    }
 
     #[test]
     fn answers_are_read_whoever_gives_them() {

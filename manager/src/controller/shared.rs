@@ -16,7 +16,14 @@ const FRESH: Duration = Duration::from_secs(5);
 
 /// What was read of objects that belong to a Cluster, by the `metadata.uid` of the Cluster: one that was made again has others.
 #[derive(Default)]
-pub(super) struct Shared(Mutex<BTreeMap<(String, Key), Slot>>);
+pub(super) struct Shared(Mutex<Slots>);
+
+#[derive(Default)]
+struct Slots {
+    all: BTreeMap<(String, Key), Slot>,
+    /// When those that are not fresh any more were dropped last.
+    swept: Option<Instant>,
+}
 
 /// Held by the one that reads.
 type Slot = Arc<tokio::sync::Mutex<Option<Known>>>;
@@ -56,12 +63,15 @@ impl Shared {
 
     fn slot(&self, cluster: &str, key: &Key) -> Slot {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is not fresh any more is not kept: there are keys among it.
-        slots.retain(|_, slot| {
-            let is_fresh = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.began.elapsed() < FRESH);
-            Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known))
-        });
-        slots.entry((cluster.to_owned(), key.clone())).or_default().clone()
+        // What is not fresh any more is not kept: there are keys among it. Once in a while, since that looks at all.
+        if slots.swept.is_none_or(|swept| swept.elapsed() >= FRESH) {
+            slots.swept = Some(Instant::now());
+            slots.all.retain(|_, slot| {
+                let is_fresh = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.began.elapsed() < FRESH);
+                Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known))
+            });
+        }
+        slots.all.entry((cluster.to_owned(), key.clone())).or_default().clone()
     }
 }
 

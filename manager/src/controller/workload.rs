@@ -1,5 +1,6 @@
 //! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer is asked by few at once, and after the first that waited in vain by nobody for a while.
+//! there. One that does not answer is asked by few at once, and after the first that waited in vain by nobody for a while. Connections that end early
+//! cost nobody time: only several in a row count as silence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +23,10 @@ use crate::metrics::Metrics;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a cluster that did not answer is left alone.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Who waits longer for a connection that then ends has waited in vain.
+const LONG: Duration = Duration::from_secs(1);
+/// So many connections that end early, without an answer between them, are silence too.
+const MOST_CUT: u32 = 3;
 /// How long a kubeconfig is used before it is read again: its certificates are rotated.
 const FRESH: Duration = Duration::from_secs(300);
 /// Requests that one cluster is asked at once.
@@ -51,7 +56,10 @@ struct Workload {
 #[derive(Clone)]
 struct State {
     client: Option<(Client, Instant)>,
-    silent_until: Option<Instant>,
+    /// Until when nobody asks, and what is said meanwhile.
+    left_alone: Option<(Instant, Refusal)>,
+    /// Connections in a row that ended before the answer did.
+    cut: u32,
     used: Instant,
 }
 
@@ -84,20 +92,14 @@ impl Workloads {
     /// Asks a cluster.
     async fn ask<T>(&self, cluster: &Name, request: impl AsyncFnOnce(Client) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let workload = self.workload(cluster);
-        let is_silent = || workload.lock().silent_until.is_some_and(|until| Instant::now() < until);
-        if is_silent() {
-            return Err(Refusal::Silent);
-        }
+        workload.is_asked()?;
         let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
         // Whoever had a turn before may have waited in vain.
-        if is_silent() {
-            return Err(Refusal::Silent);
-        }
+        workload.is_asked()?;
         let client = self.client(cluster, &workload).await.map_err(Refusal::Refused)?;
+        let began = Instant::now();
         let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
-        if let Err(refusal) = &answer {
-            workload.failed(refusal);
-        }
+        workload.answered(answer.as_ref().err(), began.elapsed());
         answer
     }
 
@@ -159,17 +161,31 @@ impl Workloads {
 
 impl Workload {
     fn new() -> Self {
-        let state = State { client: None, silent_until: None, used: Instant::now() };
+        let state = State { client: None, left_alone: None, cut: 0, used: Instant::now() };
         Workload { turns: Semaphore::new(AT_ONCE), connecting: tokio::sync::Mutex::default(), state: Mutex::new(state) }
     }
 
-    /// The next one reads the kubeconfig again: its certificates may be new ones.
-    fn failed(&self, refusal: &Refusal) {
-        let mut state = self.lock();
-        if *refusal != Refusal::Overtaken {
-            state.client = None;
+    /// Whether anybody is to ask it now.
+    fn is_asked(&self) -> Result<(), Refusal> {
+        match &self.lock().left_alone {
+            Some((until, refusal)) if Instant::now() < *until => Err(refusal.clone()),
+            _ => Ok(()),
         }
-        state.silent_until = (*refusal == Refusal::Silent).then(|| Instant::now() + PAUSE);
+    }
+
+    /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its certificates may be new ones.
+    fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
+        let mut state = self.lock();
+        state.cut = if refusal == Some(&Refusal::Cut) { state.cut + 1 } else { 0 };
+        let is_silent = match refusal {
+            None | Some(Refusal::Overtaken) => return,
+            Some(Refusal::Refused(_)) => false,
+            Some(Refusal::Silent | Refusal::Untrusted) => true,
+            Some(Refusal::Cut) if took < LONG && state.cut < MOST_CUT => return,
+            Some(Refusal::Cut) => true,
+        };
+        state.client = None;
+        state.left_alone = refusal.filter(|_| is_silent).map(|refusal| (Instant::now() + PAUSE, refusal.clone()));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -211,15 +227,33 @@ mod tests {
             Ok::<_, std::convert::Infallible>(axum::http::Response::new(axum::body::Body::empty()))
         });
         let client = Client::new(service, "default");
-        for (refusal, is_kept, is_left_alone) in
-            [(Refusal::Overtaken, true, false), (Refusal::Refused("code 401".to_owned()), false, false), (Refusal::Silent, false, true)]
-        {
+        let short = Duration::from_millis(10);
+        for (refusal, took, is_kept, is_left_alone) in [
+            (Refusal::Overtaken, short, true, false),
+            (Refusal::Refused("code 401".to_owned()), short, false, false),
+            (Refusal::Silent, short, false, true),
+            (Refusal::Untrusted, short, false, true),
+            (Refusal::Cut, short, true, false),
+            (Refusal::Cut, Duration::from_secs(2), false, true),
+        ] {
             let workload = Workload::new();
             workload.lock().client = Some((client.clone(), Instant::now()));
-            workload.failed(&refusal);
-            let state = workload.lock();
-            assert_eq!((state.client.is_some(), state.silent_until.is_some()), (is_kept, is_left_alone), "{refusal}");
+            workload.answered(Some(&refusal), took);
+            assert_eq!(workload.lock().client.is_some(), is_kept, "{refusal}");
+            assert_eq!(workload.is_asked(), if is_left_alone { Err(refusal) } else { Ok(()) });
         }
+    }
+
+    /// One of many requests whose connection is cut keeps nobody from asking; a server that cuts all of them is as good as silent.
+    #[test]
+    fn cut_connections_count_in_a_row() {
+        let (workload, cut, short) = (Workload::new(), Some(&Refusal::Cut), Duration::from_millis(10));
+        for refusal in [cut, cut, None, cut, cut, Some(&Refusal::Overtaken), cut, cut] {
+            workload.answered(refusal, short);
+            assert_eq!(workload.is_asked(), Ok(()));
+        }
+        workload.answered(cut, short);
+        assert_eq!(workload.is_asked(), Err(Refusal::Cut));
     }
 
     #[test]

@@ -179,3 +179,25 @@ async fn nobody_looks_again_at_his_own_writing() {
     work::reconcile(config(), context.clone()).await.expect("it is looked at");
     assert!(asked() > before);
 }
+
+/// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its configs.
+#[tokio::test]
+async fn who_leads_anew_looks_at_all() {
+    let api = site();
+    let (context, setting) = context(&api);
+    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
+    let looked_at = || api.asked(|method| *method == Method::GET).iter().filter(|asked| asked.ends_with("/secrets/w")).count();
+    let before = looked_at();
+    let (_sender, triggers) = futures::channel::mpsc::unbounded();
+    let mandate = Mandate::of([Leadership::without_election()]);
+    let leading = super::super::controller(&setting, ConfigKind::Windlass, context, mandate, scope(None), triggers);
+    let until = async {
+        while looked_at() == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        () = leading => unreachable!("internal error: nobody ends it"),
+        looked = tokio::time::timeout(Duration::from_secs(10), until) => looked.expect("it is looked at"),
+    }
+}
