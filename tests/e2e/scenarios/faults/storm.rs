@@ -10,7 +10,7 @@ use crate::harness::random::Random;
 use crate::harness::runner::Context;
 use crate::scenarios::manager::parity;
 
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_secs(240);
 
 /// So many of a hundred requests and events meet a fault, each kind as often as the others.
 struct Storm {
@@ -50,8 +50,8 @@ impl Plan for Storm {
     }
 }
 
-/// Machines come up, twenty in the full size, while a fifth of all requests and events meets a fault of some kind. All get their data, which is what
-/// is rendered; the whole history is sound; and in the full size every kind of fault was met.
+/// Twenty machines come up while a fifth of all requests and events meets a fault of some kind. All get their data, which is what is rendered;
+/// the whole history is sound; and every kind of fault was met.
 pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
     let plane = context.kinds();
     let proxy = plane.fault_proxy();
@@ -59,7 +59,7 @@ pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
     for round in 0..sized(1, 5) {
         let since = audit::mark(&plane);
         let name = format!("storm-{round}");
-        let site = Site::begin(&plane, &ways, &name, 2, sized(3, 18));
+        let site = Site::begin(&plane, &ways, &name, 3, 17);
         let mut random = Random::announced();
         for _ in 0..round {
             random.below(2);
@@ -84,21 +84,11 @@ pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
         }
         println!("  all done after {:.1} s, {restarts} restarts: {:?}", began.elapsed().as_secs_f32(), proxy.counts());
         manager.stop();
-        let all = [
-            "cut before",
-            "cut after",
-            "delay",
-            "409",
-            "429",
-            "500",
-            "503",
-            "event repeated",
-            "events lost",
-            "event held",
-            "watch expired",
-        ];
-        let met = all.iter().filter(|fault| proxy.counts().contains_key(**fault)).count();
-        assert!(met >= sized(4, all.len()), "{met} kinds of faults were met: {:?}", proxy.counts());
+        for fault in
+            ["cut before", "cut after", "delay", "409", "429", "500", "503", "event repeated", "events lost", "event held", "watch expired"]
+        {
+            assert!(proxy.counts().contains_key(fault), "no {fault} was met");
+        }
         history::assert_sound(&site, since);
         parity::assert_data_is_rendered(&plane, context.folder(), &name, site.count());
         site.leave();
