@@ -68,7 +68,9 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
                 let missing = told.iter().filter(|told| told.is_none()).count();
                 if missing == 0 { Ok(told) } else { Err(format!("{missing} say nothing")) }
             });
-            println!("  {name}: {}", told[0].as_deref().unwrap());
+            let words = told[0].as_deref().unwrap();
+            assert_eq!(words.contains("certificate"), name == "wrong", "{name}: {words}");
+            println!("  {name}: {words}");
         }
     });
     println!(
