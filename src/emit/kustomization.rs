@@ -11,6 +11,7 @@ use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::strategic_merge::DIRECTIVE;
 use crate::objects::{Object, fields};
 use crate::provider::{Action, Declared, Inputs, Kustomization, Patch};
+use crate::text::budget::Exceeded;
 use crate::text::glob::plain;
 use crate::text::goyaml;
 
@@ -74,10 +75,21 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
                     (kustomization.title(&patch.file), lost, as_patch(declared, kustomization, patch))
                 }
             };
-            report.extend(finding(declared, &what, change.place, &lost, &otherwise));
+            report.extend(finding(declared, &what, change.place.clone(), &lost, &otherwise));
+            if let Some(spent) = inputs.budget().exceeded() {
+                // Told once, at the end of the build.
+                drop(inputs.budget().blamed(|| uncompared(&what, spent, change.place)));
+                return report;
+            }
         }
     }
     report
+}
+
+/// The finding that with this change the run has compared all that it may.
+fn uncompared(what: &str, spent: Exceeded, place: Place) -> Diagnostic {
+    let message = format!("with {what} there are {spent}; what follows is not compared with the release");
+    Diagnostic::of(&NOT_APPLIED, message).at(place).help("name under `target` of its patches the objects that are meant")
 }
 
 /// The fields of an object that a change would set, with their values; null where it would take them away.
@@ -358,6 +370,9 @@ fn crd_metadata(lost: &[Lost<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider;
+    use crate::text::budget::Budget;
+    use crate::text::source::Source;
 
     #[test]
     fn only_what_kubernetes_fills_in_is_a_default() {
@@ -389,5 +404,27 @@ mod tests {
                 "{path} {found}"
             );
         }
+    }
+
+    /// A patch without a name is for all objects of a kind. What a run does not get to is told.
+    #[test]
+    fn what_is_not_compared_is_told() {
+        let provider = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: InfrastructureProvider\nnamespace: foo-system\nobjects: [x.yaml]\n";
+        let (declared, report) = provider::parse(&Source::new("provider.yaml", provider), &Budget::default());
+        assert!(report.is_empty(), "{report:?}");
+        let text = "patches:\n- patch: |-\n    - {op: add, path: /data, value: {a: b}}\n  target: {kind: ConfigMap}\n";
+        let object = |at: usize| Object::made(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{at}")}}));
+        let objects: Vec<Object> = (0..50).map(object).collect();
+        let told = |steps: u64| {
+            let budget = std::sync::Arc::new(Budget::of(steps));
+            let mut inputs = Inputs::within(std::sync::Arc::clone(&budget));
+            inputs.add_kustomization(Kustomization::read(&Source::new("config/default/kustomization.yaml", text), &budget));
+            let mut report = not_applied(&declared[0], &inputs, &Names::of_foo(), &objects);
+            budget.tell(&mut report);
+            report.findings().iter().map(|finding| finding.message.to_string()).collect::<Vec<_>>()
+        };
+        assert!(told(40_000).last().is_some_and(|message| message.contains("what follows is not compared")));
+        let enough = told(100_000);
+        assert!(enough.len() == 1 && enough[0].contains("which the release does not have"), "{enough:?}");
     }
 }

@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{CONFIG, Descriptor, INDEX, Platform};
+use super::{CONFIG, Descriptor, INDEX, Platform, Pointers};
 use crate::text::hex::hex;
 
 /// The same in Docker's words.
@@ -27,16 +27,6 @@ struct Config {
 struct Rootfs {
     #[serde(default)]
     diff_ids: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Pointers {
-    #[serde(default)]
-    manifests: Vec<Descriptor>,
-    #[serde(default)]
-    config: Option<Descriptor>,
-    #[serde(default)]
-    layers: Vec<Descriptor>,
 }
 
 /// Holds the images of a descriptor, all of whose blobs have their digests, against their configurations.

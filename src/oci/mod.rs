@@ -50,6 +50,18 @@ pub(crate) struct Descriptor {
     pub(crate) annotations: Annotations,
 }
 
+/// What an index or a manifest points to.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pointers {
+    #[serde(default)]
+    manifests: Vec<Descriptor>,
+    #[serde(default)]
+    config: Option<Descriptor>,
+    #[serde(default)]
+    layers: Vec<Descriptor>,
+}
+
 /// What an image runs on, in Go's words: `linux`, `amd64`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Platform {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::{Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, MANIFEST, REF_NAME, blob_path, images};
+use super::{Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, MANIFEST, Pointers, REF_NAME, blob_path, images};
 use crate::diag::{Diagnostic, Place, rules};
 use crate::text::tree::Tree;
 
@@ -23,18 +23,6 @@ const OF_DOCKER: [&str; 2] =
 const DEEPEST: usize = 4;
 /// How many blobs an image may have.
 const MOST_BLOBS: usize = 10_000;
-
-/// What an index or a manifest points to.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Pointers {
-    #[serde(default)]
-    manifests: Vec<Descriptor>,
-    #[serde(default)]
-    config: Option<Descriptor>,
-    #[serde(default)]
-    layers: Vec<Descriptor>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
