@@ -1,11 +1,15 @@
-//! The way to the API server: who we are there, how fast we ask, and the count of what was asked.
+//! The way to the API server: who we are there, how fast we ask, and the count of what was asked; and the last place at which a write is held back
+//! that this process may not do any more.
 
+use std::fmt;
+use std::future::Ready;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::http::{HeaderValue, Request, Response, header};
+use futures::future::Either;
 use kube::client::retry::RetryPolicy;
 use kube::client::{Body, ClientBuilder};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -16,6 +20,7 @@ use tower::limit::ConcurrencyLimitLayer;
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer, Service};
 
+use crate::election::Mandate;
 use crate::fault::{Fault, told};
 use crate::flags::Rate;
 use crate::metrics::Metrics;
@@ -64,14 +69,16 @@ fn unread(fault: &KubeconfigError) -> String {
     }
 }
 
-/// A client that keeps to a rate, tries again what the API server was too busy for, and counts.
+/// A client that keeps to a rate, tries again what the API server was too busy for, and counts. A request that carries a [`Mandate`] among its
+/// extensions is not sent when that no longer holds, however long it waited for its turn: the fault is [`NotLeading`] then.
 ///
 /// # Errors
 /// When the credentials cannot be used.
 pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
     let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
     let builder = ClientBuilder::try_from(config)?;
-    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&ConcurrencyLimitLayer::new(AT_ONCE));
+    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Permitting);
+    let counted = counted.with_layer(&ConcurrencyLimitLayer::new(AT_ONCE));
     let retried = counted.with_layer(&Pacing { rate }).with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries()));
     Ok(retried.build())
 }
@@ -126,6 +133,53 @@ where
             metrics.requested(&code, &method, &host);
             answer
         })
+    }
+}
+
+/// Why a write was not sent: who would have done it may write no more.
+#[derive(Debug)]
+pub(crate) struct NotLeading;
+
+impl fmt::Display for NotLeading {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("this process holds the lease no longer")
+    }
+}
+
+impl std::error::Error for NotLeading {}
+
+/// Asks for the mandate of a request after all that it waits for.
+struct Permitting;
+
+impl<S> Layer<S> for Permitting {
+    type Service = Permitted<S>;
+
+    fn layer(&self, inner: S) -> Permitted<S> {
+        Permitted { inner }
+    }
+}
+
+struct Permitted<S> {
+    inner: S,
+}
+
+impl<S, B> Service<Request<Body>> for Permitted<S>
+where
+    S: Service<Request<Body>, Response = Response<B>, Error = BoxError>,
+{
+    type Response = S::Response;
+    type Error = BoxError;
+    type Future = Either<S::Future, Ready<Result<S::Response, BoxError>>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        match request.extensions().get::<Mandate>() {
+            Some(mandate) if !mandate.holds() => Either::Right(std::future::ready(Err(NotLeading.into()))),
+            _ => Either::Left(self.inner.call(request)),
+        }
     }
 }
 
@@ -200,6 +254,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::election::Leadership;
 
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
@@ -264,6 +319,34 @@ mod tests {
         // Two come at once, five more in half a second; tokio's timers are exact to a millisecond.
         let elapsed = begun.elapsed().as_millis();
         assert!((500..=510).contains(&elapsed), "{elapsed}");
+    }
+
+    /// A process that leads no more sends no write that it has begun: neither for the first time nor, after a busy server's answer, again.
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_sent_after_the_mandate_has_ended() {
+        for (codes, sent) in [(&[200][..], 0), (&[429, 200], 1)] {
+            let leadership = Leadership::of_candidate();
+            leadership.extend(Instant::now() + Duration::from_secs(3600));
+            let (mut left, count) = (codes.to_vec(), Arc::new(Mutex::new(0)));
+            let (ends, counted) = (leadership.clone(), count.clone());
+            let service = tower::service_fn(move |_: Request<Body>| {
+                *counted.lock().unwrap() += 1;
+                let code = left.remove(0);
+                ends.end();
+                async move { Response::builder().status(code).body(Body::empty()).map_err(BoxError::from) }
+            });
+            let paced = Pacing { rate: Some(Rate { per_second: 1.0, burst: 1 }) }.layer(Permitting.layer(service));
+            let client =
+                ClientBuilder::new(paced, "default").with_layer(&BufferLayer::new(8)).with_layer(&RetryLayer::new(retries())).build();
+            if sent == 0 {
+                leadership.end();
+            }
+            let mut request = Request::post("/x").body(Body::empty()).unwrap();
+            request.extensions_mut().insert(Mandate::of([leadership]));
+            let fault = client.send(request).await.expect_err("nobody leads any more");
+            assert!(matches!(&fault, kube::Error::Service(fault) if fault.is::<NotLeading>()), "{fault:?}");
+            assert_eq!(*count.lock().unwrap(), sent);
+        }
     }
 
     #[tokio::test]

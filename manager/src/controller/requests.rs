@@ -16,6 +16,8 @@ use tokio_rustls::rustls;
 use windlass::reconcile::{Action, Key, Realm};
 
 use super::{keys, protobuf};
+use crate::client::NotLeading;
+use crate::election::Mandate;
 
 /// By whom fields are written (`metadata.managedFields`).
 const FIELD_MANAGER: &str = "windlass-manager";
@@ -36,6 +38,8 @@ pub(super) enum Refusal {
     Cut,
     /// Who answers has a certificate that the kubeconfig's authority did not sign, or that is no good otherwise.
     Untrusted,
+    /// It was not sent, as this process may write no more.
+    NotLeading,
 }
 
 impl fmt::Display for Refusal {
@@ -46,6 +50,7 @@ impl fmt::Display for Refusal {
             Refusal::Silent => formatter.write_str("the API server does not answer"),
             Refusal::Cut => formatter.write_str("the connection to the API server ended before it answered"),
             Refusal::Untrusted => formatter.write_str("the certificate of the API server is not one that the kubeconfig trusts"),
+            Refusal::NotLeading => NotLeading.fmt(formatter),
         }
     }
 }
@@ -65,8 +70,14 @@ pub(super) async fn read(client: &Client, resource: &ApiResource, key: &Key) -> 
 /// Writes an object, and gives what is there now.
 ///
 /// # Errors
-/// It was not written.
-pub(super) async fn write(client: &Client, resource: &ApiResource, key: &Key, action: &Action) -> Result<Option<Value>, Refusal> {
+/// It was not written; perhaps because the mandate ended while the request waited for its turn.
+pub(super) async fn write(
+    client: &Client,
+    resource: &ApiResource,
+    key: &Key,
+    action: &Action,
+    mandate: &Mandate,
+) -> Result<Option<Value>, Refusal> {
     let path = path(resource, key);
     let by_us = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
     let patched_by_us = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
@@ -96,6 +107,10 @@ pub(super) async fn write(client: &Client, resource: &ApiResource, key: &Key, ac
             path.delete(&key.name, &DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() })
         }
     };
+    let request = request.map(|mut request| {
+        request.extensions_mut().insert(mandate.clone());
+        request
+    });
     let answer = send(client, request).await?;
     match (action, answer.0) {
         (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => Ok(None),
@@ -146,6 +161,9 @@ fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
     if causes().any(is_of_certificate) {
         return Refusal::Untrusted;
     }
+    if causes().any(|cause| cause.is::<NotLeading>()) {
+        return Refusal::NotLeading;
+    }
     match causes().find_map(|cause| cause.downcast_ref::<hyper_util::client::legacy::Error>()) {
         Some(error) if !error.is_connect() => Refusal::Cut,
         _ => Refusal::Silent,
@@ -170,6 +188,11 @@ mod tests {
         let of = |fault: rustls::Error| refusal(&kube::Error::Service(Box::new(io::Error::other(fault))));
         assert_eq!(of(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)), Refusal::Untrusted);
         assert_eq!(of(rustls::Error::HandshakeNotComplete), Refusal::Silent);
+    }
+
+    #[test]
+    fn who_may_write_no_more_is_told() {
+        assert_eq!(refusal(&kube::Error::Service(Box::new(NotLeading))), Refusal::NotLeading);
     }
 
     #[test]

@@ -30,6 +30,8 @@ use super::resources::{Core, config, kubernetes};
 use super::shared::Shared;
 use super::turns::{Turn, Turns};
 use super::workload::{Name, Workloads};
+use crate::client::NotLeading;
+use crate::election::Mandate;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::{ControllerMetrics, Outcome};
 use crate::shard::Mandates;
@@ -78,7 +80,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Overtaken => formatter.write_str("somebody else wrote first"),
             Failure::Fault(fault) => formatter.write_str(fault),
-            Failure::NotLeading => formatter.write_str("this process holds the lease no longer"),
+            Failure::NotLeading => NotLeading.fmt(formatter),
             Failure::Ending => formatter.write_str("this process ends"),
         }
     }
@@ -115,8 +117,8 @@ impl Context {
         self.echoes.forget(config);
     }
 
-    fn may_write_for(&self, config: &Config) -> bool {
-        self.mandates.of(&config.namespace().unwrap_or_default()).holds()
+    fn mandate_for(&self, config: &Config) -> &Mandate {
+        self.mandates.of(&config.namespace().unwrap_or_default())
     }
 
     fn settings(&self) -> Settings {
@@ -138,7 +140,7 @@ pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Res
         turn = context.turns.turn(cluster_of(&config, &context.caches)) => turn,
         () = context.setting.shutdown.begun() => return Err(Failure::Ending),
     };
-    if !context.may_write_for(&config) {
+    if !context.mandate_for(&config).holds() {
         return Err(Failure::NotLeading);
     }
     // On the heap, so that those who wait for their turn are small.
@@ -343,7 +345,8 @@ impl Context {
     /// Somebody else was first, or the config itself was not written. The world knows of any other object that was not written, and says so in
     /// the status of the config.
     pub(super) async fn write(&self, config: &Config, world: &mut World, write: Write) -> Result<(), Failure> {
-        if !self.may_write_for(config) {
+        let mandate = self.mandate_for(config);
+        if !mandate.holds() {
             return Err(Failure::NotLeading);
         }
         let Write { key, action, event } = write;
@@ -351,7 +354,7 @@ impl Context {
         let written = match key.realm {
             Realm::Workload => {
                 let cluster = (config.namespace().unwrap_or_default(), world.cluster_name().unwrap_or_default().to_owned());
-                let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action).await;
+                let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action, mandate).await;
                 if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
                     self.shared.wrote(&uid, &key, written.as_ref().ok().and_then(Option::as_ref)).await;
                 }
@@ -359,12 +362,13 @@ impl Context {
             }
             Realm::Management => {
                 let resource = if is_own { self.resource.clone() } else { kubernetes(&key.kind) };
-                requests::write(&self.setting.client, &resource, &key, &action).await
+                requests::write(&self.setting.client, &resource, &key, &action, mandate).await
             }
         };
         let written = match written {
             Ok(written) => written,
             Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
+            Err(Refusal::NotLeading) => return Err(Failure::NotLeading),
             Err(refusal) => {
                 let fault = format!("cannot {} {key}: {refusal}", action.as_str());
                 if is_own {

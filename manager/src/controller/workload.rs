@@ -15,6 +15,7 @@ use windlass::reconcile::{Action, Key};
 
 use super::requests::{self, Refusal};
 use super::resources;
+use crate::election::Mandate;
 use crate::fault::Fault;
 use crate::flags::Rate;
 use crate::metrics::Metrics;
@@ -80,8 +81,15 @@ impl Workloads {
     ///
     /// # Errors
     /// It was not written.
-    pub(super) async fn write(&self, cluster: &Name, resource: &ApiResource, key: &Key, action: &Action) -> Result<Option<Value>, Refusal> {
-        self.ask(cluster, async |client| requests::write(&client, resource, key, action).await).await
+    pub(super) async fn write(
+        &self,
+        cluster: &Name,
+        resource: &ApiResource,
+        key: &Key,
+        action: &Action,
+        mandate: &Mandate,
+    ) -> Result<Option<Value>, Refusal> {
+        self.ask(cluster, async |client| requests::write(&client, resource, key, action, mandate).await).await
     }
 
     /// A cluster that is gone needs no client.
@@ -175,10 +183,14 @@ impl Workload {
 
     /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its certificates may be new ones.
     fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
+        if refusal == Some(&Refusal::NotLeading) {
+            // Nobody was asked.
+            return;
+        }
         let mut state = self.lock();
         state.cut = if refusal == Some(&Refusal::Cut) { state.cut + 1 } else { 0 };
         let is_silent = match refusal {
-            None | Some(Refusal::Overtaken) => return,
+            None | Some(Refusal::Overtaken | Refusal::NotLeading) => return,
             Some(Refusal::Refused(_)) => false,
             Some(Refusal::Silent | Refusal::Untrusted) => true,
             Some(Refusal::Cut) if took < LONG && state.cut < MOST_CUT => return,
@@ -230,6 +242,7 @@ mod tests {
         let short = Duration::from_millis(10);
         for (refusal, took, is_kept, is_left_alone) in [
             (Refusal::Overtaken, short, true, false),
+            (Refusal::NotLeading, short, true, false),
             (Refusal::Refused("code 401".to_owned()), short, false, false),
             (Refusal::Silent, short, false, true),
             (Refusal::Untrusted, short, false, true),

@@ -25,7 +25,7 @@ impl Leadership {
     }
 
     /// Of a candidate: it may not write yet.
-    pub(super) fn of_candidate() -> Self {
+    pub(crate) fn of_candidate() -> Self {
         Leadership(watch::Sender::new(Term::None))
     }
 
@@ -39,12 +39,12 @@ impl Leadership {
     }
 
     /// It may write until then.
-    pub(super) fn extend(&self, end: Instant) {
+    pub(crate) fn extend(&self, end: Instant) {
         self.set(Term::Until(end));
     }
 
     /// It may not write any more.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.set(Term::None);
     }
 

@@ -47,7 +47,9 @@ pub(super) fn assert_sound(site: &Site<'_>, since: usize) {
         .map(|(_, _, token)| token["metadata"]["name"].as_str().unwrap().to_owned())
         .collect();
     let [there, named] = site.tokens();
-    assert_eq!(made.into_iter().collect::<Vec<_>>(), named, "made were others than those of the configs");
+    // What a manager asked for that was killed before the answer came may be done, and is not in the log as done.
+    let others: Vec<&String> = made.iter().filter(|made| !named.contains(made)).collect();
+    assert!(others.is_empty(), "made were {others:?} besides those of the configs");
     assert_eq!(there, named, "others are there than those of the configs");
     assert_eq!(named.len(), site.count() - 1);
 }
