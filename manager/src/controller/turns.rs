@@ -1,50 +1,56 @@
-//! Whose turn it is: so many configs are worked on at once, and of one cluster half of them at most, so that a cluster with very many machines does
-//! not keep all others waiting. Who waits for a workload cluster takes nobody's place.
+//! How many configs are worked on at once. Who waits for a workload cluster takes no worker from the others, but keeps its place among all that have
+//! begun, which are bounded too: each holds what it has read.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::workload::Name;
+use super::workload;
+
+/// Configs that have begun, with those that wait for a workload cluster: as many as a few dozen clusters that hang may hold on to, and 40 MB.
+const PLACES: usize = 500;
 
 /// The turns of all configs of a kind.
 pub(super) struct Turns {
     workers: Arc<Semaphore>,
-    /// Turns that one cluster has at once.
-    each: usize,
-    /// Clusters of which some config has a turn, or waits for one.
-    clusters: Mutex<BTreeMap<Name, Weak<Semaphore>>>,
+    places: Arc<Semaphore>,
+    of_one_cluster: usize,
 }
+
+/// The place of a config that has begun; free when it is dropped.
+pub(super) struct Place(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
 
 /// The turn of one config; over when it is dropped.
 pub(super) struct Turn {
     workers: Arc<Semaphore>,
     worker: Option<OwnedSemaphorePermit>,
-    _of_cluster: OwnedSemaphorePermit,
 }
 
 impl Turns {
     /// `concurrency`: how many configs are worked on at once.
     pub(super) fn new(concurrency: usize) -> Self {
-        Turns { workers: Arc::new(Semaphore::new(concurrency)), each: concurrency.div_ceil(2), clusters: Mutex::default() }
-    }
-
-    /// Waits for the turn of a config of that cluster.
-    pub(super) async fn turn(&self, cluster: Name) -> Turn {
-        let of_cluster = acquire(self.of_cluster(cluster)).await;
-        Turn { worker: Some(acquire(self.workers.clone()).await), workers: self.workers.clone(), _of_cluster: of_cluster }
-    }
-
-    fn of_cluster(&self, cluster: Name) -> Arc<Semaphore> {
-        let mut clusters = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turns) = clusters.get(&cluster).and_then(Weak::upgrade) {
-            return turns;
+        Turns {
+            workers: Arc::new(Semaphore::new(concurrency)),
+            places: Arc::new(Semaphore::new(concurrency.max(PLACES))),
+            of_one_cluster: concurrency.div_ceil(2).min(workload::AT_ONCE),
         }
-        clusters.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Semaphore::new(self.each));
-        clusters.insert(cluster, Arc::downgrade(&turns));
-        turns
+    }
+
+    /// How many configs of one cluster have begun at once: half of the workers stay free for others, and no more wait for a workload cluster than
+    /// it is asked at once.
+    pub(super) fn of_one_cluster(&self) -> usize {
+        self.of_one_cluster
+    }
+
+    /// Waits until a config may begin.
+    pub(super) fn place(&self) -> impl Future<Output = Place> + Send + use<> {
+        let places = self.places.clone();
+        async { Place(acquire(places).await) }
+    }
+
+    /// Waits for a worker.
+    pub(super) async fn turn(&self) -> Turn {
+        Turn { worker: Some(acquire(self.workers.clone()).await), workers: self.workers.clone() }
     }
 }
 
@@ -68,32 +74,30 @@ mod tests {
 
     use super::*;
 
-    fn name(cluster: &str) -> Name {
-        ("n".to_owned(), cluster.to_owned())
-    }
-
     #[tokio::test]
-    async fn a_cluster_has_half_of_the_turns() {
-        let turns = Turns::new(4);
-        let first = turns.turn(name("a")).await;
-        let second = turns.turn(name("a")).await;
-        assert!(turns.turn(name("a")).now_or_never().is_none());
-        let others = (turns.turn(name("b")).await, turns.turn(name("b")).await);
-        assert!(turns.turn(name("c")).now_or_never().is_none(), "all work");
-        drop(first);
-        assert!(turns.turn(name("c")).now_or_never().is_some());
-        drop((second, others));
-        drop(turns.turn(name("d")).await);
-        assert_eq!(turns.clusters.lock().unwrap().len(), 1, "nobody waits for the others any more");
+    async fn so_many_begin_and_so_many_work() {
+        let turns = Turns::new(2);
+        assert_eq!(
+            (turns.of_one_cluster(), Turns::new(1).of_one_cluster(), Turns::new(1000).of_one_cluster()),
+            (1, 1, workload::AT_ONCE)
+        );
+        let places: Vec<Place> = futures::future::join_all((0..PLACES).map(|_| turns.place())).await;
+        assert!(turns.place().now_or_never().is_none());
+        drop(places);
+        assert!(turns.place().now_or_never().is_some());
+        let both = (turns.turn().await, turns.turn().await);
+        assert!(turns.turn().now_or_never().is_none());
+        drop(both);
+        assert!(turns.turn().now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn who_waits_takes_nobodys_place() {
         let turns = Turns::new(1);
-        let mut waiting = turns.turn(name("a")).await;
+        let mut waiting = turns.turn().await;
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let aside = tokio::spawn(async move { waiting.aside(receiver).await });
-        let other = turns.turn(name("b")).await;
+        let other = turns.turn().await;
         sender.send(()).unwrap();
         tokio::task::yield_now().await;
         assert!(!aside.is_finished(), "the other one works now");

@@ -12,7 +12,6 @@ use futures::FutureExt;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::discovery::ApiResource;
-use kube::runtime::controller::Action as Next;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Resource, ResourceExt};
 use tracing::Instrument;
@@ -28,7 +27,7 @@ use super::keys;
 use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
 use super::shared::Shared;
-use super::turns::{Turn, Turns};
+use super::turns::{Place, Turn, Turns};
 use super::workload::{Name, Workloads};
 use crate::client::NotLeading;
 use crate::election::Mandate;
@@ -55,7 +54,7 @@ pub(super) struct Context {
     caches: Arc<Caches>,
     resource: ApiResource,
     workloads: Arc<Workloads>,
-    turns: Turns,
+    pub(super) turns: Turns,
     pub(super) echoes: Arc<Echoes>,
     shared: Shared,
     metrics: ControllerMetrics,
@@ -117,6 +116,20 @@ impl Context {
         self.echoes.forget(config);
     }
 
+    /// The Cluster of a config, for the queue alone: by the label that the core sets, or else what its machine says.
+    pub(super) fn cluster_of(&self, config: &Config) -> Name {
+        let namespace = config.namespace().unwrap_or_default();
+        let of_machine = || {
+            let value = config.value();
+            let owners = value["metadata"]["ownerReferences"].as_array()?;
+            let text = |owner: &serde_json::Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+            let mut machines = owners.iter().filter_map(|owner| self.caches.get(&text(owner, "kind"), &namespace, &text(owner, "name")));
+            machines.find_map(|machine| machine.cluster().map(str::to_owned))
+        };
+        let cluster = config.cluster().map(str::to_owned).or_else(of_machine);
+        (namespace, cluster.unwrap_or_default())
+    }
+
     fn mandate_for(&self, config: &Config) -> &Mandate {
         self.mandates.of(&config.namespace().unwrap_or_default())
     }
@@ -127,17 +140,29 @@ impl Context {
     }
 }
 
-/// Works on a config when its turn has come.
+/// Works on a config, in a task of its own so that all processors work, and says when it is to be looked at again.
+pub(super) async fn look(config: Arc<Config>, context: Arc<Context>, place: Place) -> Duration {
+    let (to_work_on, with) = (config.clone(), context.clone());
+    let working = tokio::spawn(async {
+        let _place = place;
+        reconcile(to_work_on, with).await
+    });
+    let ended = working.await.unwrap_or_else(|_| Err(Failure::Fault("the work was given up".to_owned())));
+    // What went wrong was logged with the object.
+    ended.unwrap_or_else(|failure| after_failure(&config, &failure, &context))
+}
+
+/// Works on a config when its turn has come, and says when it is to be looked at again if nothing changes.
 ///
 /// # Errors
 /// It is to be looked at again soon.
-pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Next, Failure> {
+pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Duration, Failure> {
     let (name, version) = (name_of(&config), config.resource_version().unwrap_or_default());
     if let Some(later) = context.echoes.later(&name, &version, Instant::now()) {
-        return Ok(Next::requeue(later));
+        return Ok(later);
     }
     let mut turn = tokio::select! {
-        turn = context.turns.turn(cluster_of(&config, &context.caches)) => turn,
+        turn = context.turns.turn() => turn,
         () = context.setting.shutdown.begun() => return Err(Failure::Ending),
     };
     if !context.mandate_for(&config).holds() {
@@ -160,7 +185,7 @@ pub(super) async fn guarded(
     work: impl Future<Output = Result<Rest, Failure>>,
     config: &Config,
     context: &Context,
-) -> Result<Next, Failure> {
+) -> Result<Duration, Failure> {
     let name = name_of(config);
     let span = span(context.kind, &name);
     let (began, _working) = (Instant::now(), context.metrics.working());
@@ -187,7 +212,7 @@ pub(super) async fn guarded(
     context.lock_failures().remove(&name);
     let again = rest.again.unwrap_or(context.setting.flags.sync_period);
     context.echoes.rest(&name, Instant::now(), again);
-    Ok(Next::requeue(again))
+    Ok(again)
 }
 
 /// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
@@ -208,17 +233,17 @@ fn controller(kind: ConfigKind) -> String {
 }
 
 /// When a config that failed is looked at again.
-pub(super) fn after_failure(config: Arc<Config>, failure: &Failure, context: Arc<Context>) -> Next {
+pub(super) fn after_failure(config: &Config, failure: &Failure, context: &Context) -> Duration {
     let (first, longest) = match failure {
         Failure::Fault(_) => (FIRST_PAUSE, LONGEST_PAUSE),
         Failure::Overtaken => (SHORT_PAUSE, LONGEST_SHORT_PAUSE),
-        Failure::NotLeading | Failure::Ending => return Next::requeue(SHORT_PAUSE),
+        Failure::NotLeading | Failure::Ending => return SHORT_PAUSE,
     };
     let mut failures = context.lock_failures();
-    let count = failures.entry(name_of(&config)).or_insert(0);
+    let count = failures.entry(name_of(config)).or_insert(0);
     let pause = first.saturating_mul(1 << (*count).min(16)).min(longest);
     *count += 1;
-    Next::requeue(pause)
+    pause
 }
 
 async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Rest, Failure> {
@@ -424,21 +449,8 @@ impl Context {
     }
 }
 
-/// The Cluster of a config, for turns alone: by the label that the core sets, or else what its machine says.
-pub(super) fn cluster_of(config: &Config, caches: &Caches) -> Name {
-    let namespace = config.namespace().unwrap_or_default();
-    let of_machine = || {
-        let value = config.value();
-        let owners = value["metadata"]["ownerReferences"].as_array()?;
-        let text = |owner: &serde_json::Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
-        let mut machines = owners.iter().filter_map(|owner| caches.get(&text(owner, "kind"), &namespace, &text(owner, "name")));
-        machines.find_map(|machine| machine.cluster().map(str::to_owned))
-    };
-    let cluster = config.cluster().map(str::to_owned).or_else(of_machine);
-    (namespace, cluster.unwrap_or_default())
-}
-
-fn name_of(config: &Config) -> Name {
+/// Namespace and name.
+pub(super) fn name_of(config: &Config) -> Name {
     (config.namespace().unwrap_or_default(), config.name_any())
 }
 

@@ -1,5 +1,5 @@
 //! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer is asked by few at once, and after the first that waited in vain by nobody for a while. Connections that end early
+//! there. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one that tries. Connections that end early
 //! cost nobody time: only several in a row count as silence.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ const MOST_CUT: u32 = 3;
 /// How long a kubeconfig is used before it is read again: its certificates are rotated.
 const FRESH: Duration = Duration::from_secs(300);
 /// Requests that one cluster is asked at once.
-const AT_ONCE: usize = 10;
+pub(super) const AT_ONCE: usize = 10;
 /// Clusters whose clients are kept; the one that was used longest ago goes first.
 const MOST: usize = 1000;
 
@@ -103,7 +103,7 @@ impl Workloads {
         workload.is_asked()?;
         let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
         // Whoever had a turn before may have waited in vain.
-        workload.is_asked()?;
+        workload.begins()?;
         let client = self.client(cluster, &workload).await.map_err(Refusal::Refused)?;
         let began = Instant::now();
         let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
@@ -181,6 +181,15 @@ impl Workload {
         }
     }
 
+    /// The same for the one that asks now: of a cluster that was left alone for its time it is the one that tries, and the others wait for what comes of it.
+    fn begins(&self) -> Result<(), Refusal> {
+        self.is_asked()?;
+        if let Some((until, _)) = &mut self.lock().left_alone {
+            *until = Instant::now() + TIMEOUT + PAUSE;
+        }
+        Ok(())
+    }
+
     /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its certificates may be new ones.
     fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
         if refusal == Some(&Refusal::NotLeading) {
@@ -190,7 +199,10 @@ impl Workload {
         let mut state = self.lock();
         state.cut = if refusal == Some(&Refusal::Cut) { state.cut + 1 } else { 0 };
         let is_silent = match refusal {
-            None | Some(Refusal::Overtaken | Refusal::NotLeading) => return,
+            None | Some(Refusal::Overtaken | Refusal::NotLeading) => {
+                state.left_alone = None;
+                return;
+            }
             Some(Refusal::Refused(_)) => false,
             Some(Refusal::Silent | Refusal::Untrusted) => true,
             Some(Refusal::Cut) if took < LONG && state.cut < MOST_CUT => return,

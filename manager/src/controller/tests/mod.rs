@@ -13,7 +13,6 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, Uri};
 use futures::{FutureExt, StreamExt};
 use kube::Client;
-use kube::runtime::controller::Action as Next;
 use serde_json::{Value, json};
 use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};

@@ -12,7 +12,7 @@ async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
         let setting = setting(&api, &[&format!("--kinds={}", kind.as_str()), "--leader-elect"], Leadership::without_election());
         let config = Arc::new(serde_json::from_value(value).unwrap());
         let next = work::reconcile(config, context_of_kind(&setting, kind)).await.expect("nothing is missing");
-        assert_eq!(next, Next::requeue(setting.flags.sync_period));
+        assert_eq!(next, setting.flags.sync_period);
         let by_us = "?&fieldManager=windlass-manager";
         assert_eq!(api.writes(), [format!("POST {SECRETS}{by_us}"), format!("PATCH {configs}/w/status{by_us}")]);
         let secret = api.get(&format!("{SECRETS}/w")).unwrap();
@@ -35,7 +35,7 @@ async fn who_does_not_lead_writes_nothing() {
     let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not write");
     assert!(matches!(failure, Failure::NotLeading), "{failure}");
     assert_eq!(api.writes(), Vec::<String>::new());
-    assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+    assert_eq!(work::after_failure(&config(), &failure, &context), Duration::from_millis(100));
 }
 
 /// Our own Lease is not enough for them.
@@ -61,7 +61,7 @@ async fn who_is_overtaken_looks_again_soon() {
         api.refuse(Method::POST, code);
         let failure = work::reconcile(config(), context.clone()).await.expect_err("it was overtaken");
         assert!(matches!(failure, Failure::Overtaken), "{failure}");
-        assert_eq!(work::after_failure(config(), &failure, context), Next::requeue(Duration::from_millis(100)));
+        assert_eq!(work::after_failure(&config(), &failure, &context), Duration::from_millis(100));
         assert!(setting.metrics.text().contains(r#"result="requeue"} 1"#));
     }
 }
@@ -70,9 +70,9 @@ async fn who_is_overtaken_looks_again_soon() {
 #[tokio::test]
 async fn who_is_overtaken_again_and_again_waits_longer() {
     let (context, _) = context(&site());
-    let pauses: Vec<_> = (0..8).map(|_| work::after_failure(config(), &Failure::Overtaken, context.clone())).collect();
+    let pauses: Vec<_> = (0..8).map(|_| work::after_failure(&config(), &Failure::Overtaken, &context)).collect();
     let expected = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000];
-    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+    assert_eq!(pauses, expected.map(|pause| Duration::from_millis(pause)));
 }
 
 #[tokio::test]
@@ -84,17 +84,17 @@ async fn failures_are_looked_at_later_each_time() {
     for _ in 0..10 {
         let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not");
         assert_eq!(failure.to_string(), "cannot create Secret n/w: refused");
-        pauses.push(work::after_failure(config(), &failure, context.clone()));
+        pauses.push(work::after_failure(&config(), &failure, &context));
     }
     let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000];
-    assert_eq!(pauses, expected.map(|pause| Next::requeue(Duration::from_millis(pause))));
+    assert_eq!(pauses, expected.map(|pause| Duration::from_millis(pause)));
     let failure = Failure::Fault("x".to_owned());
-    let first = Next::requeue(Duration::from_millis(500));
+    let first = Duration::from_millis(500);
     context.forget(&("n".to_owned(), "w".to_owned()));
-    assert_eq!(work::after_failure(config(), &failure, context.clone()), first);
+    assert_eq!(work::after_failure(&config(), &failure, &context), first);
     api.refuse_nothing();
     work::reconcile(config(), context.clone()).await.expect("now it may");
-    assert_eq!(work::after_failure(config(), &failure, context), first);
+    assert_eq!(work::after_failure(&config(), &failure, &context), first);
 }
 
 #[tokio::test]

@@ -128,13 +128,26 @@ async fn turns_are_those_of_the_machines_cluster() {
     let api = site();
     let setting = setting(&api, &[], Leadership::without_election());
     let (caches, watching) = filled_caches(&setting).await;
-    let cluster = |config: &Config| work::cluster_of(config, &caches).1;
+    let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
+    let context = Context::new(&setting, ConfigKind::Windlass, core(), Arc::new(caches), Arc::new(workloads));
+    let cluster = |config: &Config| context.cluster_of(config).1;
     assert_eq!(cluster(&config()), "c");
     assert_eq!(cluster(&config_of(&api, "labelled", "d", json!({}))), "d");
     let mut orphan = config_value();
     orphan["metadata"]["ownerReferences"] = json!([]);
     assert_eq!(cluster(&serde_json::from_value(orphan).unwrap()), "");
     watching.abort();
+}
+
+/// The controller on an API server with the core and no other config than those.
+fn running(api: &Api, setting: Setting) -> tokio::task::JoinHandle<Result<(), crate::fault::Fault>> {
+    api.serve_core(&["v1beta2"], &["clusters", "machines", "machinepools"]);
+    api.0.lock().unwrap().objects.remove(&format!("{CONFIGS}/w"));
+    tokio::spawn(super::super::run(setting))
+}
+
+fn has_data(api: &Api, name: &str) -> bool {
+    api.get(&format!("{CONFIGS}/{name}")).unwrap()["status"]["initialization"]["dataSecretCreated"] == true
 }
 
 /// A cluster that hangs keeps nobody else waiting, even with a single worker; and who waits for his turn says nothing.
@@ -145,47 +158,62 @@ async fn other_clusters_go_on_while_one_hangs() {
     let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     api.put(SECRETS, kubeconfig("c", hangs.local_addr().unwrap().port()));
     let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
-    let context = context_of(&setting);
-    let config = |name: &str, cluster: &str, spec: Value| config_of(&api, name, cluster, spec);
-    let token = with_token();
     let needs_none = config_value()["spec"].clone();
-    let hanging = tokio::spawn(work::reconcile(config("hangs", "c", token), context.clone()));
-    while !api.asked(|method| *method == Method::GET).iter().any(|asked| asked.contains("c-kubeconfig")) {
+    // The first two in the order of the list.
+    config_of(&api, "a-hangs", "c", with_token());
+    config_of(&api, "b-waits", "c", needs_none.clone());
+    config_of(&api, "w-other", "d", needs_none);
+    let running = running(&api, setting);
+    while !has_data(&api, "w-other") {
         tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(!running.is_finished());
     }
-    let waiting = tokio::spawn(work::reconcile(config("waits", "c", needs_none.clone()), context.clone()));
-    work::reconcile(config("w", "d", needs_none), context.clone()).await.expect("it goes on");
-    assert!(!hanging.is_finished() && !waiting.is_finished());
     assert!(
-        ["hangs", "waits"].iter().all(|name| api.get(&format!("{CONFIGS}/{name}")).unwrap().get("status").is_none()),
+        api.asked(|method| *method == Method::GET).iter().any(|asked| asked.contains("c-kubeconfig")),
+        "the first one has begun"
+    );
+    assert!(
+        ["a-hangs", "b-waits"].iter().all(|name| api.get(&format!("{CONFIGS}/{name}")).unwrap().get("status").is_none()),
         "nothing is said"
     );
-    setting.shutdown.begin();
-    assert!(matches!(waiting.await.unwrap(), Err(Failure::Ending)), "who has not begun does not begin");
-    hanging.abort();
+    running.abort();
 }
 
-/// With four hundred Machines of one cluster at work, one of another waits for its own requests, and not for theirs.
+#[tokio::test]
+async fn who_has_not_begun_does_not_begin_when_the_process_ends() {
+    let api = site();
+    let setting = setting(&api, &["--windlassconfig-concurrency=1"], Leadership::without_election());
+    let context = context_of(&setting);
+    let _working = context.turns.turn().await;
+    let waiting = tokio::spawn(work::reconcile(config(), context.clone()));
+    tokio::task::yield_now().await;
+    setting.shutdown.begin();
+    assert!(matches!(waiting.await.unwrap(), Err(Failure::Ending)));
+    assert_eq!(api.writes(), [""; 0]);
+}
+
+/// With four hundred Machines of one cluster that are listed before it, one of another is among the first that have their data.
 #[tokio::test(start_paused = true)]
 async fn a_cluster_that_floods_does_not_starve_another() {
     let api = site();
     api.0.lock().unwrap().takes = Duration::from_millis(10);
-    let (context, _) = context(&api);
-    let begun = tokio::time::Instant::now();
-    let config = |name: &str, cluster: &str| config_of(&api, name, cluster, config_value()["spec"].clone());
-    let flood = (0..400).map(|index| config(&format!("flood-{index}"), "flood"));
-    let flood: Vec<_> = flood.map(|config| tokio::spawn(work::reconcile(config, context.clone()))).collect();
-    tokio::time::sleep(Duration::from_millis(25)).await;
-    let asked = tokio::time::Instant::now();
-    work::reconcile(config("alone", "alone"), context.clone()).await.expect("nothing is missing");
-    let alone = asked.elapsed();
-    for one in flood {
-        one.await.unwrap().expect("nothing is missing");
+    let setting = setting(&api, &[], Leadership::without_election());
+    let flood: Vec<String> = (0..400).map(|index| format!("flood-{index}")).collect();
+    for name in &flood {
+        config_of(&api, name, "flood", config_value()["spec"].clone());
     }
-    let all = begun.elapsed();
-    // Machine, Cluster, Secret, CA, and two writes.
-    assert!(alone <= Duration::from_millis(100), "{alone:?}");
-    assert!(all > alone * 4, "the flood took {all:?}");
+    config_of(&api, "z-alone", "alone", config_value()["spec"].clone());
+    let (shutdown, running) = (setting.shutdown.clone(), running(&api, setting));
+    while !flood.iter().all(|name| has_data(&api, name)) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!running.is_finished());
+    }
+    let told = api.asked(|method| *method == Method::PATCH);
+    let at = told.iter().position(|asked| asked.contains("/z-alone/status")).expect("it has its data");
+    // Those of the flood that begin before it, and once more as many.
+    assert!(at <= 20, "{at} of {} were before it", told.len());
+    shutdown.begin();
+    running.await.unwrap().expect("it ends in order");
 }
 
 /// Nobody waits for it twice, and no other cluster waits at all.

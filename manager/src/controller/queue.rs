@@ -1,0 +1,221 @@
+//! Which configs are looked at, and when: each by one at a time, and clusters take turns, so that one with very many machines does not keep all others
+//! waiting. Only names wait here; what is worked on takes memory.
+//!
+//! kube's own queue asks all that is being worked on whenever one of it has something to say, which with ten thousand machines is most of the work.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use tokio::time::Instant;
+
+use super::workload::Name;
+
+/// Names of configs, and what is to become of each.
+pub(super) struct Queue {
+    /// Configs of one cluster that are worked on at once.
+    of_one: usize,
+    configs: HashMap<Name, Entry>,
+    /// Clusters of which configs are due or worked on.
+    clusters: HashMap<Name, Cluster>,
+    /// Clusters of which a config may begin, each once, the next one first.
+    turns: VecDeque<Name>,
+    /// Configs that wait for a time.
+    later: BTreeSet<(Instant, Name)>,
+}
+
+struct Entry {
+    cluster: Name,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Due,
+    Working { is_told: bool },
+    Later(Instant),
+}
+
+#[derive(Default)]
+struct Cluster {
+    due: VecDeque<Name>,
+    working: usize,
+    has_turn: bool,
+}
+
+impl Queue {
+    /// `of_one`: how many configs of one cluster are worked on at once; at least one.
+    pub(super) fn new(of_one: usize) -> Self {
+        Queue { of_one, configs: HashMap::new(), clusters: HashMap::new(), turns: VecDeque::new(), later: BTreeSet::new() }
+    }
+
+    /// Something has changed: the config is due, or will be once nobody works on it.
+    pub(super) fn tell(&mut self, config: Name, cluster: Name) {
+        match self.configs.get_mut(&config).map(|entry| &mut entry.state) {
+            Some(State::Due) => return,
+            Some(State::Working { is_told }) => {
+                *is_told = true;
+                return;
+            }
+            Some(State::Later(at)) => {
+                self.later.remove(&(*at, config.clone()));
+            }
+            None => {}
+        }
+        self.due(config, cluster);
+    }
+
+    /// Whether a config may begin.
+    pub(super) fn has_next(&self) -> bool {
+        !self.turns.is_empty()
+    }
+
+    /// The config that begins now.
+    pub(super) fn begin(&mut self) -> Option<Name> {
+        let name = self.turns.pop_front()?;
+        let cluster = self.clusters.get_mut(&name).expect("internal error: a cluster whose turn it is has configs");
+        let config = cluster.due.pop_front().expect("internal error: a cluster whose turn it is has one that is due");
+        (cluster.working, cluster.has_turn) = (cluster.working + 1, false);
+        self.set(&config, State::Working { is_told: false });
+        self.take_turn(&name);
+        Some(config)
+    }
+
+    /// Nobody works on a config any more. It is due again at that time, or as soon as something changes; at once if that has happened already.
+    pub(super) fn ended(&mut self, config: Name, again: Option<Instant>) {
+        let Some(Entry { cluster, state }) = self.configs.remove(&config) else { return };
+        if let Some(at_work) = self.clusters.get_mut(&cluster) {
+            at_work.working -= 1;
+        }
+        match (state, again) {
+            (State::Working { is_told: true }, _) => self.due(config, cluster.clone()),
+            (_, Some(at)) => {
+                self.later.insert((at, config.clone()));
+                self.configs.insert(config, Entry { cluster: cluster.clone(), state: State::Later(at) });
+            }
+            (_, None) => {}
+        }
+        self.take_turn(&cluster);
+    }
+
+    /// When the next config is due that waits for a time.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        self.later.first().map(|(at, _)| *at)
+    }
+
+    /// What has waited for a time until then is due.
+    pub(super) fn wake(&mut self, now: Instant) {
+        while self.wakes_at().is_some_and(|at| at <= now) {
+            let Some((_, config)) = self.later.pop_first() else { return };
+            if let Some(Entry { cluster, .. }) = self.configs.remove(&config) {
+                self.due(config, cluster);
+            }
+        }
+    }
+
+    fn due(&mut self, config: Name, cluster: Name) {
+        self.clusters.entry(cluster.clone()).or_default().due.push_back(config.clone());
+        self.take_turn(&cluster);
+        self.configs.insert(config, Entry { cluster, state: State::Due });
+    }
+
+    fn set(&mut self, config: &Name, state: State) {
+        if let Some(entry) = self.configs.get_mut(config) {
+            entry.state = state;
+        }
+    }
+
+    /// A cluster of which a config may begin takes its turn behind the others; of one that has no configs nothing is kept.
+    fn take_turn(&mut self, name: &Name) {
+        let Some(cluster) = self.clusters.get_mut(name) else { return };
+        if cluster.due.is_empty() && cluster.working == 0 {
+            self.clusters.remove(name);
+        } else if !cluster.due.is_empty() && cluster.working < self.of_one && !cluster.has_turn {
+            cluster.has_turn = true;
+            self.turns.push_back(name.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        ("n".to_owned(), text.to_owned())
+    }
+
+    /// A queue with configs that are due, given as `config/cluster`.
+    fn queue(of_one: usize, due: &[&str]) -> Queue {
+        let mut queue = Queue::new(of_one);
+        for (config, cluster) in due.iter().map(|due| due.split_once('/').unwrap()) {
+            queue.tell(name(config), name(cluster));
+        }
+        queue
+    }
+
+    /// The configs that begin now, all that may.
+    fn begun(queue: &mut Queue) -> Vec<String> {
+        std::iter::from_fn(|| queue.begin()).map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn clusters_take_turns() {
+        let mut queue = queue(9, &["a1/a", "a2/a", "a3/a", "b1/b", "c1/c", "b2/b"]);
+        assert!(queue.has_next());
+        assert_eq!(begun(&mut queue), ["a1", "b1", "c1", "a2", "b2", "a3"]);
+        assert!(!queue.has_next());
+    }
+
+    #[test]
+    fn of_one_cluster_some_are_worked_on_at_once() {
+        let mut queue = queue(2, &["a1/a", "a2/a", "a3/a", "a4/a", "b1/b"]);
+        assert_eq!(begun(&mut queue), ["a1", "b1", "a2"]);
+        queue.ended(name("b1"), None);
+        assert_eq!(begun(&mut queue), [""; 0]);
+        queue.ended(name("a1"), None);
+        assert_eq!(begun(&mut queue), ["a3"]);
+        queue.ended(name("a2"), None);
+        queue.ended(name("a3"), None);
+        assert_eq!(begun(&mut queue), ["a4"]);
+        queue.ended(name("a4"), None);
+        assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty() && queue.later.is_empty());
+    }
+
+    #[test]
+    fn a_config_is_worked_on_by_one_at_a_time() {
+        let mut queue = queue(2, &["x/a", "x/a"]);
+        assert_eq!(begun(&mut queue), ["x"]);
+        queue.tell(name("x"), name("a"));
+        queue.tell(name("x"), name("a"));
+        assert_eq!(begun(&mut queue), [""; 0]);
+        // What has changed meanwhile is looked at once, and at once.
+        queue.ended(name("x"), Some(Instant::now() + Duration::from_secs(600)));
+        assert_eq!(queue.wakes_at(), None);
+        assert_eq!(begun(&mut queue), ["x"]);
+        queue.ended(name("x"), None);
+        assert_eq!(begun(&mut queue), [""; 0]);
+    }
+
+    #[test]
+    fn what_waits_for_a_time_is_due_then_or_when_something_changes() {
+        let (mut queue, now) = (queue(9, &["x/a", "y/a", "z/a"]), Instant::now());
+        let at = |seconds| now + Duration::from_secs(seconds);
+        begun(&mut queue);
+        for (config, seconds) in [("x", 20), ("y", 10), ("z", 30)] {
+            queue.ended(name(config), Some(at(seconds)));
+        }
+        assert_eq!(queue.wakes_at(), Some(at(10)));
+        queue.wake(at(9));
+        assert_eq!(begun(&mut queue), [""; 0]);
+        queue.wake(at(10));
+        assert_eq!(begun(&mut queue), ["y"]);
+        // It has moved to another cluster.
+        queue.tell(name("z"), name("b"));
+        assert_eq!(begun(&mut queue), ["z"]);
+        assert_eq!(queue.wakes_at(), Some(at(20)));
+        queue.wake(at(60));
+        assert_eq!(begun(&mut queue), ["x"]);
+        assert_eq!(queue.wakes_at(), None);
+    }
+}
