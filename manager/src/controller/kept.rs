@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
@@ -31,6 +32,8 @@ pub(super) struct Kept<K> {
     metadata: ObjectMeta,
     text: Box<str>,
     cluster: Option<Box<str>>,
+    /// The value, while somebody has it.
+    value: Mutex<Weak<Value>>,
     keeping: PhantomData<fn() -> K>,
 }
 
@@ -45,12 +48,23 @@ impl<K: Keeping> Kept<K> {
             ..ObjectMeta::default()
         };
         K::reduce(&mut object);
-        Kept { metadata, text: object.to_string().into(), cluster: K::cluster(&object).map(Into::into), keeping: PhantomData }
+        let cluster = K::cluster(&object).map(Into::into);
+        Kept { metadata, text: object.to_string().into(), cluster, value: Mutex::default(), keeping: PhantomData }
     }
 
     /// The object, of what is kept.
     pub(super) fn value(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// The same, for many at once: it is read from the text when nobody has it.
+    pub(super) fn shared_value(&self) -> Arc<Value> {
+        let mut shared = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let value = Arc::new(self.value());
+            *shared = Arc::downgrade(&value);
+            value
+        })
     }
 
     /// The name of the Cluster whose it is.
@@ -66,7 +80,13 @@ impl<K: Keeping> Kept<K> {
 
 impl<K> Clone for Kept<K> {
     fn clone(&self) -> Self {
-        Kept { metadata: self.metadata.clone(), text: self.text.clone(), cluster: self.cluster.clone(), keeping: PhantomData }
+        Kept {
+            metadata: self.metadata.clone(),
+            text: self.text.clone(),
+            cluster: self.cluster.clone(),
+            value: Mutex::default(),
+            keeping: PhantomData,
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::workload;
 
-/// Configs that have begun, with those that wait for a workload cluster: as many as a few dozen clusters that hang may hold on to, and 40 MB.
-const PLACES: usize = 500;
+/// Configs that have begun, with those that wait for a workload cluster: as many as thirty clusters that hang may hold on to, and some 15 MB.
+const PLACES: usize = 300;
 
 /// The turns of all configs of a kind.
 pub(super) struct Turns {

@@ -21,7 +21,7 @@ use windlass::contract::CORE_GROUP;
 use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, World, Write};
 
 use super::Setting;
-use super::caches::{Caches, Config};
+use super::caches::{Caches, Config, CoreObject};
 use super::echoes::Echoes;
 use super::keys;
 use super::requests::{self, Refusal};
@@ -248,7 +248,8 @@ pub(super) fn after_failure(config: &Config, failure: &Failure, context: &Contex
 
 async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Rest, Failure> {
     let token = keys::token().map_err(|fault| Failure::Fault(fault.to_string()))?;
-    let mut world = World::new(config.value(), token);
+    // Large, and handed on from step to step.
+    let mut world = Box::new(World::new(config.value(), token));
     let mut is_cluster_told = false;
     for _ in 0..MOST_STEPS {
         if let Some(cluster) = world.cluster_name().filter(|_| !is_cluster_told) {
@@ -274,7 +275,7 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
 }
 
 /// Asks what to do, on a thread of its own where that may take long.
-pub(super) async fn decided(world: World, settings: Settings) -> Result<(World, Step), Failure> {
+pub(super) async fn decided(world: Box<World>, settings: Settings) -> Result<(Box<World>, Step), Failure> {
     let takes_long = world.takes_long();
     let decide = move || {
         let step = reconcile::reconcile(&world, &settings, now());
@@ -300,6 +301,9 @@ async fn tell_of_panic(config: &Config, context: &Context) {
 
 impl Context {
     async fn read(&self, config: &Config, world: &World, key: &Key) -> Observation {
+        if let Some(cached) = self.cached(key) {
+            return Observation::shared(cached.shared_value());
+        }
         if let Some(cluster) = self.cluster_of_shared(&config.namespace().unwrap_or_default(), world, key) {
             return match self.shared.read(&cluster, key, self.read_there(config, world, key)).await {
                 Ok(Some(value)) => Observation::shared(value),
@@ -337,14 +341,16 @@ impl Context {
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
+    fn cached(&self, key: &Key) -> Option<Arc<CoreObject>> {
+        if key.group == CORE_GROUP { self.caches.get(&key.kind, &key.namespace, &key.name) } else { None }
+    }
+
     async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
         let resource = match key.group.as_str() {
             "" => kubernetes(&key.kind),
             CORE_GROUP => {
-                if let Some(cached) = self.caches.get(&key.kind, &key.namespace, &key.name) {
-                    return Ok(Some(cached.value()));
-                }
-                self.core.of_kind(&key.kind).cloned().ok_or_else(|| Refusal::Refused(format!("{} is no kind that is known", key.kind)))?
+                let known = self.core.of_kind(&key.kind).cloned();
+                known.ok_or_else(|| Refusal::Refused(format!("{} is no kind that is known", key.kind)))?
             }
             _ => self.control_plane(key).await?,
         };
@@ -405,7 +411,8 @@ impl Context {
         };
         tracing::debug!(verb = action.as_str(), object = %key, "Wrote");
         if let Some(event) = event {
-            self.tell(config, event).await;
+            // Seldom, and large.
+            Box::pin(self.tell(config, event)).await;
         }
         match written {
             Some(value) if is_own => {

@@ -103,7 +103,7 @@ async fn what_takes_long_is_decided_beside() {
     let world = |spec: Value| {
         let mut config = config_value();
         config["spec"] = spec;
-        World::new(config, "abcdef.0123456789abcdef".to_owned())
+        Box::new(World::new(config, "abcdef.0123456789abcdef".to_owned()))
     };
     let check = |spec: Value, takes_long: bool| {
         assert_eq!(world(spec.clone()).takes_long(), takes_long, "{spec:.100}");
