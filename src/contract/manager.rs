@@ -119,7 +119,7 @@ pub const FLAGS: &[Flag] = &[
     flag(
         "kube-api-qps",
         Takes::Number,
-        "500",
+        "1000",
         "requests per second to the API server, three a Machine; 0 leaves the limit to the server",
     ),
     flag("kube-api-burst", Takes::Number, "1000", "requests to the API server that may come at once"),

@@ -3,7 +3,7 @@
 //!
 //! kube's own queue asks all that is being worked on whenever one of it has something to say, which with ten thousand machines is most of the work.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tokio::time::Instant;
 
@@ -13,9 +13,9 @@ use super::workload::Name;
 pub(super) struct Queue {
     /// Configs of one cluster that are worked on at once.
     of_one: usize,
-    configs: HashMap<Name, Entry>,
+    configs: BTreeMap<Name, Entry>,
     /// Clusters of which configs are due or worked on.
-    clusters: HashMap<Name, Cluster>,
+    clusters: BTreeMap<Name, Cluster>,
     /// Clusters of which a config may begin, each once, the next one first.
     turns: VecDeque<Name>,
     /// Configs that wait for a time.
@@ -44,7 +44,7 @@ struct Cluster {
 impl Queue {
     /// `of_one`: how many configs of one cluster are worked on at once; at least one.
     pub(super) fn new(of_one: usize) -> Self {
-        Queue { of_one, configs: HashMap::new(), clusters: HashMap::new(), turns: VecDeque::new(), later: BTreeSet::new() }
+        Queue { of_one, configs: BTreeMap::new(), clusters: BTreeMap::new(), turns: VecDeque::new(), later: BTreeSet::new() }
     }
 
     /// Something has changed: the config is due, or will be once nobody works on it.

@@ -26,7 +26,7 @@ fn nothing_given_is_what_cluster_api_has() {
     assert_eq!((flags.namespaces, flags.watch_filter), (BTreeSet::new(), None));
     assert_eq!(flags.kinds, [ConfigKind::Windlass].into());
     assert_eq!((flags.concurrency, flags.sync_period, flags.bootstrap_token_ttl), (100, seconds(600), seconds(900)));
-    assert_eq!(flags.kube_api, Some(Rate { per_second: 500.0, burst: 1000 }));
+    assert_eq!(flags.kube_api, Some(Rate { per_second: 1000.0, burst: 1000 }));
     assert_eq!(flags.workload_api, Some(Rate { per_second: 100.0, burst: 200 }));
     let webhooks = flags.webhooks.expect("they are on");
     assert_eq!(webhooks.port, 9443);

@@ -72,7 +72,7 @@ async fn who_is_overtaken_again_and_again_waits_longer() {
     let (context, _) = context(&site());
     let pauses: Vec<_> = (0..8).map(|_| work::after_failure(&config(), &Failure::Overtaken, &context)).collect();
     let expected = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000];
-    assert_eq!(pauses, expected.map(|pause| Duration::from_millis(pause)));
+    assert_eq!(pauses, expected.map(Duration::from_millis));
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn failures_are_looked_at_later_each_time() {
         pauses.push(work::after_failure(&config(), &failure, &context));
     }
     let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000];
-    assert_eq!(pauses, expected.map(|pause| Duration::from_millis(pause)));
+    assert_eq!(pauses, expected.map(Duration::from_millis));
     let failure = Failure::Fault("x".to_owned());
     let first = Duration::from_millis(500);
     context.forget(&("n".to_owned(), "w".to_owned()));
