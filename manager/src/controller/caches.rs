@@ -206,12 +206,12 @@ impl Scope {
     }
 }
 
-/// The configs of a kind in a scope: as they come, and the store that has them.
+/// The configs of a kind in a scope: which of them come, change and go, and the store that has them by then.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
     scope: &Scope,
-) -> (impl Stream<Item = Result<Config, watcher::Error>> + Send + use<>, Store<Config>) {
+) -> (impl Stream<Item = Result<ObjectRef<Config>, watcher::Error>> + Send + use<>, Store<Config>) {
     let mut config = paged();
     if let Some(value) = &setting.flags.watch_filter {
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
@@ -225,7 +225,38 @@ pub(super) fn configs(
     };
     let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
     let events = events.filter(move |event| std::future::ready(event.as_ref().map_or(true, is_of_shard)));
-    (events.reflect(writer).applied_objects(), store)
+    let mut arrivals = Arrivals { kind, listed: Vec::new() };
+    let told = events.reflect(writer).flat_map(move |event| {
+        let told = event.map(|event| arrivals.of(&event));
+        futures::stream::iter(match told {
+            Ok(told) => told.into_iter().map(Ok).collect(),
+            Err(fault) => vec![Err(fault)],
+        })
+    });
+    (told, store)
+}
+
+/// Which configs a watch tells of. Those that are listed come when the list has ended: the store has none of them before.
+struct Arrivals {
+    kind: ConfigKind,
+    listed: Vec<ObjectRef<Config>>,
+}
+
+impl Arrivals {
+    fn of(&mut self, event: &Event<Config>) -> Vec<ObjectRef<Config>> {
+        match event {
+            Event::Apply(config) | Event::Delete(config) => vec![ObjectRef::from_obj_with(config, self.kind)],
+            Event::Init => {
+                self.listed.clear();
+                Vec::new()
+            }
+            Event::InitApply(config) => {
+                self.listed.push(ObjectRef::from_obj_with(config, self.kind));
+                Vec::new()
+            }
+            Event::InitDone => std::mem::take(&mut self.listed),
+        }
+    }
 }
 
 /// The namespaces that are worked on; one `None` means all.
@@ -324,6 +355,26 @@ fn number(object: &CoreObject) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A list that begins again tells of none twice, and of none before the store has it.
+    #[test]
+    fn configs_that_are_listed_come_when_the_list_has_ended() {
+        let config = |name: &str| -> Config {
+            serde_json::from_value(json!({"apiVersion": "x/y", "kind": "z", "metadata": {"name": name, "namespace": "n"}})).unwrap()
+        };
+        let mut arrivals = Arrivals { kind: ConfigKind::Windlass, listed: Vec::new() };
+        let mut told = |event: Event<Config>| arrivals.of(&event).into_iter().map(|config| config.name).collect::<Vec<_>>();
+        let none = [""; 0];
+        assert_eq!(told(Event::Init), none);
+        assert_eq!(told(Event::InitApply(config("a"))), none);
+        assert_eq!(told(Event::Init), none);
+        assert_eq!(told(Event::InitApply(config("a"))), none);
+        assert_eq!(told(Event::InitApply(config("b"))), none);
+        assert_eq!(told(Event::InitDone), ["a", "b"]);
+        assert_eq!(told(Event::Apply(config("c"))), ["c"]);
+        assert_eq!(told(Event::Delete(config("a"))), ["a"]);
+        assert_eq!(told(Event::InitDone), none);
+    }
 
     fn object(value: Value) -> CoreObject {
         serde_json::from_value(value).unwrap()

@@ -32,10 +32,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt};
-use kube::runtime::reflector::ObjectRef;
+use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::time::{Instant, sleep_until};
 
 use crate::election::Mandate;
@@ -45,12 +45,13 @@ use crate::metrics::Metrics;
 use crate::readiness::{Check, Readiness};
 use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
-use caches::{Caches, Scope};
+use caches::{Caches, Config, Scope};
 use queue::Queue;
 use resources::Core;
 use triggers::{Part, Triggers};
+use turns::Place;
 use work::Context;
-use workload::Workloads;
+use workload::{Name, Workloads};
 
 /// How long the core may be missing before it is looked for again.
 const CORE_AGAIN: Duration = Duration::from_secs(5);
@@ -190,41 +191,58 @@ async fn work_until(
 ) {
     let (configs, store) = caches::configs(setting, kind, scope);
     let (mut changed, mut until) = (configs.boxed(), Box::pin(until));
-    // Nothing begins before all that is there has been listed.
-    let (listed, mut is_listed) = (store.clone(), false);
-    let mut listing = Box::pin(async move { drop(listed.wait_until_ready().await) });
     let mut queue = Queue::new(context.turns.of_one_cluster());
     let (mut working, mut place) = (FuturesUnordered::new(), None);
     loop {
-        if is_listed && place.is_none() && queue.has_next() {
+        if place.is_none() && queue.has_next() {
             place = Some(Box::pin(context.turns.place()));
         }
-        tokio::select! {
+        let changed = tokio::select! {
             () = &mut until => break,
-            () = &mut listing, if !is_listed => is_listed = true,
-            Some(change) = changed.next() => match change {
-                Ok(config) => queue.tell(work::name_of(&config), context.cluster_of(&config)),
-                Err(cause) => tracing::warn!(err = %cause, "A watch failed and begins again"),
-            },
-            // One that is not there yet is looked at when it comes.
-            Some(reference) = triggers.next() => if let Some(config) = store.get(&reference) {
-                queue.tell(work::name_of(&config), context.cluster_of(&config));
-            },
-            Some((config, again)) = working.next() => queue.ended(config, Some(Instant::now() + again)),
-            () = sleep_until(queue.wakes_at().unwrap_or_else(Instant::now)), if queue.wakes_at().is_some() => queue.wake(Instant::now()),
+            Some(change) = changed.next() => change,
+            Some(reference) = triggers.next() => Ok(reference),
+            Some((config, again)) = working.next() => {
+                queue.ended(config, Some(Instant::now() + again));
+                continue;
+            }
+            () = sleep_until(queue.wakes_at().unwrap_or_else(Instant::now)), if queue.wakes_at().is_some() => {
+                queue.wake(Instant::now());
+                continue;
+            }
             free = async { place.as_mut().expect("internal error: asked where there is one").await }, if place.is_some() => {
                 place = None;
-                if let Some(name) = queue.begin() {
-                    match store.get(&ObjectRef::new_with(&name.1, kind).within(&name.0)) {
-                        Some(config) => working.push(work::look(config, context.clone(), free).map(|again| (name, again))),
-                        None => {
-                            context.forget(&name);
-                            queue.ended(name, None);
-                        }
-                    }
-                }
+                working.extend(begin(&mut queue, kind, &context, &store, free));
+                continue;
             }
+        };
+        match changed.map(|reference| (named(&reference), store.get(&reference))) {
+            Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config)),
+            // It is gone. One that is not there yet is told of when it comes.
+            Ok((name, None)) => context.forget(&name),
+            Err(cause) => tracing::warn!(err = %cause, "A watch failed and begins again"),
         }
     }
     while working.next().await.is_some() {}
+}
+
+/// Begins with the next config of the queue; `None` when it is gone.
+fn begin(
+    queue: &mut Queue,
+    kind: ConfigKind,
+    context: &Arc<Context>,
+    store: &Store<Config>,
+    place: Place,
+) -> Option<impl Future<Output = (Name, Duration)> + Send + use<>> {
+    let name = queue.begin()?;
+    let Some(config) = store.get(&ObjectRef::new_with(&name.1, kind).within(&name.0)) else {
+        context.forget(&name);
+        queue.ended(name, None);
+        return None;
+    };
+    let working = work::look(config, context.clone(), place);
+    Some(async move { (name, working.await) })
+}
+
+fn named(reference: &ObjectRef<Config>) -> Name {
+    (reference.namespace.clone().unwrap_or_default(), reference.name.clone())
 }

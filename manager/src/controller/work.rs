@@ -456,8 +456,7 @@ impl Context {
     }
 }
 
-/// Namespace and name.
-pub(super) fn name_of(config: &Config) -> Name {
+fn name_of(config: &Config) -> Name {
     (config.namespace().unwrap_or_default(), config.name_any())
 }
 
