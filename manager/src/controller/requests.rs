@@ -171,10 +171,11 @@ fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
 }
 
 fn is_of_certificate(cause: &(dyn Error + 'static)) -> bool {
-    // An IO error hides its cause from those who ask for sources.
-    let hidden = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let tls = hidden.and_then(|cause| cause.downcast_ref::<rustls::Error>()).or_else(|| cause.downcast_ref());
-    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+    // An IO error hides its cause from those who ask for sources, and may be in another one.
+    if let Some(hidden) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        return is_of_certificate(hidden);
+    }
+    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
 #[cfg(test)]
@@ -186,7 +187,11 @@ mod tests {
     #[test]
     fn certificates_that_are_not_trusted_are_told() {
         let of = |fault: rustls::Error| refusal(&kube::Error::Service(Box::new(io::Error::other(fault))));
-        assert_eq!(of(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)), Refusal::Untrusted);
+        let untrusted = || rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        assert_eq!(of(untrusted()), Refusal::Untrusted);
+        // As the limit of time to connect hands it on.
+        let nested = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, untrusted()));
+        assert_eq!(refusal(&kube::Error::Service(Box::new(nested))), Refusal::Untrusted);
         assert_eq!(of(rustls::Error::HandshakeNotComplete), Refusal::Silent);
     }
 
