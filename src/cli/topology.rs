@@ -52,7 +52,7 @@ enum PlanFormat {
 struct PlanArguments {
     /// The Cluster, its ClusterClass and the templates: files, folders, - for standard input
     ///
-    /// The Cluster is taken as new, and the templates as they are. Names end with xxxxx where Cluster API draws five characters.
+    /// The Cluster is taken as new, and the templates as they are, with the defaults of their CRDs where these are given too. Names end with xxxxx where Cluster API draws five characters.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Print as

@@ -67,13 +67,14 @@ fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagn
     violations.iter().map(finding).collect()
 }
 
-/// What is refused of a class: first by the API server, else by the webhook.
-pub(super) fn of_class(class: &Class<'_>, budget: &Budget) -> Vec<Diagnostic> {
-    let by_schema = by_schema(class.object, &CLASS_REFUSED, definitions::of_class(class.object));
+/// What is refused of a class: first by the API server, else by the webhook. One that no Cluster uses may be a patch for a class, and lack
+/// what that has.
+pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec<Diagnostic> {
+    let by_schema = by_schema(class.object, &CLASS_REFUSED, definitions::of_class(class.object, is_used));
     if !by_schema.is_empty() {
         return by_schema;
     }
-    let mut refused = machine_admission::of_class(class);
+    let mut refused = machine_admission::of_class(class, is_used);
     refused.extend(metadata_admission::of_class(class));
     refused.extend(taint_admission::of_class(class));
     refused.extend(version_admission::of_class(class));

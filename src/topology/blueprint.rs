@@ -1,6 +1,7 @@
 //! The templates that a class refers to: `getBlueprint` of Cluster API's topology controller.
 
 use super::class::{Class, Reference, WorkerClass};
+use super::spelling::Spelling;
 use super::{TEMPLATE_MISSING, cluster::Cluster};
 use crate::contract::crd_name;
 use crate::diag::Diagnostic;
@@ -12,10 +13,21 @@ use crate::text::go::quote;
 pub(super) struct Blueprint<'o> {
     pub(super) infrastructure: &'o Object,
     pub(super) control_plane: &'o Object,
+    /// How the API of the control plane spells its fields.
+    pub(super) spelling: Spelling,
+    /// Whether that is assumed.
+    is_assumed: bool,
     pub(super) machine: Option<&'o Object>,
     /// In the order of the class: the templates of bootstrap configs and of machines.
     pub(super) deployments: Vec<(&'o Object, &'o Object)>,
     pub(super) pools: Vec<(&'o Object, &'o Object)>,
+}
+
+impl Blueprint<'_> {
+    /// What is assumed of the control plane.
+    pub(super) fn assumption(&self) -> Option<Diagnostic> {
+        self.is_assumed.then(|| self.spelling.assumed(self.control_plane))
+    }
 }
 
 /// Looks them up, in the namespace of the class and at exactly the version of the reference.
@@ -55,7 +67,8 @@ pub(super) fn blueprint<'o>(pool: &'o Pool, cluster: &Cluster<'_>, class: &Class
     let pools = workers(&class.pools, "MachinePool", ["bootstrap config", "InfrastructureMachinePoolTemplate"]);
     match (infrastructure, control_plane, machine, deployments, pools) {
         (Some(infrastructure), Some(control_plane), None | Some(Some(_)), Some(deployments), Some(pools)) => {
-            Ok(Blueprint { infrastructure, control_plane, machine: machine.flatten(), deployments, pools })
+            let (spelling, is_assumed) = Spelling::of_control_plane(pool, control_plane);
+            Ok(Blueprint { infrastructure, control_plane, spelling, is_assumed, machine: machine.flatten(), deployments, pools })
         }
         _ => Err(faults),
     }

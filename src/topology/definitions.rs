@@ -10,12 +10,61 @@ use serde_json::{Value, json};
 use crate::objects::Object;
 use crate::schema::Schema;
 
-/// The schema of a class, in its version.
-pub(super) fn of_class(class: &Object) -> &'static Schema {
-    static SCHEMAS: [OnceLock<Schema>; 2] = [const { OnceLock::new() }; 2];
+/// The schema of a class, in its version. What Clusters use has its templates.
+pub(super) fn of_class(class: &Object, is_used: bool) -> &'static Schema {
+    static SCHEMAS: [OnceLock<Schema>; 4] = [const { OnceLock::new() }; 4];
     let is_new = class.version() != "v1beta1";
-    SCHEMAS[usize::from(is_new)].get_or_init(|| compiled(class_schema(), is_new, &["spec"], CLASS, CLASS_PARTS))
+    SCHEMAS[usize::from(is_new) + 2 * usize::from(is_used)].get_or_init(|| {
+        let mut schema = class_schema();
+        if is_used {
+            let demanded = if is_new { DEMANDED } else { DEMANDED_OF_OLD };
+            for (path, names) in demanded {
+                let part = path.split('.').fold(&mut schema, field_of);
+                let object = if part["type"] == "array" { &mut part["items"] } else { part };
+                object["type"] = "object".into();
+                object["required"] = json!(names);
+            }
+        }
+        compiled(schema, is_new, &["spec"], CLASS, CLASS_PARTS)
+    })
 }
+
+/// The fields that parts of a class must have, beside those that a patch for a class has too.
+type Demanded = &'static [(&'static str, &'static [&'static str])];
+
+const DEMANDED: Demanded = &[
+    ("spec", &["controlPlane", "infrastructure"]),
+    ("spec.infrastructure", &["templateRef"]),
+    ("spec.infrastructure.templateRef", REFERENCE),
+    ("spec.controlPlane", &["templateRef"]),
+    ("spec.controlPlane.templateRef", REFERENCE),
+    ("spec.controlPlane.machineInfrastructure", &["templateRef"]),
+    ("spec.controlPlane.machineInfrastructure.templateRef", REFERENCE),
+    ("spec.workers.machineDeployments", &["bootstrap", "class", "infrastructure"]),
+    ("spec.workers.machineDeployments.bootstrap", &["templateRef"]),
+    ("spec.workers.machineDeployments.bootstrap.templateRef", REFERENCE),
+    ("spec.workers.machineDeployments.infrastructure", &["templateRef"]),
+    ("spec.workers.machineDeployments.infrastructure.templateRef", REFERENCE),
+    ("spec.workers.machinePools", &["bootstrap", "class", "infrastructure"]),
+    ("spec.workers.machinePools.bootstrap", &["templateRef"]),
+    ("spec.workers.machinePools.bootstrap.templateRef", REFERENCE),
+    ("spec.workers.machinePools.infrastructure", &["templateRef"]),
+    ("spec.workers.machinePools.infrastructure.templateRef", REFERENCE),
+];
+const DEMANDED_OF_OLD: Demanded = &[
+    ("spec.infrastructure", &["ref"]),
+    ("spec.controlPlane", &["ref"]),
+    ("spec.controlPlane.machineInfrastructure", &["ref"]),
+    ("spec.workers.machineDeployments", &["class", "template"]),
+    ("spec.workers.machineDeployments.template", &["bootstrap", "infrastructure"]),
+    ("spec.workers.machineDeployments.template.bootstrap", &["ref"]),
+    ("spec.workers.machineDeployments.template.infrastructure", &["ref"]),
+    ("spec.workers.machinePools", &["class", "template"]),
+    ("spec.workers.machinePools.template", &["bootstrap", "infrastructure"]),
+    ("spec.workers.machinePools.template.bootstrap", &["ref"]),
+    ("spec.workers.machinePools.template.infrastructure", &["ref"]),
+];
+const REFERENCE: &[&str] = &["apiVersion", "kind", "name"];
 
 /// The schema of a Cluster, in its version.
 pub(super) fn of_cluster(cluster: &Object) -> &'static Schema {
@@ -149,9 +198,13 @@ fn class_schema() -> Value {
 
 /// The part of the CRD of Clusters that a topology breaks.
 fn cluster_schema() -> Value {
+    let number = json!({"type": "integer", "format": "int32"});
     let workers = json!({"type": "array", "maxItems": 2000, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
-        "items": {"type": "object", "required": ["class", "name"], "properties": {"class": text(1, 256), "name": text(1, 63)}}});
+    "items": {"type": "object", "required": ["class", "name"], "properties": {
+        "class": text(1, 256), "name": text(1, 63), "replicas": number, "minReadySeconds": number,
+    }}});
     json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"topology": {"type": "object", "properties": {
+        "controlPlane": {"type": "object", "properties": {"replicas": number}},
         "workers": {"type": "object", "properties": {"machineDeployments": workers, "machinePools": workers}},
     }}}}}})
 }

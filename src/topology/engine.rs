@@ -72,8 +72,11 @@ fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report)
         );
         return false;
     }
-    let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", patch_name(patch));
-    report.push(external_finding(patch, upstream));
+    // Else the webhook's refusal of the class has told it.
+    if options.skips_admission {
+        let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", patch_name(patch));
+        report.push(external_finding(patch, upstream));
+    }
     options.allows_external
 }
 
@@ -209,7 +212,9 @@ fn change(
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
             let help = match op {
                 "add" => "add what lies above it first, or write it into the template",
-                _ => "use `add`, which also replaces, or write the field into the template",
+                _ => {
+                    "use `add`, which also replaces, or write the field into the template; where the API server fills it in, name the file with its CRD too"
+                }
             };
             failed(&operation, "applying", &reason, message).related(at, "the template").help(help)
         })?;

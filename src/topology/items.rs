@@ -9,7 +9,8 @@ use super::made::{CLONED_FROM, DEPLOYMENT_NAME, OWNED, POOL_NAME, copy, pay, shi
 use super::origins::{Origins, Patched, whole};
 use super::part::Part;
 use super::scope::{self, Layer, Scope};
-use super::state::{Spelling, State};
+use super::spelling::Spelling;
+use super::state::State;
 use crate::contract::labels::CLUSTER_NAME;
 use crate::objects::Object;
 use crate::text::budget::{Budget, Exceeded};

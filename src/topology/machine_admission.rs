@@ -14,8 +14,8 @@ const AUTOSCALER: [&str; 2] =
     ["cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"];
 
 /// What is refused of the templates, rollouts and health checks of a class.
-pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = templates(class);
+pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
+    let mut refused = templates(class, is_used);
     for worker in &class.deployments {
         let field = format!("spec.workers.machineDeployments[{}].rollout.strategy", worker.class);
         rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
@@ -34,15 +34,21 @@ pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     refused
 }
 
-/// The kinds of templates end with `Template`.
-fn templates<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
+/// The kinds of templates end with `Template`; references that Clusters use are whole.
+fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     let mut judge = |reference: &Reference<'o>, field: &str| {
+        let demanded = |name: &'static str, value: &str| {
+            let text = format!("{field}.ref.{name}: Required value: template {name} must be defined");
+            (is_used && value.is_empty()).then(|| Refused::new(reference.part.field(name), text))
+        };
+        refused.extend(demanded("name", reference.name()));
         let kind = reference.kind();
-        if !kind.is_empty() && kind.strip_suffix("Template").is_none_or(str::is_empty) {
+        if (is_used || !kind.is_empty()) && kind.strip_suffix("Template").is_none_or(str::is_empty) {
             let detail = "template kind must be of form \"<name>Template\"";
             refused.push(invalid(&reference.part.field("kind"), &format!("{field}.ref.kind"), &quote(kind), detail));
         }
+        refused.extend(demanded("apiVersion", reference.api_version()));
     };
     judge(&class.infrastructure.template, "spec.infrastructure");
     judge(&class.control_plane.template, "spec.controlPlane");

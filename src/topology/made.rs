@@ -71,12 +71,16 @@ pub(super) fn template(template: &Object, cluster: &Cluster<'_>, name: &str, lab
     labels.extend(label.map(|(key, value)| (key.to_owned(), value.into())));
     let mut annotations = merged(cloned_from(template), own("annotations"));
     annotations.remove(LAST_APPLIED);
-    map([
+    let mut made = map([
         ("apiVersion", template.api_version().into()),
         ("kind", template.kind().into()),
         ("metadata", metadata(cluster, name, labels, annotations)),
-        ("spec", template.value().get("spec").cloned().unwrap_or_default()),
-    ])
+    ]);
+    // A null is what the API server would refuse.
+    if let Some(spec) = template.value().get("spec").filter(|spec| !spec.is_null()) {
+        set(&mut made, &["spec"], spec.clone());
+    }
+    made
 }
 
 fn metadata(cluster: &Cluster<'_>, name: &str, labels: Texts, annotations: Texts) -> Value {

@@ -1,8 +1,8 @@
 //! What a ClusterClass makes of a Cluster: the objects that Cluster API's topology controller would create, with nothing but files.
 //!
 //! Facts, not code, come from Cluster API v1.14 (`core/reconcilers/topology/cluster`, `exp/topology/desiredstate`, `core/webhooks/admission`),
-//! whose order of steps and whose wording are kept. The Cluster is taken as new: nothing of it exists yet. Templates are taken as they are, neither
-//! converted nor defaulted, as the engine itself takes them.
+//! whose order of steps and whose wording are kept. The Cluster is taken as new: nothing of it exists yet. Templates are taken as they are, not
+//! converted, as the engine itself takes them; they are defaulted where the input holds their CRDs.
 
 mod admission;
 mod advice;
@@ -10,6 +10,7 @@ mod against;
 mod blueprint;
 mod class;
 mod cluster;
+mod defaults;
 mod definitions;
 mod engine;
 mod given;
@@ -30,6 +31,7 @@ mod patch_admission;
 mod plan;
 mod refused;
 mod scope;
+mod spelling;
 mod state;
 mod taint_admission;
 mod untaken;
@@ -93,6 +95,8 @@ rules! {
     pub(crate) NAMESAKES = info("topology-namesakes");
     /// a patch of a ClusterClass is for no template of a topology
     pub(crate) PATCH_UNUSED = info("topology-patch-unused");
+    /// nothing says which contract a control plane fulfils, by which its fields have their names
+    pub(crate) CONTRACT_ASSUMED = info("topology-contract-assumed");
     /// the objects of a topology are larger than what one run holds
     pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
     /// a template of a patch uses what gives another value each time, or what is not followed offline
@@ -102,6 +106,6 @@ rules! {
 /// What the API server and Cluster API's webhook refuse of a ClusterClass by itself. Patches of runtime extensions are taken, as by a core whose
 /// feature gate `RuntimeSDK` is on.
 pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
-    let refused = admission::of_class(&Class::of(class), budget).into_iter();
+    let refused = admission::of_class(&Class::of(class), false, budget).into_iter();
     refused.filter(|finding| finding.rule != &PATCH_EXTERNAL).collect()
 }

@@ -6,7 +6,7 @@ use super::class::Class;
 use super::cluster::{Cluster, Worker};
 use super::input::TIMEOUTS;
 use super::part::Part;
-use super::state::Spelling;
+use super::spelling::Spelling;
 use crate::diag::{FieldPath, Segment};
 use crate::objects::composed::Sources;
 use crate::objects::json_patch::index;
@@ -162,9 +162,8 @@ pub(super) fn of_object(item: Patched<'_>) -> Origins {
 }
 
 /// The parts of a control plane: those of its template, and what the topology sets.
-pub(super) fn of_control_plane(item: Patched<'_>, cluster: &Cluster<'_>, class: &Class<'_>) -> Origins {
+pub(super) fn of_control_plane(item: Patched<'_>, cluster: &Cluster<'_>, class: &Class<'_>, spelling: Spelling) -> Origins {
     let mut made = of_object(item);
-    let spelling = Spelling::of(item.source.api_version());
     let (topology, class) = (&cluster.control_plane, &class.control_plane.part);
     let path = |steps: &[&str]| steps.iter().map(|step| Segment::Field((*step).to_owned())).collect::<FieldPath>();
     let mut set = |steps: &[&str], part: Part<'_>| {

@@ -8,6 +8,7 @@ use super::admission;
 use super::blueprint::Blueprint;
 use super::class::Class;
 use super::cluster::{Cluster, Values};
+use super::defaults::with_defaults;
 use super::engine::{self, external_finding};
 use super::history::History;
 use super::input::Input;
@@ -123,6 +124,8 @@ fn identity(object: &Value) -> [&str; 4] {
 
 /// Plans Clusters with a topology: classes are judged once, and Clusters planned on all cores.
 pub(crate) fn plan_of(pool: &Pool, clusters: &[&Object], options: &Options, budget: &Budget) -> Planned {
+    let defaulted = with_defaults(pool);
+    let pool = defaulted.as_ref().unwrap_or(pool);
     let clusters: Vec<Cluster<'_>> = clusters.iter().map(|object| Cluster::of(object, !options.skips_admission)).collect();
     let (prepared, mut reports) = prepare(pool, &clusters, options, budget);
     let all: Vec<(&Cluster<'_>, Option<usize>)> = clusters.iter().zip(prepared.of_cluster).collect();
@@ -169,9 +172,10 @@ fn prepare<'o>(pool: &'o Pool, clusters: &[Cluster<'_>], options: &Options, budg
                 let class = Class::of(object).with_templates();
                 let mut report = Report::new();
                 let is_sound = options.skips_admission || judge(&class, options, budget, &mut report);
-                reports.insert(prepared.classes.len(), report);
                 let variables = variables::compile(&class.variables);
                 let blueprint = blueprint::blueprint(pool, cluster, &class).ok();
+                report.extend(blueprint.as_ref().and_then(Blueprint::assumption));
+                reports.insert(prepared.classes.len(), report);
                 prepared.classes.push(Ready { class, variables, blueprint, is_sound });
                 prepared.classes.len() - 1
             })
@@ -217,7 +221,7 @@ fn one(pool: &Pool, cluster: &Cluster<'_>, ready: Option<&Ready<'_>>, options: &
 
 /// What schemas and webhooks say of a class. External patches may be allowed.
 fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
-    let findings = admission::of_class(class, budget);
+    let findings = admission::of_class(class, true, budget);
     report.extend(admission::warnings_of_class(class));
     let mut is_sound = true;
     for finding in findings {
@@ -349,7 +353,9 @@ fn listed(input: &Input<'_>, state: State<'_>, outcomes: Vec<Outcome<'_>>) -> Ve
     let mut all = vec![of(state.cluster, "cluster", Vec::new(), origins::whole(cluster.object))];
     all.push(next(state.infrastructure, "cluster", &origins::of_object));
     let version = state.control_plane["spec"]["version"].as_str().map(str::to_owned);
-    let own = next(state.control_plane, "controlPlane", &|item| origins::of_control_plane(item, cluster, input.class));
+    let own = next(state.control_plane, "controlPlane", &|item| {
+        origins::of_control_plane(item, cluster, input.class, input.blueprint.spelling)
+    });
     all.push(Desired { topology: Some("controlPlane".to_owned()), version, replicas: replicas(&own.object), ..own });
     all.extend(state.machine.map(|machine| next(machine, "controlPlane", &as_template)));
     for machines in state.deployments.into_iter().chain(state.pools) {

@@ -6,6 +6,7 @@ use super::class::{Slot, WorkerClass};
 use super::cluster::{Cluster, Worker};
 use super::input::{Input, Machines, TIMEOUTS};
 use super::made::{merged, object, own_labels, set, template, texts};
+use super::spelling::Spelling;
 use super::{NAME_FAILS, TOPOLOGY_CLASS_UNKNOWN, machines, names};
 use crate::diag::{Diagnostic, Rule};
 use crate::objects::Object;
@@ -20,29 +21,6 @@ pub(super) struct State<'t> {
     pub(super) machine: Option<Value>,
     pub(super) deployments: Vec<Machines<'t>>,
     pub(super) pools: Vec<Machines<'t>>,
-}
-
-/// How the API of the control plane spells its fields: the contract of its version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spelling {
-    Old,
-    New,
-}
-
-impl Spelling {
-    /// That of an `apiVersion`: `v1beta1` and before is old.
-    pub(super) fn of(api_version: &str) -> Self {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        if version == "v1beta1" || version.contains("alpha") { Spelling::Old } else { Spelling::New }
-    }
-
-    /// A field below `spec.machineTemplate`.
-    pub(super) fn path(self, field: &'static str) -> Vec<&'static str> {
-        match self {
-            Spelling::Old => vec!["spec", "machineTemplate", field],
-            Spelling::New => vec!["spec", "machineTemplate", "spec", field],
-        }
-    }
 }
 
 /// The desired state.
@@ -87,7 +65,7 @@ fn control_plane(input: &Input<'_>, machine: Option<&Value>) -> Result<Value, Bo
     let (topology, class) = (&input.cluster.control_plane, &input.class.control_plane.part);
     let metadata = topology.field("metadata").value;
     let mut made = slot(input, &input.class.control_plane, input.blueprint.control_plane, metadata, "ControlPlane")?;
-    let spelling = Spelling::of(input.blueprint.control_plane.api_version());
+    let spelling = input.blueprint.spelling;
     let mut fits = true;
     if let Some(machine) = machine {
         fits &= set(&mut made, &spelling.path("infrastructureRef"), reference(machine, spelling));

@@ -183,7 +183,45 @@ fn external_patches_are_named_and_not_applied() {
     check(&text, "topology-patch-external", line_of(&text, "external:"), "runtime extension");
     let allowed = planned_of(&text, &Options { allows_external: true, ..Options::default() }, &Budget::default());
     assert_eq!(allowed.objects.len(), 7);
-    assert!(allowed.report.findings().iter().all(|finding| finding.rule.id == "topology-patch-external"));
+    assert_eq!(only(&allowed).rule.id, "topology-patch-external");
+}
+
+/// The API server fills in what a CRD has a default for, before any patch sees the template.
+#[test]
+fn templates_have_the_defaults_of_their_crds() {
+    let text = changed(
+        "      - op: add\n        path: /spec/template/spec/files/-",
+        "      - op: replace\n        path: /spec/template/spec/onFailure",
+    );
+    assert_eq!(only(&planned(&text)).rule.id, "topology-patch-fails");
+    let spec = serde_json::json!({"type": "object", "properties": {"onFailure": {"type": "string", "default": "Report"}}});
+    let template = serde_json::json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"template": {
+        "type": "object", "properties": {"spec": spec}}}}}});
+    let crd = serde_json::json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "windlassconfigtemplates.bootstrap.windlass.dev"},
+        "spec": {"versions": [
+            {"name": "v1beta1", "schema": {"openAPIV3Schema": {"type": "object"}}}, {"name": "v1beta2", "schema": {"openAPIV3Schema": template}},
+        ]},
+    });
+    let planned = planned(&format!("{text}\n---\n{crd}\n"));
+    assert!(planned.report.is_empty(), "{:?}", planned.report);
+    let worker = planned.objects.iter().find(|desired| desired.topology.as_deref() == Some("md/gpu")).unwrap();
+    assert_eq!(worker.object["spec"]["template"]["spec"]["onFailure"]["path"], "/etc/sysctl.d/90-huge-pages.conf");
+}
+
+/// A class that a Cluster uses has its templates; by itself it may be a patch for one.
+#[test]
+fn classes_that_are_used_have_their_templates() {
+    let text = changed(
+        "    templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerClusterTemplate, name: harbour}\n",
+        "",
+    );
+    let refused = planned(&text.replacen("  infrastructure:\n", "  infrastructure: {}\n", 1));
+    assert_eq!(
+        (only(&refused).rule.id, &*only(&refused).message),
+        ("topology-class-refused", "spec.infrastructure.templateRef: Required value")
+    );
 }
 
 /// What the webhook of Clusters refuses first stops the controller too.

@@ -184,6 +184,9 @@ fn of_core(name: &str, text: String) -> Vec<Diagnostic> {
     let mut rendering = judge.render(&request);
     let report = validate::run(&judge, &request, &mut rendering, true).report;
     let report = windlass::ops::render::settle(&mut rendering, report, &origins).into_findings();
-    let is_of_core = |finding: &Diagnostic| finding.rule.id.starts_with("core-") || finding.rule.id == "object-metadata-refused";
+    // What a plan of a topology has told is not told again.
+    let is_of_type = |finding: &Diagnostic| finding.rule.id == "topology-cluster-refused" && finding.message.contains("must be of type");
+    let is_of_core =
+        |finding: &Diagnostic| finding.rule.id.starts_with("core-") || finding.rule.id == "object-metadata-refused" || is_of_type(finding);
     report.into_iter().filter(|finding| finding.rule.severity == Severity::Error && is_of_core(finding)).collect()
 }

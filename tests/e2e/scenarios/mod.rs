@@ -48,6 +48,7 @@ pub(crate) const ALL: &[Scenario] = &[
     sharing("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),
     scenario("topology::plans_are_what_v1_12_makes", topology::plans_are_what_v1_12_makes),
     scenario("topology::plans_are_what_v1_14_makes", topology::plans_are_what_v1_14_makes),
+    scenario("topology::plans_over_real_kinds", topology::plans_over_real_kinds),
     sharing("manager::clusters_come_up", manager::clusters_come_up),
     scenario("manager::configs_of_the_corpus_get_their_data", manager::configs_of_the_corpus_get_their_data),
     scenario("manager::each_right_is_needed_and_no_other", manager::each_right_is_needed_and_no_other),

@@ -1,6 +1,7 @@
 //! What a ClusterClass makes of a Cluster is what Cluster API's own engine makes of it, or its refusal.
 
 mod admission;
+mod corpus;
 mod properties;
 
 use std::path::Path;

@@ -8,29 +8,41 @@ use windlass::topology::{Desired, RANDOM};
 use super::text;
 use crate::harness::control_plane::ControlPlane;
 
-/// Fields of core's own kinds that its webhooks and controllers fill in.
-const FILLED_IN: &[&str] = &[
-    "metadata.annotations",
-    "metadata.annotations.machinedeployment.clusters.x-k8s.io/revision",
-    "metadata.labels.cluster.x-k8s.io/cluster-name",
-    "spec.deletion",
-    "spec.deletion.order",
-    "spec.replicas",
-    "spec.rollout",
-    "spec.rollout.strategy",
-    "spec.selector.matchLabels.cluster.x-k8s.io/deployment-name",
-    "spec.template.metadata.labels.cluster.x-k8s.io/deployment-name",
-    "spec.template.spec.deletion",
-    "spec.template.spec.deletion.nodeDeletionTimeoutSeconds",
-];
+/// Fields of core's own kinds that its controllers write; what its webhooks and schemas fill in, a dry run does too.
+const FILLED_IN: &[&str] = &["metadata.annotations", "metadata.annotations.machinedeployment.clusters.x-k8s.io/revision"];
 
-/// Everything in which the objects of a namespace differ from a plan.
+/// A namespace in which nothing is, for objects that are given to the server and not stored.
+pub(super) const ELSEWHERE: &str = "where-nothing-is";
+
+/// What the server would store of a planned object: with the defaults of its kind, by its schema and by core's webhooks.
+///
+/// # Errors
+/// Why the server refuses it.
+fn stored(plane: &ControlPlane, planned: &Value) -> Result<Value, String> {
+    let mut object = planned.clone();
+    object["metadata"]["namespace"] = ELSEWHERE.into();
+    plane.api.try_apply(&object).map_err(|refusal| refusal.message().to_owned())
+}
+
+/// What the server refuses of a plan, without the name of the object.
+pub(super) fn refused(plane: &ControlPlane, planned: &[Desired]) -> Option<String> {
+    let refusal = made(planned).find_map(|object| stored(plane, object).err())?;
+    let reasons = refusal.split_once(" is invalid: ").or_else(|| refusal.split_once("): "));
+    Some(reasons.map_or(refusal.as_str(), |(_, reasons)| reasons).to_owned())
+}
+
+/// What the topology controller makes of a plan: all but the Cluster, which is the user's.
+fn made(planned: &[Desired]) -> impl Iterator<Item = &Value> {
+    planned.iter().map(|desired| &desired.object).filter(|object| object["kind"] != "Cluster")
+}
+
+/// Everything in which the objects of a namespace differ from what the server would store of a plan.
 pub(super) fn differences(plane: &ControlPlane, namespace: &str, planned: &[Desired], release: &str) -> Vec<String> {
     let mut different = Vec::new();
     let mut names = BTreeMap::new();
+    let here = BTreeMap::from([(ELSEWHERE.to_owned(), namespace.to_owned())]);
     let mut pairs = Vec::new();
-    for desired in planned.iter().filter(|desired| desired.object["kind"] != "Cluster") {
-        let object = &desired.object;
+    for object in made(planned) {
         let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
         let all = plane.api.list(text(&object["apiVersion"]), kind, Some(namespace));
         let mut found = all.into_iter().filter(|found| is_of_topology(found) && is_name(name, text(&found["metadata"]["name"])));
@@ -46,7 +58,15 @@ pub(super) fn differences(plane: &ControlPlane, namespace: &str, planned: &[Desi
     for (object, found) in pairs {
         let title = format!("{} {}", text(&object["kind"]), text(&object["metadata"]["name"]));
         let is_core = text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/");
-        let (expected, found) = (compared(object, release), renamed(&compared(&found, release), &names));
+        let object = match stored(plane, object) {
+            Ok(object) => object,
+            Err(refusal) => {
+                different.push(format!("{title}: the server refuses the planned one: {refusal}"));
+                continue;
+            }
+        };
+        let expected = renamed(&compared(&object, release), &here);
+        let found = renamed(&compared(&found, release), &names);
         compare(&expected, &found, String::new(), &mut |path: &str, what: String| {
             let is_filled_in = is_core && what.starts_with("only the server") && FILLED_IN.contains(&path);
             if !is_filled_in {

@@ -4,6 +4,7 @@ mod comparison;
 mod inputs;
 mod parity;
 mod random;
+mod real_kinds;
 pub(crate) mod stand_ins;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, installation, wait};
-pub(crate) use parity::{plans_are_what_v1_12_makes, plans_are_what_v1_14_makes};
+pub(crate) use parity::{plans_are_what_v1_12_makes, plans_are_what_v1_14_makes, plans_over_real_kinds};
 
 const SOON: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(180);
