@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use axum::body::{Bytes, HttpBody};
 use axum::http::{HeaderValue, Request, Response, header};
 use futures::future::Either;
 use kube::client::retry::RetryPolicy;
@@ -76,11 +77,20 @@ fn unread(fault: &KubeconfigError) -> String {
 /// When the credentials cannot be used.
 pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
     let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
-    let builder = ClientBuilder::try_from(config)?;
-    let counted = builder.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Permitting);
-    let counted = counted.with_layer(&ConcurrencyLimitLayer::new(AT_ONCE));
-    let retried = counted.with_layer(&Pacing { rate }).with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries()));
-    Ok(retried.build())
+    Ok(layered(ClientBuilder::try_from(config)?, host, rate, metrics))
+}
+
+/// A client around a connection; what comes first here a request meets last.
+fn layered<S, B>(connection: ClientBuilder<S>, host: String, rate: Option<Rate>, metrics: &Metrics) -> Client
+where
+    S: Service<Request<Body>, Response = Response<B>, Error = BoxError> + Send + 'static,
+    S::Future: Send + 'static,
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let counted = connection.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Permitting);
+    let limited = counted.with_layer(&ConcurrencyLimitLayer::new(AT_ONCE)).with_layer(&Pacing { rate });
+    limited.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries())).build()
 }
 
 /// What the API server answers with 429, 503 or 504 is asked again up to three times, after half a second and more, or after the time that the
@@ -269,38 +279,30 @@ mod tests {
         assert_eq!(waits, [0, 0, 0, 100]);
     }
 
-    /// The stack of [`client`] on answers that are given in turn.
-    async fn asked(codes: &[u16], rate: Option<Rate>) -> (Result<kube::core::Status, kube::Error>, String, usize) {
-        let left = Arc::new(Mutex::new(codes.to_vec()));
-        let answers = left.clone();
+    /// A client of a server that answers in turn with these codes, and asks for twenty seconds where it is busy; `asked` hears of each request.
+    fn client_of(codes: &[u16], rate: Option<Rate>, metrics: &Metrics, asked: impl Fn() + Send + 'static) -> Client {
+        let mut left = codes.to_vec();
         let service = tower::service_fn(move |_: Request<Body>| {
-            let code = answers.lock().unwrap().remove(0);
+            asked();
+            let code = left.remove(0);
             async move {
-                Response::builder()
-                    .status(code)
-                    .header(header::RETRY_AFTER, "20")
-                    .body(Body::from(br#"{"status": "Success"}"#.to_vec()))
-                    .map_err(BoxError::from)
+                let head = Response::builder().status(code).header(header::RETRY_AFTER, "20");
+                head.body(Body::from(br#"{"status": "Success"}"#.to_vec())).map_err(BoxError::from)
             }
         });
-        let metrics = Metrics::new();
-        let counted = Counting { host: "a:6443".to_owned(), metrics: metrics.clone() }.layer(service);
-        let builder = ClientBuilder::new(Pacing { rate }.layer(counted), "default").with_layer(&BufferLayer::new(8));
-        let client = builder.with_layer(&RetryLayer::new(retries())).build();
-        let request = Request::get("/x").body(Vec::new()).unwrap();
-        let answer = client.request(request).await;
-        let left = left.lock().unwrap().len();
-        (answer, metrics.text(), left)
+        layered(ClientBuilder::new(service, "default"), "a:6443".to_owned(), rate, metrics)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_busy_server_is_asked_again_and_every_request_counts() {
         let begun = Instant::now();
-        let (answer, text, left) = asked(&[429, 503, 200], Some(Rate { per_second: 1.0, burst: 1 })).await;
-        assert_eq!(left, 0);
+        let metrics = Metrics::new();
+        let client = client_of(&[429, 503, 200], Some(Rate { per_second: 1.0, burst: 1 }), &metrics, || ());
+        let answer = client.request::<kube::core::Status>(Request::get("/x").body(Vec::new()).unwrap()).await;
         // The server asks for 20 seconds each time.
         assert!(begun.elapsed() >= Duration::from_secs(40), "{:?}", begun.elapsed());
         assert!(answer.is_ok(), "{answer:?}");
+        let text = metrics.text();
         for code in ["429", "503", "200"] {
             let sample = format!("rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"a:6443\"}} 1");
             assert!(text.contains(&sample), "{text}");
@@ -321,31 +323,36 @@ mod tests {
         assert!((500..=510).contains(&elapsed), "{elapsed}");
     }
 
-    /// A process that leads no more sends no write that it has begun: neither for the first time nor, after a busy server's answer, again.
+    /// A write by a process that leads for so long.
+    async fn written(client: &Client, leads: Duration) -> Result<(), kube::Error> {
+        let leadership = Leadership::of_candidate();
+        leadership.extend(Instant::now() + leads);
+        let mut request = Request::post("/x").body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Mandate::of([leadership]));
+        client.send(request).await.map(drop)
+    }
+
+    /// A process that leads no more sends no write that it has begun: neither one that waited for the rate, nor again one that a busy server refused.
     #[tokio::test(start_paused = true)]
     async fn nothing_is_sent_after_the_mandate_has_ended() {
-        for (codes, sent) in [(&[200][..], 0), (&[429, 200], 1)] {
-            let leadership = Leadership::of_candidate();
-            leadership.extend(Instant::now() + Duration::from_secs(3600));
-            let (mut left, count) = (codes.to_vec(), Arc::new(Mutex::new(0)));
-            let (ends, counted) = (leadership.clone(), count.clone());
-            let service = tower::service_fn(move |_: Request<Body>| {
-                *counted.lock().unwrap() += 1;
-                let code = left.remove(0);
-                ends.end();
-                async move { Response::builder().status(code).body(Body::empty()).map_err(BoxError::from) }
-            });
-            let paced = Pacing { rate: Some(Rate { per_second: 1.0, burst: 1 }) }.layer(Permitting.layer(service));
-            let client =
-                ClientBuilder::new(paced, "default").with_layer(&BufferLayer::new(8)).with_layer(&RetryLayer::new(retries())).build();
-            if sent == 0 {
-                leadership.end();
+        let slow = Some(Rate { per_second: 0.1, burst: 1 });
+        let term = Duration::from_secs(5);
+        for (codes, rate, before, sent) in [(&[200, 200][..], slow, 1, 1), (&[429, 200], None, 0, 1), (&[200], None, 0, 1)] {
+            let count = Arc::new(Mutex::new(0));
+            let counted = count.clone();
+            let client = client_of(codes, rate, &Metrics::new(), move || *counted.lock().unwrap() += 1);
+            for _ in 0..before {
+                written(&client, term).await.expect("it has its turn at once");
             }
-            let mut request = Request::post("/x").body(Body::empty()).unwrap();
-            request.extensions_mut().insert(Mandate::of([leadership]));
-            let fault = client.send(request).await.expect_err("nobody leads any more");
-            assert!(matches!(&fault, kube::Error::Service(fault) if fault.is::<NotLeading>()), "{fault:?}");
-            assert_eq!(*count.lock().unwrap(), sent);
+            let answer = written(&client, term).await;
+            match codes {
+                [200] => answer.expect("it leads"),
+                _ => {
+                    let fault = answer.expect_err("it leads no more");
+                    assert!(matches!(&fault, kube::Error::Service(fault) if fault.is::<NotLeading>()), "{fault:?}");
+                }
+            }
+            assert_eq!(*count.lock().unwrap(), sent, "{codes:?}");
         }
     }
 

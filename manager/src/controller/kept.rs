@@ -135,3 +135,24 @@ impl<K: Keeping> Resource for Kept<K> {
         &mut self.metadata
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::controller::caches::CoreObject;
+
+    #[test]
+    fn who_comes_while_another_has_the_value_gets_the_same() {
+        let cluster = json!({"apiVersion": "x/y", "kind": "Cluster", "metadata": {"name": "c", "namespace": "n"}});
+        let kept: CoreObject = serde_json::from_value(cluster.clone()).unwrap();
+        let first = kept.shared_value();
+        assert_eq!(*first, cluster);
+        assert!(Arc::ptr_eq(&first, &kept.shared_value()));
+        let gone = Arc::downgrade(&first);
+        drop(first);
+        assert!(gone.upgrade().is_none(), "it is held for nobody");
+        assert_eq!(*kept.shared_value(), cluster);
+    }
+}

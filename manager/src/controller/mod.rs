@@ -32,9 +32,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
 use futures::channel::mpsc;
+use futures::future::{Fuse, FusedFuture};
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::time::{Instant, sleep_until};
 
@@ -192,10 +193,10 @@ async fn work_until(
     let (configs, store) = caches::configs(setting, kind, scope);
     let (mut changed, mut until) = (configs.boxed(), Box::pin(until));
     let mut queue = Queue::new(context.turns.of_one_cluster());
-    let (mut working, mut place) = (FuturesUnordered::new(), None);
+    let (mut working, mut place) = (FuturesUnordered::new(), Box::pin(Fuse::terminated()));
     loop {
-        if place.is_none() && queue.has_next() {
-            place = Some(Box::pin(context.turns.place()));
+        if place.is_terminated() && queue.has_next() {
+            place.set(context.turns.place().fuse());
         }
         let changed = tokio::select! {
             () = &mut until => break,
@@ -209,16 +210,15 @@ async fn work_until(
                 queue.wake(Instant::now());
                 continue;
             }
-            free = async { place.as_mut().expect("internal error: asked where there is one").await }, if place.is_some() => {
-                place = None;
+            free = &mut place, if !place.is_terminated() => {
                 working.extend(begin(&mut queue, kind, &context, &store, free));
                 continue;
             }
         };
         match changed.map(|reference| (named(&reference), store.get(&reference))) {
             Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config)),
-            // It is gone. One that is not there yet is told of when it comes.
-            Ok((name, None)) => context.forget(&name),
+            // One that is not there yet is told of when it comes; one that is gone is forgotten when it would have been due.
+            Ok((_, None)) => {}
             Err(cause) => tracing::warn!(err = %cause, "A watch failed and begins again"),
         }
     }

@@ -1,6 +1,6 @@
 //! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one that tries. Connections that end early
-//! cost nobody time: only several in a row count as silence.
+//! there. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one that tries.
+//! Connections that end early cost nobody time: only several in a row count as silence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -104,7 +104,8 @@ impl Workloads {
         let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
         // Whoever had a turn before may have waited in vain.
         workload.begins()?;
-        let client = self.client(cluster, &workload).await.map_err(Refusal::Refused)?;
+        let client = self.client(cluster, &workload).await.map_err(Refusal::Refused);
+        let client = client.inspect_err(|refusal| workload.answered(Some(refusal), Duration::ZERO))?;
         let began = Instant::now();
         let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
         workload.answered(answer.as_ref().err(), began.elapsed());
@@ -181,34 +182,36 @@ impl Workload {
         }
     }
 
-    /// The same for the one that asks now: of a cluster that was left alone for its time it is the one that tries, and the others wait for what comes of it.
+    /// The same for one that asks now. Of a cluster that was left alone for its time it is the one that tries: until it is answered, or can be no more,
+    /// the others hear what was heard last.
     fn begins(&self) -> Result<(), Refusal> {
-        self.is_asked()?;
-        if let Some((until, _)) = &mut self.lock().left_alone {
-            *until = Instant::now() + TIMEOUT + PAUSE;
+        match &mut self.lock().left_alone {
+            Some((until, refusal)) if Instant::now() < *until => Err(refusal.clone()),
+            Some((until, _)) => {
+                *until = Instant::now() + TIMEOUT;
+                Ok(())
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its certificates may be new ones.
     fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
-        if refusal == Some(&Refusal::NotLeading) {
-            // Nobody was asked.
-            return;
-        }
         let mut state = self.lock();
         state.cut = if refusal == Some(&Refusal::Cut) { state.cut + 1 } else { 0 };
-        let is_silent = match refusal {
-            None | Some(Refusal::Overtaken | Refusal::NotLeading) => {
-                state.left_alone = None;
-                return;
+        let (is_silent, is_good) = match refusal {
+            // Who was not asked, because we may write no more, is as good as before.
+            None | Some(Refusal::Overtaken | Refusal::NotLeading) => (false, true),
+            Some(Refusal::Refused(_)) => (false, false),
+            Some(Refusal::Silent | Refusal::Untrusted) => (true, false),
+            Some(Refusal::Cut) => {
+                let is_soon = took < LONG && state.cut < MOST_CUT;
+                (!is_soon, is_soon)
             }
-            Some(Refusal::Refused(_)) => false,
-            Some(Refusal::Silent | Refusal::Untrusted) => true,
-            Some(Refusal::Cut) if took < LONG && state.cut < MOST_CUT => return,
-            Some(Refusal::Cut) => true,
         };
-        state.client = None;
+        if !is_good {
+            state.client = None;
+        }
         state.left_alone = refusal.filter(|_| is_silent).map(|refusal| (Instant::now() + PAUSE, refusal.clone()));
     }
 
@@ -279,6 +282,33 @@ mod tests {
         }
         workload.answered(cut, short);
         assert_eq!(workload.is_asked(), Err(Refusal::Cut));
+    }
+
+    /// One request tries a cluster that was left alone for its time; whatever it hears but silence lets the others ask again.
+    #[test]
+    fn one_tries_a_cluster_that_was_silent() {
+        let over = || {
+            let workload = Workload::new();
+            workload.lock().left_alone = Some((Instant::now(), Refusal::Silent));
+            workload
+        };
+        let refused = Refusal::Refused("code 503".to_owned());
+        for answer in [None, Some(Refusal::Overtaken), Some(refused), Some(Refusal::Cut), Some(Refusal::NotLeading)] {
+            let workload = over();
+            assert_eq!((workload.is_asked(), workload.begins()), (Ok(()), Ok(())));
+            assert_eq!((workload.is_asked(), workload.begins()), (Err(Refusal::Silent), Err(Refusal::Silent)), "one is trying");
+            workload.answered(answer.as_ref(), Duration::ZERO);
+            assert_eq!((workload.begins(), workload.begins()), (Ok(()), Ok(())), "{answer:?}");
+        }
+        let workload = over();
+        workload.begins().unwrap();
+        workload.answered(Some(&Refusal::Untrusted), Duration::ZERO);
+        assert_eq!(workload.begins(), Err(Refusal::Untrusted));
+        // Who tried and was ended says nothing any more: the next one tries when it could have had an answer.
+        let workload = over();
+        workload.begins().unwrap();
+        let until = workload.lock().left_alone.as_ref().map(|(until, _)| *until).unwrap();
+        assert!(until <= Instant::now() + TIMEOUT);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Leadership {
     }
 
     /// It may not write any more.
-    pub(crate) fn end(&self) {
+    pub(super) fn end(&self) {
         self.set(Term::None);
     }
 

@@ -5,7 +5,6 @@ mod turns;
 mod watches;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +12,9 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, StatusCode, Uri};
 use futures::{FutureExt, StreamExt};
 use kube::Client;
+use kube::runtime::reflector::store::Writer;
 use serde_json::{Value, json};
+use tower::BoxError;
 use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
@@ -23,7 +24,8 @@ use super::resources::{self, Core};
 use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
-use super::{Setting, keys};
+use super::{Setting, begin, keys};
+use crate::client::NotLeading;
 use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
@@ -48,6 +50,8 @@ struct State {
     refused: Option<(Method, StatusCode)>,
     /// How long each request takes.
     takes: Duration,
+    /// Whether this process has lost its Lease when a write comes to the connection.
+    has_lost_lease: bool,
 }
 
 impl Api {
@@ -103,6 +107,12 @@ impl Api {
                 let takes = api.0.lock().unwrap().takes;
                 tokio::time::sleep(takes).await;
                 assert_has_right(&head.method, &head.uri);
+                if head.method != Method::GET && !head.uri.path().contains("/events") {
+                    assert!(head.extensions.get::<Mandate>().is_some(), "{} {} has no mandate", head.method, head.uri);
+                    if api.0.lock().unwrap().has_lost_lease {
+                        return Err(NotLeading.into());
+                    }
+                }
                 if head.uri.query().is_some_and(|query| query.contains("watch=")) {
                     api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
                     return std::future::pending().await;
@@ -112,7 +122,7 @@ impl Api {
                 let body = to_bytes(Body::new(body), usize::MAX).await.unwrap();
                 let body = serde_json::from_slice(&body).unwrap_or_default();
                 let (code, answer) = api.answer(head.method, &head.uri.to_string(), head.uri.path(), body);
-                Ok::<_, Infallible>(Response::builder().status(code).body(Body::from(answer.to_string())).unwrap())
+                Ok::<_, BoxError>(Response::builder().status(code).body(Body::from(answer.to_string())).unwrap())
             }
         });
         Client::new(service, "default")

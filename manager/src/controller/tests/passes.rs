@@ -128,3 +128,34 @@ async fn events_are_published_and_their_failure_is_no_failure() {
     let merge = Write { action: Action::Merge(json!({"spec": {}})), ..write };
     context.write(&config(), &mut world, merge).await.expect("it is written all the same");
 }
+
+/// The Lease is lost between the question and the connection: nothing is said of the object, and it is looked at by whoever leads.
+#[tokio::test]
+async fn a_write_that_comes_too_late_is_no_fault() {
+    let api = site();
+    api.0.lock().unwrap().has_lost_lease = true;
+    let (context, _) = context(&api);
+    let failure = work::reconcile(config(), context.clone()).await.expect_err("it may not write");
+    assert!(matches!(failure, Failure::NotLeading), "{failure}");
+    assert_eq!(work::after_failure(&config(), &failure, &context), Duration::from_millis(100));
+    assert_eq!(api.writes(), [""; 0]);
+}
+
+/// What was known of a config that is gone is known no more.
+#[tokio::test]
+async fn a_config_that_is_gone_is_forgotten() {
+    let api = site();
+    let (context, _) = context(&api);
+    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
+    let (name, version) = (("n".to_owned(), "w".to_owned()), "1");
+    let is_known = || context.echoes.later(&name, version, std::time::Instant::now()).is_some();
+    assert!(is_known());
+    let mut queue = super::super::Queue::new(1);
+    queue.tell(name.clone(), ("n".to_owned(), "c".to_owned()));
+    let store = Writer::<Config>::new(ConfigKind::Windlass).as_reader();
+    assert!(begin(&mut queue, ConfigKind::Windlass, &context, &store, context.turns.place().await).is_none());
+    assert!(!is_known());
+    // Nor is it worked on.
+    queue.tell(name, ("n".to_owned(), "c".to_owned()));
+    assert!(queue.has_next());
+}

@@ -12,9 +12,15 @@ async fn secrets_of_workload_clusters_are_sent_as_client_go_sends_them() {
     let key = |realm| Key { realm, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "x".to_owned() };
     for realm in [Realm::Workload, Realm::Management] {
         let action = Action::Create(secret.clone());
-        requests::write(&api.client(), &resources::kubernetes("Secret"), &key(realm), &action, &Mandate::of([]))
-            .await
-            .expect("it is taken");
+        requests::write(
+            &api.client(),
+            &resources::kubernetes("Secret"),
+            &key(realm),
+            &action,
+            &Mandate::of([Leadership::without_election()]),
+        )
+        .await
+        .expect("it is taken");
     }
     assert_eq!(api.0.lock().unwrap().media_types, ["application/vnd.kubernetes.protobuf", "application/json"]);
 }

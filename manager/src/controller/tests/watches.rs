@@ -120,13 +120,14 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let api = Api::default();
     let machine = |name: &str| {
         let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": format!("config-{name}")});
+        let labels = if name.starts_with("worker") { json!({}) } else { json!({"cluster.x-k8s.io/control-plane": ""}) };
         json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
-            "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": "1", "labels": {"cluster.x-k8s.io/control-plane": ""}},
+            "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": "1", "labels": labels},
             "spec": {"clusterName": "c", "bootstrap": {"configRef": reference}},
         })
     };
-    for name in ["a", "b"] {
+    for name in ["a", "b", "worker"] {
         api.put("/apis/cluster.x-k8s.io/v1beta2/namespaces/n/machines", machine(name));
     }
     let setting = setting(&api, &[], Leadership::without_election());
@@ -141,6 +142,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     };
     assert_eq!(heard("gone"), ["config-a", "config-b", "config-gone"].map(str::to_owned).into());
     assert_eq!(heard("a"), ["config-a".to_owned()].into());
+    assert_eq!(heard("worker-gone"), ["config-worker-gone".to_owned()].into(), "a worker held no lock");
     watching.abort();
 }
 
