@@ -8,8 +8,8 @@ use crate::objects::{Object, Pool};
 use crate::text::budget::{Budget, Exceeded};
 
 rules! {
-    /// judging the objects takes more steps than a run has
-    WORK_EXCEEDED = error("lint-work-exceeded");
+    /// judging the objects takes more than a run has
+    pub(super) WORK_EXCEEDED = error("lint-work-exceeded");
 }
 
 /// How much of what is installed the objects are.

@@ -1,20 +1,34 @@
 //! Defaulting: what the schema fills in, and the `null`s that it drops first.
 
+use std::convert::Infallible;
+
 use serde_json::{Map, Value};
 
 use super::Schema;
 use super::node::Node;
 
 impl Schema {
-    /// Does what the API server does before it validates: drops each `null` that is neither allowed nor defaulted, then fills in defaults.
+    /// Does what the API server does before it validates: drops each `null` that is neither allowed nor defaulted, then fills in defaults. For
+    /// schemas that are known: what somebody else wrote may make much of little.
     pub fn apply_defaults(&self, object: &mut Value) {
+        let Ok(()) = self.apply_defaults_within(object, &mut |_| Ok::<(), Infallible>(()));
+    }
+
+    /// The same by a schema that anybody may have written; each default is paid for before it is copied.
+    ///
+    /// # Errors
+    /// When it cannot be paid. The object has some of its defaults then.
+    pub(crate) fn apply_defaults_within<E>(&self, object: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
         drop_nulls(Some(&self.root), object);
-        fill(&self.root, object);
+        self.fill_defaults(object, pay)
     }
 
     /// Fills in the defaults alone.
-    pub(crate) fn fill_defaults(&self, object: &mut Value) {
-        fill(&self.root, object);
+    ///
+    /// # Errors
+    /// See [`Schema::apply_defaults_within`].
+    pub(crate) fn fill_defaults<E>(&self, object: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+        fill(&self.root, object, pay)
     }
 }
 
@@ -45,39 +59,46 @@ fn is_nested(value: &Value) -> bool {
 }
 
 /// Fills in the defaults of a value's parts, then of what they hold.
-fn fill(node: &Node, value: &mut Value) {
+fn fill<E>(node: &Node, value: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
     match value {
-        Value::Object(entries) => fill_entries(node, entries),
+        Value::Object(entries) => fill_entries(node, entries, pay),
         Value::Array(items) => {
-            let Some(schema) = &node.items else { return };
-            for item in items {
-                if item.is_null() && !schema.nullable {
-                    *item = schema.default.clone().unwrap_or_default();
-                }
-                fill(schema, item);
-            }
+            let Some(schema) = &node.items else { return Ok(()) };
+            items.iter_mut().try_for_each(|item| {
+                replace_null(schema, item, pay)?;
+                fill(schema, item, pay)
+            })
         }
-        _ => {}
+        _ => Ok(()),
     }
 }
 
-fn fill_entries(node: &Node, entries: &mut Map<String, Value>) {
+fn fill_entries<E>(node: &Node, entries: &mut Map<String, Value>, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
     for (key, schema) in &node.properties {
         let Some(default) = &schema.default else { continue };
         if entries.get(key).is_none_or(|entry| entry.is_null() && !schema.nullable) {
+            pay(default)?;
             entries.insert(key.clone(), default.clone());
         }
     }
     for (key, entry) in entries {
         match (node.properties.get(key), node.values()) {
-            (Some(schema), _) => fill(schema, entry),
+            (Some(schema), _) => fill(schema, entry, pay)?,
             (None, Some(schema)) => {
-                if entry.is_null() && !schema.nullable {
-                    *entry = schema.default.clone().unwrap_or_default();
-                }
-                fill(schema, entry);
+                replace_null(schema, entry, pay)?;
+                fill(schema, entry, pay)?;
             }
             (None, None) => {}
         }
     }
+    Ok(())
+}
+
+/// Puts the default in the place of a `null` that is not allowed.
+fn replace_null<E>(schema: &Node, value: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+    if let Some(default) = schema.default.as_ref().filter(|_| value.is_null() && !schema.nullable) {
+        pay(default)?;
+        *value = default.clone();
+    }
+    Ok(())
 }

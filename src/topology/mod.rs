@@ -97,6 +97,8 @@ rules! {
     pub(crate) PATCH_UNUSED = info("topology-patch-unused");
     /// nothing says which contract a control plane fulfils, by which its fields have their names
     pub(crate) CONTRACT_ASSUMED = info("topology-contract-assumed");
+    /// the CRD of a template does not say what the API server fills in
+    pub(crate) DEFAULTS_UNKNOWN = info("topology-defaults-unknown");
     /// the objects of a topology are larger than what one run holds
     pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
     /// a template of a patch uses what gives another value each time, or what is not followed offline

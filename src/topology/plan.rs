@@ -124,7 +124,10 @@ fn identity(object: &Value) -> [&str; 4] {
 
 /// Plans Clusters with a topology: classes are judged once, and Clusters planned on all cores.
 pub(crate) fn plan_of(pool: &Pool, clusters: &[&Object], options: &Options, budget: &Budget) -> Planned {
-    let defaulted = with_defaults(pool);
+    let (defaulted, untold) = match with_defaults(pool, budget) {
+        Ok(defaulted) => defaulted,
+        Err(finding) => return Planned { report: [*finding].into_iter().collect(), ..Planned::default() },
+    };
     let pool = defaulted.as_ref().unwrap_or(pool);
     let clusters: Vec<Cluster<'_>> = clusters.iter().map(|object| Cluster::of(object, !options.skips_admission)).collect();
     let (prepared, mut reports) = prepare(pool, &clusters, options, budget);
@@ -134,7 +137,7 @@ pub(crate) fn plan_of(pool: &Pool, clusters: &[&Object], options: &Options, budg
         one(pool, cluster, class.map(|at| &prepared.classes[at]), options, budget, &mut planned);
         planned
     };
-    let mut planned = Planned::default();
+    let mut planned = Planned { report: untold, ..Planned::default() };
     planned.templates.extend(prepared.classes.iter().flat_map(|ready| ready.class.config_templates()));
     for (of_cluster, (_, class)) in budget.each(&all, one).into_iter().zip(&all) {
         // What is said of a class stands before what is said of its first Cluster.
@@ -190,7 +193,10 @@ fn one(pool: &Pool, cluster: &Cluster<'_>, ready: Option<&Ready<'_>>, options: &
         return;
     }
     let mut faults = Vec::new();
-    let values = ready.map(|ready| given(cluster, ready, budget, &mut faults, &mut planned.report));
+    let values = match ready.map(|ready| given(cluster, ready, budget, &mut faults, &mut planned.report)).transpose() {
+        Ok(values) => values,
+        Err(finding) => return planned.report.push(*finding),
+    };
     if !options.skips_admission {
         let mut findings = Vec::new();
         if !faults.is_empty() {
@@ -252,7 +258,16 @@ fn class_missing(pool: &Pool, cluster: &Cluster<'_>) -> Diagnostic {
 }
 
 /// All values of a Cluster with their defaults, and what is wrong with them.
-fn given<'o>(cluster: &Cluster<'o>, ready: &Ready<'_>, budget: &Budget, faults: &mut Vec<Refused<'o>>, report: &mut Report) -> Variables {
+///
+/// # Errors
+/// When defaults make more of them than a run may hold.
+fn given<'o>(
+    cluster: &Cluster<'o>,
+    ready: &Ready<'_>,
+    budget: &Budget,
+    faults: &mut Vec<Refused<'o>>,
+    report: &mut Report,
+) -> Result<Variables, Box<Diagnostic>> {
     let compiled = &ready.variables;
     let mut lists: Vec<(Part<'o>, String, bool)> = vec![
         (cluster.topology.field("variables"), "spec.topology.variables".to_owned(), true),
@@ -270,7 +285,8 @@ fn given<'o>(cluster: &Cluster<'o>, ready: &Ready<'_>, budget: &Budget, faults: 
     }
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for (part, field, is_global) in &lists {
-        let (values, found) = variables::defaulted(part, compiled, field, *is_global);
+        let defaulted = variables::defaulted(part, compiled, field, *is_global, budget);
+        let (values, found) = defaulted.map_err(|_| Box::new(too_large(&part.place())))?;
         all.push(values);
         wrong.extend(found);
     }
@@ -292,7 +308,7 @@ fn given<'o>(cluster: &Cluster<'o>, ready: &Ready<'_>, budget: &Budget, faults: 
     let (global, control_plane) = (next(), next());
     let deployments = cluster.deployments.iter().map(|_| next()).collect();
     let pools = cluster.pools.iter().map(|_| next()).collect();
-    Variables { global, control_plane, deployments, pools }
+    Ok(Variables { global, control_plane, deployments, pools })
 }
 
 /// Patches see only what the class defines.

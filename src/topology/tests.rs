@@ -210,6 +210,31 @@ fn templates_have_the_defaults_of_their_crds() {
     assert_eq!(worker.object["spec"]["template"]["spec"]["onFailure"]["path"], "/etc/sysctl.d/90-huge-pages.conf");
 }
 
+#[test]
+fn crds_that_say_nothing_of_defaults_are_told_once() {
+    let crd = |version: &str, schema: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: windlassconfigtemplates.bootstrap.windlass.dev}}\n\
+             spec: {{versions: [{{name: {version}, schema: {{openAPIV3Schema: {schema}}}}}]}}\n"
+        )
+    };
+    let another = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfigTemplate\nmetadata: {name: another}\nspec: {}\n";
+    for (version, schema, expected) in [
+        ("v1alpha1", "{type: object}", "CRD windlassconfigtemplates.bootstrap.windlass.dev has no version v1beta2"),
+        ("v1beta2", "{type: many}", "the schema of CRD windlassconfigtemplates.bootstrap.windlass.dev cannot be read"),
+    ] {
+        let planned = planned(&format!("{EXAMPLE}\n---\n{another}---\n{}", crd(version, schema)));
+        let finding = only(&planned);
+        assert_eq!(finding.rule.id, "topology-defaults-unknown");
+        assert!(finding.message.starts_with(expected), "{}", finding.message);
+        assert_eq!(
+            finding.place.span.map(|span| span.start.line),
+            line_of(EXAMPLE, "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfigTemplate")
+        );
+        assert_eq!(planned.objects.len(), 7);
+    }
+}
+
 /// A class that a Cluster uses has its templates; by itself it may be a patch for one.
 #[test]
 fn classes_that_are_used_have_their_templates() {

@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::class::Definition;
 use super::cluster::Values;
+use super::made::{pay, weight};
 use super::part::Part;
 use super::refused::Refused;
 use crate::diag::FieldPath;
 use crate::schema::{Schema, ViolationKind};
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, Exceeded};
 use crate::text::go::{json as go_json, quote};
 
 /// The name under which a value is wrapped: defaults and rules work on maps only.
@@ -60,11 +61,20 @@ fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, V
 
 /// The values of a list with their defaults; with `creates` also variables that have only a default. The list is as it is written when it has a
 /// fault.
-pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Compiled<'_>, field: &str, creates: bool) -> (Values, Vec<Refused<'o>>) {
+///
+/// # Errors
+/// When defaults make more of a value than a run may hold.
+pub(super) fn defaulted<'o>(
+    list: &Part<'o>,
+    variables: &Compiled<'_>,
+    field: &str,
+    creates: bool,
+    budget: &Budget,
+) -> Result<(Values, Vec<Refused<'o>>), Exceeded> {
     let as_written = || list.items().map(|part| (part.field("name").text().to_owned(), part.field("value").value.clone())).collect();
     let all = match given(list, field) {
         Ok(all) => all,
-        Err(faults) => return (as_written(), faults),
+        Err(faults) => return Ok((as_written(), faults)),
     };
     let mut values = Values::new();
     let mut faults = Vec::new();
@@ -72,7 +82,7 @@ pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Compiled<'_>, field: &s
         let value = part.field("value").value;
         match variables.get(name) {
             Some(variable) => {
-                values.insert(name.to_owned(), variable.defaulted(value.clone()));
+                values.insert(name.to_owned(), variable.defaulted(value.clone(), budget)?);
             }
             None => {
                 let text = format!("{field}[{name}]: Invalid value: {}: variable is not defined", quote(&go_json(value)));
@@ -81,14 +91,14 @@ pub(super) fn defaulted<'o>(list: &Part<'o>, variables: &Compiled<'_>, field: &s
         }
     }
     if !faults.is_empty() {
-        return (as_written(), faults);
+        return Ok((as_written(), faults));
     }
     for (name, variable) in variables.iter().filter(|_| creates) {
         if !values.contains_key(*name) && variable.has_default {
-            values.insert((*name).to_owned(), variable.defaulted(Value::Null));
+            values.insert((*name).to_owned(), variable.defaulted(Value::Null, budget)?);
         }
     }
-    (values, faults)
+    Ok((values, faults))
 }
 
 /// What is wrong with values that have their defaults.
@@ -119,14 +129,14 @@ pub(super) fn check<'o>(
 
 impl Variable {
     /// The value with the defaults of its schema. All numbers become doubles on the way.
-    fn defaulted(&self, value: Value) -> Value {
+    fn defaulted(&self, value: Value, budget: &Budget) -> Result<Value, Exceeded> {
         let mut wrapped = Value::Object(Map::from_iter([(WRAPPER.to_owned(), value)]));
         if let Some((_, schema)) = &self.schemas {
-            schema.fill_defaults(&mut wrapped);
+            schema.fill_defaults(&mut wrapped, &mut |default| pay(budget, weight(default)))?;
         }
         let mut value = wrapped.get_mut(WRAPPER).map(Value::take).unwrap_or_default();
         through_doubles(&mut value);
-        value
+        Ok(value)
     }
 
     /// What Cluster API says of a value: first by the schema, then about unknown fields, then by the rules.

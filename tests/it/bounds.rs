@@ -293,3 +293,37 @@ fn nothing_of_a_document_is_too_wide_to_be_written() {
     let output = bounded(folder.path(), &["repository", "list", "r"]);
     assert!(output.status.success() && output.stdout.len() < many + 2000, "{}", text(&output));
 }
+
+/// A default of 200 KB for each of two thousand items that are empty: 400 MB of half a megabyte.
+#[test]
+fn defaults_of_foreign_schemas_are_bounded() {
+    let items =
+        "{type: array, items: {type: object, properties: {a: {type: string, default: DEFAULT}}}}".replace("DEFAULT", &"x".repeat(200_000));
+    let many = format!("[{}]", vec!["{}"; 2000].join(","));
+    let example = std::fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml")).unwrap();
+    let check = |text: &str, expected: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t.yaml"), text).unwrap();
+        let output = bounded(folder.path(), &["topology", "plan", "t.yaml"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{told:.2000}");
+        assert_eq!(told.matches(expected).count(), 1, "{told:.2000}");
+        assert!(told.len() < 10_000, "{} bytes", told.len());
+    };
+    let spec = format!("{{type: object, properties: {{bomb: {items}}}}}");
+    let crd = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: windlassconfigtemplates.bootstrap.windlass.dev}}\n\
+         spec: {{versions: [{{name: v1beta2, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}]}}\n"
+    );
+    let template = format!(
+        "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfigTemplate\nmetadata: {{name: bomb}}\nspec: {{bomb: {many}}}\n"
+    );
+    check(
+        &format!("{example}\n---\n{crd}---\n{template}"),
+        "with the defaults of its CRD WindlassConfigTemplate/bomb is larger than what one run holds",
+    );
+    let variable = format!("  variables:\n  - name: bomb\n    required: false\n    schema: {{openAPIV3Schema: {items}}}\n");
+    let value = format!("    variables:\n    - {{name: bomb, value: {many}}}\n    - {{name: registry,");
+    let text = example.replacen("  variables:\n", &variable, 1).replacen("    variables:\n    - {name: registry,", &value, 1);
+    check(&text, "the objects of the topology are larger than what one run holds");
+}

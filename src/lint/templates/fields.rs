@@ -7,10 +7,13 @@ use super::known::Known;
 use super::variables;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Extent;
+use crate::lint::scope::WORK_EXCEEDED;
 use crate::lint::template_text::operator;
 use crate::objects::Object;
+use crate::objects::json_patch::weight;
 use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
+use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst::{self, Use};
 use crate::text::source::Source;
 
@@ -115,10 +118,10 @@ spec:
 const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &FIELD_REFUSED };
 
 /// Judges the objects of a file whose kind and version are known. What a part of a template lacks may come from elsewhere.
-pub(super) fn check(sampled: &Sampled, known: &[&Known], extent: Extent) -> Report {
+pub(super) fn check(sampled: &Sampled, known: &[&Known], extent: Extent, budget: &Budget) -> Report {
     let judge = |object: &Object| {
         let is_mutated = known.iter().any(|known| known.is_mutated(object.group(), object.kind()));
-        let found = judge(sampled, object, known).into_iter();
+        let found = judge(sampled, object, known, budget).into_iter();
         // What a webhook of the provider fills in, or leaves out because it is empty, the schema never sees.
         let is_changed = |finding: &Diagnostic| match finding.rule {
             rule if rule == &FIELD_MISSING => is_mutated || extent == Extent::Part,
@@ -139,13 +142,26 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn judge(sampled: &Sampled, object: &Object, known: &[&Known]) -> Vec<Diagnostic> {
+fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) -> Vec<Diagnostic> {
     let versions = known.iter().find_map(|known| known.versions(object.group(), object.kind()));
     let version = versions.unwrap_or_default().iter().find(|version| version.name == object.version() && version.is_served);
     // A schema that does not compile is a finding about the CRD.
     let Some(schema) = version.and_then(|version| Schema::from_json(&version.schema).ok()) else { return Vec::new() };
-    let mut value = object.value().clone();
-    schema.apply_defaults(&mut value);
+    let (mut value, mut paid) = (object.value().clone(), 0);
+    let mut pay = |default: &Value| {
+        let weight = weight(default);
+        paid += weight;
+        budget.take(Resource::Copies, weight)
+    };
+    if schema.apply_defaults_within(&mut value, &mut pay).is_err() {
+        return vec![budget.blamed(|| {
+            let message = format!("with the defaults of its CRD {} is larger than what one run holds", sampled.title(object));
+            let finding = Diagnostic::of(&WORK_EXCEEDED, message).at(object.place(&FieldPath::default()));
+            finding.help("make the defaults of the items of lists smaller, or the template").note("its fields are not judged")
+        })];
+    }
+    // They are held no longer than this object is judged.
+    budget.give_back(Resource::Copies, paid);
     let at = |path: &FieldPath, part: Part| if part == Part::Key { object.key_place(path) } else { object.place(path) };
     let found = document::check_at(&value, &schema, &WORDING, &at).into_findings().into_iter();
     let is_judged = |finding: &Diagnostic| finding.rule != &FIELD_REFUSED || !is_open(sampled.written(object, &finding.place.path));
@@ -170,13 +186,16 @@ mod tests {
 
     use super::super::known::Wanted;
     use super::*;
-    use crate::text::budget::Budget;
 
     fn found(spec: &str) -> Vec<String> {
         found_beside(spec, &[])
     }
 
     fn found_beside(spec: &str, objects: &[Object]) -> Vec<String> {
+        found_within(spec, objects, &Budget::default())
+    }
+
+    fn found_within(spec: &str, objects: &[Object], budget: &Budget) -> Vec<String> {
         let text = format!(
             "apiVersion: foo.io/v1\nkind: Foo\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\nspec:\n  {}\n",
             spec.replace('\n', "\n  ")
@@ -195,7 +214,7 @@ mod tests {
         known.add(&[Object::made(crd)], &Wanted::of(std::slice::from_ref(&source)));
         known.add(objects, &Wanted::of(&[]));
         let sampled = Sampled::new(&source, &Budget::default()).unwrap();
-        let report = check(&sampled, &[&known], Extent::Whole);
+        let report = check(&sampled, &[&known], Extent::Whole, budget);
         report.findings().iter().map(|finding| format!("{} {}", finding.rule.id, finding.place.path)).collect()
     }
 
@@ -208,6 +227,17 @@ mod tests {
         assert_eq!(found("size: huge"), ["template-field-refused spec.size"]);
         assert_eq!(found("size: large\nport: 70000"), ["template-field-refused spec.port"]);
         assert_eq!(found("size: large\nport: \"443\""), ["template-field-refused spec.port"]);
+    }
+
+    /// The default weighs nine bytes. What two objects hold one after the other is not held at once.
+    #[test]
+    fn defaults_are_bounded() {
+        let small = |most: u64| Budget::default().with(Resource::Copies, most);
+        assert_eq!(found_within("size: large", &[], &small(8)), ["lint-work-exceeded "]);
+        let enough = small(9);
+        for _ in 0..5 {
+            assert_eq!(found_within("size: large", &[], &enough), [""; 0]);
+        }
     }
 
     /// controller-runtime's defaulters write back what Go's types hold: a field without `omitempty` is there, an empty one with it is not.

@@ -92,7 +92,7 @@ impl Judge<'_> {
         });
         report.extend(template_text::check(self.source, budget));
         if let Audience::Author(wishes) = self.asked.audience {
-            report.extend(sampled.substituted.restore(self.advice(&sampled)));
+            report.extend(sampled.substituted.restore(self.advice(&sampled, budget)));
             // Of a part of a class the rest may be elsewhere.
             let is_class = |object: &Object| self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass");
             report.extend(sampled.judge(|object| if is_class(object) { refused_of_class(object, budget) } else { Vec::new() }));
@@ -113,9 +113,9 @@ impl Judge<'_> {
     }
 
     /// What who makes a template or a class should know of its objects.
-    fn advice(&self, sampled: &Sampled) -> Report {
+    fn advice(&self, sampled: &Sampled, budget: &Budget) -> Report {
         let mut report = kinds::check(sampled, self.asked.known);
-        report.extend(fields::check(sampled, self.asked.known, self.asked.extent));
+        report.extend(fields::check(sampled, self.asked.known, self.asked.extent, budget));
         if self.asked.extent == Extent::Whole {
             report.extend(references::check(sampled));
             let is_class = cluster_class_name(self.source.file_name()).is_some();

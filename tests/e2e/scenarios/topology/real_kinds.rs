@@ -3,14 +3,14 @@
 //! The kubeadm providers run with their webhooks. Of the others the server knows one version of each kind: what converts between versions is a
 //! webhook, which does not run here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::comparison::ELSEWHERE;
 use super::inputs::Input;
-use super::stand_ins::is_template;
+use super::stand_ins::{self, is_template};
 use super::text;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::{components, shared, wait, windlass};
@@ -56,16 +56,8 @@ pub(super) fn rounds(inputs: Vec<Input>) -> Vec<Vec<Input>> {
 
 /// The kinds of the templates of an input, and of what is made of them, but for those of the kubeadm providers.
 fn versions(input: &Input) -> Versions {
-    let mut versions = Versions::new();
     let templates = input.objects.iter().filter(|object| is_template(object));
-    for object in templates.filter(|object| !text(&object["kind"]).starts_with("Kubeadm")) {
-        let (group, version) = text(&object["apiVersion"]).split_once('/').expect("templates have a group");
-        let kind = text(&object["kind"]);
-        for kind in [kind, kind.trim_end_matches("Template")] {
-            versions.insert((group.to_owned(), kind.to_owned()), version.to_owned());
-        }
-    }
-    versions
+    templates.filter(|object| !text(&object["kind"]).starts_with("Kubeadm")).flat_map(stand_ins::kinds_of).collect()
 }
 
 /// Installs the kubeadm providers and the CRDs of the other kinds of some inputs, with the role that lets the core manager use them. The inputs get
@@ -74,13 +66,7 @@ pub(super) fn install(plane: &ControlPlane, release: &str, inputs: &mut [Input])
     let folder = shared::cluster_api(release);
     KUBEADM.iter().for_each(|file| components::apply(plane, &folder.join(file)));
     let wanted: Versions = inputs.iter().flat_map(versions).collect();
-    let groups: BTreeSet<&String> = wanted.keys().map(|(group, _)| group).collect();
-    let role = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-        "metadata": {"name": "real-kinds", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
-        "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}],
-    });
-    plane.api.apply(&role).unwrap();
+    stand_ins::allow(plane, wanted.keys().map(|(group, _)| group));
     let known = definitions(&folder);
     for (kind, version) in wanted {
         let definition = known.get(&kind).unwrap_or_else(|| panic!("the corpus has no CRD of {kind:?}"));

@@ -12,21 +12,29 @@ pub(crate) type Kinds = BTreeMap<(String, String), BTreeSet<String>>;
 /// Creates the CRDs of all templates among some objects, and of what is made of them, with the role that lets the core manager use them.
 pub(super) fn install<'o>(plane: &ControlPlane, objects: impl Iterator<Item = &'o Value>) {
     let mut kinds = Kinds::new();
-    for object in objects.filter(|object| is_template(object)) {
-        let (group, version) = super::text(&object["apiVersion"]).split_once('/').expect("templates have a group");
-        let kind = super::text(&object["kind"]);
-        for kind in [kind, kind.trim_end_matches("Template")] {
-            kinds.entry((group.to_owned(), kind.to_owned())).or_default().insert(version.to_owned());
-        }
+    for (kind, version) in objects.filter(|object| is_template(object)).flat_map(kinds_of) {
+        kinds.entry(kind).or_default().insert(version);
     }
-    let groups: BTreeSet<&String> = kinds.keys().map(|(group, _)| group).collect();
+    allow(plane, kinds.keys().map(|(group, _)| group));
+    install_kinds(plane, &kinds);
+}
+
+/// The kind of a template and that of what is made of it, by group and kind; with their version.
+pub(super) fn kinds_of(template: &Value) -> [((String, String), String); 2] {
+    let (group, version) = super::text(&template["apiVersion"]).split_once('/').expect("templates have a group");
+    let kind = super::text(&template["kind"]);
+    [kind, kind.trim_end_matches("Template")].map(|kind| ((group.to_owned(), kind.to_owned()), version.to_owned()))
+}
+
+/// Lets the core manager use what is in some groups.
+pub(super) fn allow<'g>(plane: &ControlPlane, groups: impl Iterator<Item = &'g String>) {
+    let groups: BTreeSet<&String> = groups.collect();
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-        "metadata": {"name": "stand-ins", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
+        "metadata": {"name": "kinds-of-classes", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
         "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}],
     });
     plane.api.apply(&role).unwrap();
-    install_kinds(plane, &kinds);
 }
 
 /// Creates CRDs.
