@@ -102,3 +102,28 @@ fn replace_null<E>(schema: &Node, value: &mut Value, pay: &mut impl FnMut(&Value
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Kubernetes, "Extend the Kubernetes API with CustomResourceDefinitions", defaulting and nullable: a null that is not allowed gets the default.
+    #[test]
+    fn nulls_that_are_not_allowed_get_the_default() {
+        for (nullable, expected) in [(false, json!("a")), (true, json!(null))] {
+            let text = json!({"type": "string", "default": "a", "nullable": nullable});
+            let schema = Schema::from_json(&json!({"type": "object", "properties": {
+                "field": text, "list": {"type": "array", "items": text}, "map": {"type": "object", "additionalProperties": text},
+            }}));
+            let mut object = json!({"field": null, "list": [null, "b"], "map": {"x": null, "y": "b"}});
+            schema.unwrap().apply_defaults(&mut object);
+            assert_eq!(
+                object,
+                json!({"field": expected, "list": [expected, "b"], "map": {"x": expected, "y": "b"}}),
+                "nullable: {nullable}"
+            );
+        }
+    }
+}

@@ -9,7 +9,12 @@ const ADVICE: &[(&str, &str)] = &[
     ("may not be more than", "shorten it"),
     ("Too long", "shorten it"),
     ("Too many", "leave out what is too much"),
-    ("in body must be of type", "write a value of that type; a text in quotes"),
+    (
+        "must be of type integer: \"string\"",
+        "write a number without quotes; where a variable of clusterctl stands, give it its value first: `windlass generate cluster … | windlass topology plan -`",
+    ),
+    ("in body must be of type string", "write a text in quotes"),
+    ("in body must be of type", "write a value of that type"),
     ("Unsupported value", "write one of the values that the message lists"),
     ("patch names must be unique", "give each patch a name of its own"),
     ("must be unique", "give each a name of its own"),

@@ -38,17 +38,23 @@ pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
 fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     let mut judge = |reference: &Reference<'o>, field: &str| {
-        let demanded = |name: &'static str, value: &str| {
+        let demanded = |name: &'static str, is_empty: bool| {
             let text = format!("{field}.ref.{name}: Required value: template {name} must be defined");
-            (is_used && value.is_empty()).then(|| Refused::new(reference.part.field(name), text))
+            (is_used && is_empty).then(|| Refused::new(reference.part.field(name), text))
         };
-        refused.extend(demanded("name", reference.name()));
+        refused.extend(demanded("name", reference.name().is_empty()));
         let kind = reference.kind();
         if (is_used || !kind.is_empty()) && kind.strip_suffix("Template").is_none_or(str::is_empty) {
             let detail = "template kind must be of form \"<name>Template\"";
             refused.push(invalid(&reference.part.field("kind"), &format!("{field}.ref.kind"), &quote(kind), detail));
         }
-        refused.extend(demanded("apiVersion", reference.api_version()));
+        let api_version = reference.api_version();
+        if api_version.matches('/').count() > 1 {
+            let detail =
+                format!("template apiVersion must be a valid Kubernetes apiVersion: unexpected GroupVersion string: {api_version}");
+            refused.push(invalid(&reference.part.field("apiVersion"), &format!("{field}.ref.apiVersion"), &quote(api_version), &detail));
+        }
+        refused.extend(demanded("apiVersion", api_version.is_empty() || api_version == "/"));
     };
     judge(&class.infrastructure.template, "spec.infrastructure");
     judge(&class.control_plane.template, "spec.controlPlane");

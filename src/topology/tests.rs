@@ -235,6 +235,28 @@ fn crds_that_say_nothing_of_defaults_are_told_once() {
     }
 }
 
+#[test]
+fn numbers_that_clusterctl_has_not_put_there_are_told_how() {
+    for replicas in ["\"2\"", "${WORKER_MACHINE_COUNT}"] {
+        let refused = planned(&changed("replicas: 2", &format!("replicas: {replicas}")));
+        let finding = only(&refused);
+        assert_eq!(finding.rule.id, "topology-cluster-refused");
+        assert!(
+            finding.help.as_ref().is_some_and(|help| help.to_string().contains("windlass generate cluster")),
+            "{finding:?}"
+        );
+    }
+}
+
+/// The API server drops a null, and what is made of such a template has no `spec` either.
+#[test]
+fn templates_whose_spec_is_null_have_none() {
+    let head = "kind: DockerMachineTemplate\nmetadata:\n  name: harbour\nspec:";
+    let planned = planned(&changed(&format!("{head}\n  template: {{spec: {{}}}}\n"), &format!("{head} null\n")));
+    let made = planned.objects.iter().find(|desired| desired.object["kind"] == "DockerMachineTemplate").unwrap();
+    assert_eq!(made.object.get("spec"), None, "{}", made.object);
+}
+
 /// A class that a Cluster uses has its templates; by itself it may be a patch for one.
 #[test]
 fn classes_that_are_used_have_their_templates() {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::windlass;
+use crate::support::{documents, shared, windlass};
 
 const SOUND: &str = include_str!("../../../examples/topology/harbour.yaml");
 
@@ -14,6 +14,11 @@ fn refused(changes: &[(&str, &str)]) -> Vec<String> {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     });
+    errors_about(&text)
+}
+
+/// The messages of the errors about a text.
+fn errors_about(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.yaml"), text).unwrap();
     let output = windlass(folder.path()).args(["topology", "plan", "a.yaml", "-o", "json"]).output().unwrap();
@@ -165,4 +170,90 @@ fn rollouts_names_and_concurrency_of_a_topology_are_judged() {
     assert_eq!(at_once("0"), [format!("{at}: Invalid value: \"0\": value cannot be less than 1")]);
     let parsing = "could not parse the value of the annotation: strconv.Atoi: parsing \"few\": invalid syntax";
     assert_eq!(at_once("few"), [format!("{at}: Invalid value: \"few\": {parsing}")]);
+}
+
+/// A class with all kinds of parts, in a version of Cluster API's types, and a Cluster that uses it.
+fn whole_class(version: &str) -> [Value; 2] {
+    let kind_of = |kind: &str| json!({"apiVersion": "a.io/v1beta2", "kind": format!("{kind}Template"), "name": "t"});
+    let of = |kind: &str| match version {
+        "v1beta1" => json!({"ref": kind_of(kind)}),
+        _ => json!({"templateRef": kind_of(kind)}),
+    };
+    let workers = |class: &str| match version {
+        "v1beta1" => json!([{"class": class, "template": {"bootstrap": of("Boot"), "infrastructure": of("Machine")}}]),
+        _ => json!([{"class": class, "bootstrap": of("Boot"), "infrastructure": of("Machine")}]),
+    };
+    let mut control_plane = of("Plane");
+    control_plane["machineInfrastructure"] = of("Machine");
+    let spec = json!({
+        "infrastructure": of("Infra"), "controlPlane": control_plane,
+        "workers": {"machineDeployments": workers("md"), "machinePools": workers("mp")},
+    });
+    let api_version = format!("cluster.x-k8s.io/{version}");
+    let class = json!({"apiVersion": api_version, "kind": "ClusterClass", "metadata": {"name": "c"}, "spec": spec});
+    let mut topology = json!({"version": "v1.34.1"});
+    match version {
+        "v1beta1" => topology["class"] = json!("c"),
+        _ => topology["classRef"] = json!({"name": "c"}),
+    }
+    [class, json!({"apiVersion": api_version, "kind": "Cluster", "metadata": {"name": "x"}, "spec": {"topology": topology}})]
+}
+
+/// Each field of a value that a schema demands: where it stands for `pointer`, and as the API server spells it.
+fn demanded(schema: &Value, value: &Value, pointer: &str, field: &str, found: &mut Vec<(String, String)>) {
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        found.push((format!("{pointer}/{name}"), format!("{field}.{name}")));
+    }
+    for (name, value) in value.as_object().into_iter().flatten() {
+        demanded(&schema["properties"][name], value, &format!("{pointer}/{name}"), &format!("{field}.{name}"), found);
+    }
+    for (index, value) in value.as_array().into_iter().flatten().enumerate() {
+        demanded(&schema["items"], value, &format!("{pointer}/{index}"), &format!("{field}[{index}]"), found);
+    }
+}
+
+/// What Cluster API's CRD demands of a class, a class in use is refused without.
+#[test]
+fn classes_in_use_have_what_their_crd_demands() {
+    let Some(path) = shared("corpus/kubernetes-sigs+cluster-api/core/config/crd/bases/cluster.x-k8s.io_clusterclasses.yaml") else {
+        return;
+    };
+    let [crd] = &documents(&fs::read(path).unwrap())[..] else { panic!("one CRD") };
+    for (version, least) in [("v1beta1", 10), ("v1beta2", 30)] {
+        let versions = crd["spec"]["versions"].as_array().unwrap();
+        let schema = &versions.iter().find(|one| one["name"] == version).unwrap()["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        let [class, cluster] = whole_class(version);
+        let mut fields = Vec::new();
+        demanded(schema, &class["spec"], "/spec", "spec", &mut fields);
+        assert!(fields.len() >= least, "{version}: {fields:?}");
+        for (pointer, field) in fields {
+            let mut class = class.clone();
+            let (parent, name) = pointer.rsplit_once('/').unwrap();
+            let removed = class.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name);
+            assert!(removed.is_some(), "{version} {field}: the class has it");
+            let said = errors_about(&format!("{class}\n---\n{cluster}\n"));
+            assert!(said.contains(&format!("{field}: Required value")), "{version} {field}: {said:?}");
+        }
+    }
+}
+
+/// `ClusterClassTemplateIsValid` of `internal/topology/check`; the CRD of v1beta1 lets it pass.
+#[test]
+fn references_of_old_classes_are_whole() {
+    for (field, value, expected) in [
+        ("name", json!(""), "name: Required value: template name must be defined"),
+        ("apiVersion", json!(""), "apiVersion: Required value: template apiVersion must be defined"),
+        ("apiVersion", json!("/"), "apiVersion: Required value: template apiVersion must be defined"),
+        (
+            "apiVersion",
+            json!("a/b/c"),
+            "apiVersion: Invalid value: \"a/b/c\": template apiVersion must be a valid Kubernetes apiVersion: unexpected GroupVersion string: a/b/c",
+        ),
+        ("kind", json!("Machine"), "kind: Invalid value: \"Machine\": template kind must be of form \"<name>Template\""),
+    ] {
+        let [mut class, cluster] = whole_class("v1beta1");
+        class["spec"]["infrastructure"]["ref"][field] = value;
+        let said = errors_about(&format!("{class}\n---\n{cluster}\n"));
+        assert_eq!(said, [format!("spec.infrastructure.ref.{expected}")]);
+    }
 }
