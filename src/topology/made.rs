@@ -76,8 +76,7 @@ pub(super) fn template(template: &Object, cluster: &Cluster<'_>, name: &str, lab
         ("kind", template.kind().into()),
         ("metadata", metadata(cluster, name, labels, annotations)),
     ]);
-    // A null is what the API server would refuse.
-    if let Some(spec) = template.value().get("spec").filter(|spec| !spec.is_null()) {
+    if let Some(spec) = template.value().get("spec") {
         set(&mut made, &["spec"], spec.clone());
     }
     made

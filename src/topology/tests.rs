@@ -248,13 +248,18 @@ fn numbers_that_clusterctl_has_not_put_there_are_told_how() {
     }
 }
 
-/// The API server drops a null, and what is made of such a template has no `spec` either.
+/// The API server drops a null, and what is made of a template without a `spec` has none either.
 #[test]
-fn templates_whose_spec_is_null_have_none() {
-    let head = "kind: DockerMachineTemplate\nmetadata:\n  name: harbour\nspec:";
-    let planned = planned(&changed(&format!("{head}\n  template: {{spec: {{}}}}\n"), &format!("{head} null\n")));
-    let made = planned.objects.iter().find(|desired| desired.object["kind"] == "DockerMachineTemplate").unwrap();
-    assert_eq!(made.object.get("spec"), None, "{}", made.object);
+fn templates_without_a_spec_give_none() {
+    let head = "kind: DockerMachineTemplate\nmetadata:\n  name: harbour\n";
+    for spec in ["", "spec: null\n"] {
+        let text = changed(&format!("{head}spec:\n  template: {{spec: {{}}}}\n"), &format!("{head}{spec}"));
+        let (before, patches) = text.split_once("  patches:\n").unwrap();
+        let planned = planned(&format!("{before}---\n{}", patches.split_once("---\n").unwrap().1));
+        let made: Vec<_> = planned.objects.iter().filter(|desired| desired.object["kind"] == "DockerMachineTemplate").collect();
+        assert_eq!(made.len(), 2);
+        assert!(made.iter().all(|desired| desired.object.get("spec").is_none()), "{made:?}");
+    }
 }
 
 /// A class that a Cluster uses has its templates; by itself it may be a patch for one.
