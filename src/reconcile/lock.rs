@@ -39,6 +39,11 @@ impl<'a> Pass<'a> {
         })
     }
 
+    /// Whether the lock was looked at.
+    pub(super) fn has_read_lock(&self, cluster: &Object) -> bool {
+        self.world.seen(&key(cluster.namespace(), cluster.name())).is_some()
+    }
+
     /// Who else holds the lock, in words for people. A machine that is gone holds it no longer; nobody takes a lock away that does not say
     /// whose it is.
     pub(super) fn other_holder(&self, cluster: &Object, machine: &str) -> Walk<Option<String>> {

@@ -49,6 +49,7 @@ pub fn reconcile(world: &World, settings: &Settings, now: Timestamp) -> Step {
         Ok(Some(outcome)) => outcome,
         Ok(None) => return Step::Rest(Rest::default()),
         Err(Stop::Read(keys)) => return Step::Read(keys),
+        Err(Stop::Confirm(key)) => return Step::Confirm(key),
         Err(Stop::Write(write)) => return Step::Write(write),
         Err(Stop::Rest(rest)) => return Step::Rest(rest),
         Err(Stop::End(outcome)) => *outcome,

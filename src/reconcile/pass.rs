@@ -27,6 +27,7 @@ pub(super) struct Pass<'a> {
 /// Why a pass goes no further.
 pub(super) enum Stop {
     Read(Vec<Key>),
+    Confirm(Key),
     Write(Write),
     End(Box<Outcome>),
     /// Without a word in the status: whether the object is paused is not known.
@@ -66,6 +67,11 @@ impl<'a> Pass<'a> {
     /// is refused, and the next pass looks.
     pub(super) fn look_at_new(&self, key: &Key) -> Walk<Option<&'a Object>> {
         if self.world.seen(key).is_none() { Ok(None) } else { self.look(key) }
+    }
+
+    /// Stops to read an object past every cache, unless that was done: what is known of it may lag behind.
+    pub(super) fn confirm(&self, key: Key) -> Walk<()> {
+        if self.world.is_confirmed(&key) { Ok(()) } else { Err(Stop::Confirm(key)) }
     }
 
     /// Stops to read all that is not known yet, at once.

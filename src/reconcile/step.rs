@@ -13,6 +13,8 @@ use crate::api::node::EncryptionAlgorithm;
 pub enum Step {
     /// Read these objects, tell the world, and ask again.
     Read(Vec<Key>),
+    /// Read this object again, past every cache, tell the world, and ask again: what was known of it may be of yesterday.
+    Confirm(Key),
     /// Write this, tell the world what is there then, and ask again. Somebody else was there first (code 409): start afresh.
     Write(Write),
     /// Nothing, for now.

@@ -1,6 +1,6 @@
 //! What was observed: the config, and what was read for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -98,6 +98,8 @@ impl Observation {
 pub struct World {
     config: Object,
     seen: BTreeMap<Key, Observation>,
+    /// What was read past every cache.
+    confirmed: BTreeSet<Key>,
     fresh_token: Sensitive<String>,
     made: Made,
 }
@@ -124,7 +126,13 @@ impl World {
     /// The world of a config as the API server has it in v1beta2, before anything else was read. `fresh_token` is a bootstrap token that
     /// nobody has: it is used if one is needed.
     pub fn new(config: Value, fresh_token: String) -> Self {
-        World { config: Object::made(config), seen: BTreeMap::new(), fresh_token: Sensitive::new(fresh_token), made: Made::default() }
+        World {
+            config: Object::made(config),
+            seen: BTreeMap::new(),
+            confirmed: BTreeSet::new(),
+            fresh_token: Sensitive::new(fresh_token),
+            made: Made::default(),
+        }
     }
 
     /// Tells what came of reading or writing an object: what is there now.
@@ -134,6 +142,20 @@ impl World {
             self.made.rendered = Default::default();
         }
         self.seen.insert(key, observation);
+    }
+
+    /// Tells what came of reading an object past every cache.
+    pub fn confirm(&mut self, key: Key, observation: Observation) {
+        // Mostly it is what was known, and what was made of it stays.
+        if self.version(&key) != version(&observation) {
+            self.observe(key.clone(), observation);
+        }
+        self.confirmed.insert(key);
+    }
+
+    /// The `metadata.resourceVersion` of what is known of an object.
+    fn version(&self, key: &Key) -> Option<&str> {
+        self.seen.get(key).and_then(version)
     }
 
     /// Tells what the API server has of an object now; `None`: it has none.
@@ -184,6 +206,10 @@ impl World {
         self.seen.get(key)
     }
 
+    pub(super) fn is_confirmed(&self, key: &Key) -> bool {
+        self.confirmed.contains(key)
+    }
+
     pub(super) fn fresh_token(&self) -> &Sensitive<String> {
         &self.fresh_token
     }
@@ -209,6 +235,14 @@ impl World {
             _ => None,
         });
         Pool::of([self.config.clone()].into_iter().chain(found).collect())
+    }
+}
+
+/// The `metadata.resourceVersion` of an object that is there.
+fn version(observation: &Observation) -> Option<&str> {
+    match observation {
+        Observation::Found(object) => Some(object.text(&["metadata", "resourceVersion"])),
+        _ => None,
     }
 }
 

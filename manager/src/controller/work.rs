@@ -267,6 +267,10 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
                 let observed = if waits { turn.aside(read).await } else { read.await };
                 keys.into_iter().zip(observed).for_each(|(key, observation)| world.observe(key, observation));
             }
+            Step::Confirm(key) => {
+                let observation = observed(context.read_here(&key).await);
+                world.confirm(key, observation);
+            }
             Step::Write(write) if write.key.realm == Realm::Workload => turn.aside(context.write(config, &mut world, write)).await?,
             Step::Write(write) => context.write(config, &mut world, write).await?,
         }
@@ -311,11 +315,7 @@ impl Context {
                 Err(refusal) => Observation::Failed(refusal.to_string()),
             };
         }
-        match self.read_there(config, world, key).await {
-            Ok(Some(value)) => Observation::found(value),
-            Ok(None) => Observation::Absent,
-            Err(refusal) => Observation::Failed(refusal.to_string()),
-        }
+        observed(self.read_there(config, world, key).await)
     }
 
     async fn read_there(&self, config: &Config, world: &World, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
@@ -453,6 +453,15 @@ impl Context {
 
     fn lock_control_planes(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, String), ApiResource>> {
         self.control_planes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What came of asking an API server for an object.
+fn observed(answer: Result<Option<serde_json::Value>, Refusal>) -> Observation {
+    match answer {
+        Ok(Some(value)) => Observation::found(value),
+        Ok(None) => Observation::Absent,
+        Err(refusal) => Observation::Failed(refusal.to_string()),
     }
 }
 

@@ -211,6 +211,26 @@ fn the_first_control_plane_machine_inits_and_the_others_wait() {
     assert!(data(&site, "b").unwrap().contains("kubeadm join"), "{}", data(&site, "b").unwrap());
 }
 
+/// A controller whose cache lags behind finds the lock free because the cluster has begun; it looks again before it tells a second machine to init.
+#[test]
+fn nobody_inits_a_cluster_that_has_begun_while_the_cache_lagged_behind() {
+    let mut site = with_cluster();
+    for name in ["a", "b"] {
+        add_machine(&mut site, name, true, control_plane_spec());
+    }
+    site.pass("a");
+    site.remember();
+    initialize(&mut site);
+    site.pass("a");
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None);
+    let writes = site.writes.len();
+    site.pass_behind("b", usize::MAX);
+    assert!(data(&site, "b").unwrap().contains("kubeadm join"), "{}", data(&site, "b").unwrap());
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None, "it is given back");
+    assert_eq!(site.writes[writes..writes + 2], ["create ConfigMap n/c-lock", "delete ConfigMap n/c-lock"]);
+    assert_eq!(site.reads.iter().filter(|read| read.ends_with(", confirmed")).count(), 2, "once for each that would init");
+}
+
 #[test]
 fn the_lock_of_a_machine_that_is_gone_is_taken_over() {
     let mut site = with_cluster();

@@ -23,6 +23,9 @@ enum Happening {
     Infrastructure(bool),
     Initialized,
     Paused(bool),
+    /// What a cache has now is what it has later, in passes that are behind.
+    Remembered,
+    PassBehind(usize, usize),
     Reachable(bool),
     Time(i64),
     /// The controller's clock is off by so many seconds: somebody set it, or another one works on elsewhere.
@@ -48,6 +51,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => any::<bool>().prop_map(Happening::Infrastructure),
         1 => Just(Happening::Initialized),
         1 => any::<bool>().prop_map(Happening::Paused),
+        1 => Just(Happening::Remembered),
+        4 => (one.clone(), prop_oneof![3 => Just(usize::MAX), 1 => 0..14_usize]).prop_map(|(name, end)| Happening::PassBehind(name, end)),
         1 => any::<bool>().prop_map(Happening::Reachable),
         2 => (1..2000_i64).prop_map(Happening::Time),
         1 => prop_oneof![Just(0_i64), -600..=600_i64].prop_map(Happening::ClockOff),
@@ -92,6 +97,8 @@ fn happen(site: &mut Site, happening: &Happening) {
         Happening::Initialized if CONTROL_PLANES.iter().any(|name| is_reported(site, name)) => initialize(site),
         Happening::Initialized => {}
         Happening::Paused(is) => site.merge(&cluster, &json!({"spec": {"paused": is}})),
+        Happening::Remembered => site.remember(),
+        Happening::PassBehind(name, end) => drop(site.pass_behind(ALL[*name], *end)),
         Happening::Reachable(is) => site.reachable = *is,
         Happening::Time(seconds) => site.now += seconds,
         Happening::ClockOff(seconds) => {

@@ -24,6 +24,9 @@ pub(super) enum Ended {
     Gone,
 }
 
+/// Clusters and Machines as they were.
+pub(super) type Cached = BTreeMap<Key, Value>;
+
 /// Two clusters, and the time.
 #[derive(Debug, Clone)]
 pub(super) struct Site {
@@ -33,6 +36,10 @@ pub(super) struct Site {
     pub(super) clock_off: i64,
     /// By how many it was ahead at most.
     pub(super) clock_ahead: i64,
+    /// What the caches of Clusters and Machines have that lag behind; `None`: they follow.
+    pub(super) cached: Option<Cached>,
+    /// What they had at a time.
+    pub(super) remembered: Option<Cached>,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
     pub(super) machine_pools: bool,
@@ -60,6 +67,8 @@ impl Site {
             now: 1_800_000_000,
             clock_off: 0,
             clock_ahead: 0,
+            cached: None,
+            remembered: None,
             reachable: true,
             machine_pools: true,
             kubeadm: false,
@@ -144,6 +153,11 @@ impl Site {
             ) {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
+                Step::Confirm(key) => {
+                    self.reads.push(format!("{key}, confirmed"));
+                    let observation = self.get(&key).cloned().map_or(Observation::Absent, Observation::found);
+                    world.confirm(key, observation);
+                }
                 Step::Write(write) if write.key.realm == Realm::Workload && !self.reachable => {
                     let fault = format!("cannot {} {}: no answer", write.action.as_str(), write.key);
                     world.observe(write.key, Observation::Unwritten(fault));
@@ -167,10 +181,25 @@ impl Site {
         match key.realm {
             Realm::Workload if !self.reachable => world.observe(key, Observation::Failed("no answer".to_owned())),
             _ => {
-                let value = self.get(&key).cloned();
+                let known = self.cached.as_ref().and_then(|cached| cached.get(&key));
+                let value = known.or(self.get(&key)).cloned();
                 world.observe_value(key, value);
             }
         }
+    }
+
+    /// Keeps what the caches have now.
+    pub(super) fn remember(&mut self) {
+        let core = |(key, _): &(&Key, &Value)| key.group == "cluster.x-k8s.io";
+        self.remembered = Some(self.objects.iter().filter(core).map(|(key, object)| (key.clone(), object.clone())).collect());
+    }
+
+    /// Works on a config with what the caches had then; what they did not have is asked for.
+    pub(super) fn pass_behind(&mut self, name: &str, requests: usize) -> Ended {
+        self.cached = self.remembered.clone();
+        let ended = self.pass_until(name, requests);
+        self.cached = None;
+        ended
     }
 
     /// `stored`: where the object is here; `config`: whose it is.
