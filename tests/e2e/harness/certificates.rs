@@ -43,6 +43,11 @@ impl Certificates {
         made
     }
 
+    /// The authority's key, PEM, for who signs with it beside us.
+    pub(crate) fn authority_key(&self) -> String {
+        self.issuer.key().serialize_pem()
+    }
+
     /// One more serving certificate, as the next of those that are exchanged.
     pub(crate) fn next_serving(&self) -> Pair {
         sign(serving(), &self.issuer)

@@ -82,7 +82,7 @@ fn is_of_topology(object: &Value) -> bool {
 }
 
 /// Whether a name is that of the plan, but for the characters that were drawn.
-fn is_name(planned: &str, found: &str) -> bool {
+pub(super) fn is_name(planned: &str, found: &str) -> bool {
     let Some(at) = planned.rfind(RANDOM) else { return planned == found };
     let (before, after) = (&planned[..at], &planned[at + RANDOM.len()..]);
     found.len() == planned.len() && found.starts_with(before) && found.ends_with(after)

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod inputs;
+mod machines;
 mod parity;
 mod random;
 mod real_kinds;

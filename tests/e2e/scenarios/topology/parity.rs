@@ -12,7 +12,7 @@ use windlass::topology::{Options, Planned, plan};
 
 use super::comparison::{self, ELSEWHERE};
 use super::inputs::{self, Input};
-use super::{CORE, real_kinds, stand_ins};
+use super::{CORE, machines, real_kinds, stand_ins};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::managers;
 use crate::harness::runner::Context;
@@ -50,7 +50,8 @@ enum Fate {
     Taken,
 }
 
-/// What the classes of the corpus make with the CRDs of their own providers is what we plan, but for what those CRDs fill in.
+/// What the classes of the corpus make with the CRDs of their own providers is what we plan, but for what those CRDs fill in; and their machines boot
+/// from what we render.
 pub(crate) fn plans_over_real_kinds(context: &Context) {
     let rounds = real_kinds::rounds(inputs::of_providers());
     let round = |(at, mut inputs): (usize, Vec<Input>)| {
@@ -60,9 +61,20 @@ pub(crate) fn plans_over_real_kinds(context: &Context) {
         managers::start(&plane, WHOLE, &[managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE]);
         plane.api.apply(&namespace(ELSEWHERE)).unwrap();
         inputs.iter_mut().flat_map(|input| &mut input.objects).for_each(|object| real_kinds::complete(&plane, object));
-        compared(&plane, &inputs, WHOLE)
+        let equal = compared(&plane, &inputs, WHOLE);
+        let of_them: Vec<&Input> = inputs.iter().filter(|input| equal.contains(&input.name)).collect();
+        (equal, machines::are_what_is_rendered(&plane, context.folder(), &of_them))
     };
-    let equal: Vec<String> = rounds.into_iter().enumerate().flat_map(round).collect();
+    let (equal, machines): (Vec<_>, Vec<_>) = rounds.into_iter().enumerate().map(round).unzip();
+    let (equal, machines) = (equal.concat(), machines.concat());
+    let of_role = |role: &str| machines.iter().filter(|machine| **machine == role).count();
+    println!(
+        "  machines: {} of control planes, {} workers, {} pools",
+        of_role("init"),
+        of_role("worker-join"),
+        of_role("machinepool")
+    );
+    assert!(of_role("init") >= 10 && of_role("worker-join") >= 10, "{machines:?}");
     let classes: BTreeSet<&str> = equal.iter().map(|name| name.split(" of ").next().unwrap_or(name)).collect();
     println!("  equal of all: {} Clusters of {} classes: {classes:#?}", equal.len(), classes.len());
     assert!(equal.len() >= 20 && classes.len() >= 10, "only {} of {} classes were compared", equal.len(), classes.len());

@@ -26,12 +26,14 @@ pub(super) fn kinds_of(template: &Value) -> [((String, String), String); 2] {
     [kind, kind.trim_end_matches("Template")].map(|kind| ((group.to_owned(), kind.to_owned()), version.to_owned()))
 }
 
-/// Lets the core manager use what is in some groups.
+/// Lets the core manager and the kubeadm control plane provider use what is in some groups.
 pub(super) fn allow<'g>(plane: &ControlPlane, groups: impl Iterator<Item = &'g String>) {
     let groups: BTreeSet<&String> = groups.collect();
+    let labels =
+        json!({"cluster.x-k8s.io/aggregate-to-manager": "true", "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager": "true"});
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-        "metadata": {"name": "kinds-of-classes", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
+        "metadata": {"name": "kinds-of-classes", "labels": labels},
         "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}],
     });
     plane.api.apply(&role).unwrap();
