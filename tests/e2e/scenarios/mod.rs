@@ -67,6 +67,7 @@ pub(crate) const ALL: &[Scenario] = &[
     measuring("faults::hostile_objects_stop_nobody", faults::hostile_objects_stop_nobody),
     sharing("faults::deletions_at_every_write", faults::deletions_at_every_write),
     sharing("faults::configs_without_status_are_restored", faults::configs_without_status_are_restored),
+    lasting("faults::churn_leaves_nothing_in_the_manager", faults::churn_leaves_nothing_in_the_manager),
     sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,
@@ -102,6 +103,11 @@ pub(crate) const ALL: &[Scenario] = &[
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.
 const fn scenario(name: &'static str, run: fn(&Context)) -> Scenario {
     Scenario { name, limit: Duration::from_secs(900), company: Company::Any, run }
+}
+
+/// One that takes an hour in its whole size.
+const fn lasting(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario { limit: Duration::from_secs(4500), ..scenario(name, run) }
 }
 
 /// One that uses the control planes that scenarios share.

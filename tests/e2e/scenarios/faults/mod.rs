@@ -1,6 +1,7 @@
 //! Our manager when things go wrong: it is killed, the API server fails, workload clusters hang, objects are hostile. Each scenario has a small
 //! size for every day; with `WINDLASS_E2E_FAULTS=full` it has its whole one.
 
+mod churn;
 mod deletions;
 mod history;
 mod hostile;
@@ -11,6 +12,7 @@ mod site;
 mod storm;
 mod workloads;
 
+pub(crate) use churn::churn_leaves_nothing_in_the_manager;
 pub(crate) use deletions::{configs_without_status_are_restored, deletions_at_every_write};
 pub(crate) use hostile::hostile_objects_stop_nobody;
 pub(crate) use kills::kills_at_every_write;

@@ -28,6 +28,8 @@ pub(super) struct Site<'a> {
     pub(super) namespace: String,
     control_planes: usize,
     workers: usize,
+    /// Workers that were there and are not any more.
+    gone: usize,
     /// Tokens that were there before.
     earlier: Vec<String>,
 }
@@ -67,7 +69,7 @@ impl<'a> Site<'a> {
     /// A namespace with nothing in it.
     pub(super) fn empty(plane: &'a ControlPlane, namespace: &str) -> Site<'a> {
         plane.api.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).unwrap();
-        Site { plane, namespace: namespace.to_owned(), control_planes: 0, workers: 0, earlier: tokens(plane) }
+        Site { plane, namespace: namespace.to_owned(), control_planes: 0, workers: 0, gone: 0, earlier: tokens(plane) }
     }
 
     /// A Cluster whose control plane runs.
@@ -117,8 +119,39 @@ impl<'a> Site<'a> {
 
     /// More of the same.
     pub(super) fn more_workers(&mut self, count: usize) {
-        (self.workers..self.workers + count).for_each(|index| self.give_worker("c", &format!("w-{index:02}")));
+        let next = self.gone + self.workers;
+        (next..next + count).for_each(|index| self.give_worker("c", &format!("w-{index:02}")));
         self.workers += count;
+    }
+
+    /// Deletes so many of them, the oldest first.
+    pub(super) fn fewer_workers(&mut self, count: usize) {
+        (self.gone..self.gone + count).for_each(|index| self.take_machine(&format!("w-{index:02}")));
+        self.workers -= count;
+        self.gone += count;
+    }
+
+    /// Deletes a Machine and its config.
+    pub(super) fn take_machine(&self, name: &str) {
+        for (api_version, kind) in [(BOOTSTRAP, "WindlassConfig"), (CORE, "Machine")] {
+            let metadata = json!({"name": name, "namespace": self.namespace});
+            self.plane.api.delete(&json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})).unwrap();
+        }
+    }
+
+    /// Deletes the Cluster with its machines, and waits until all that was made for them has gone with it.
+    pub(super) fn end(self) {
+        let clusters = self.plane.api.list(CORE, "Cluster", Some(&self.namespace));
+        for object in self.configs().iter().chain(&self.machines()).chain(&clusters) {
+            self.plane.api.delete(object).unwrap();
+        }
+        let metadata = json!({"name": "c-kubeconfig", "namespace": self.namespace});
+        self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})).unwrap();
+        wait::until(&format!("the Secrets of {} to be gone", self.namespace), SOON, || {
+            let left = self.plane.api.list("v1", "Secret", Some(&self.namespace)).len();
+            if left == 0 { Ok(()) } else { Err(format!("{left} are there")) }
+        });
+        self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})).unwrap();
     }
 
     /// Deletes the machines that are there, with their configs, and makes others of the same names.
@@ -256,7 +289,17 @@ impl<'a> Site<'a> {
 
     /// Takes the tokens of this site away, so that the next one has none but its own.
     pub(super) fn leave(&self) {
-        for name in self.tokens()[0].iter() {
+        self.take_tokens(&self.tokens()[0]);
+    }
+
+    /// Takes all tokens away but those of this site's configs, as the cluster does with those that have expired.
+    pub(super) fn keep_tokens(&self) {
+        let [there, named] = self.tokens();
+        self.take_tokens(&there.into_iter().filter(|name| !named.contains(name)).collect::<Vec<_>>());
+    }
+
+    fn take_tokens(&self, names: &[String]) {
+        for name in names {
             let metadata = json!({"name": name, "namespace": "kube-system"});
             self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})).unwrap();
         }
