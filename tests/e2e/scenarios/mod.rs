@@ -58,6 +58,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::checked_owner_references_need_one_right_more", manager::checked_owner_references_need_one_right_more),
     scenario("manager::three_managers_share_the_namespaces", manager::three_managers_share_the_namespaces),
     sharing("faults::kills_at_every_write", faults::kills_at_every_write),
+    sharing("faults::kills_at_every_write_for_kubeadm_configs", faults::kills_at_every_write_for_kubeadm_configs),
     sharing("faults::a_fifth_of_all_requests_fails", faults::a_fifth_of_all_requests_fails),
     sharing("faults::the_api_server_restarts", faults::the_api_server_restarts),
     sharing("faults::watches_are_stale_and_expire", faults::watches_are_stale_and_expire),

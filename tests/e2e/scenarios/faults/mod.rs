@@ -15,7 +15,7 @@ mod workloads;
 pub(crate) use churn::churn_leaves_nothing_in_the_manager;
 pub(crate) use deletions::{configs_without_status_are_restored, deletions_at_every_write};
 pub(crate) use hostile::hostile_objects_stop_nobody;
-pub(crate) use kills::kills_at_every_write;
+pub(crate) use kills::{kills_at_every_write, kills_at_every_write_for_kubeadm_configs};
 pub(crate) use outages::{the_api_server_restarts, the_clock_is_off, watches_are_stale_and_expire};
 pub(crate) use rotation::certificates_are_exchanged_under_load;
 pub(crate) use storm::a_fifth_of_all_requests_fails;
