@@ -68,6 +68,10 @@ pub(crate) const ALL: &[Scenario] = &[
     measuring("faults::hostile_objects_stop_nobody", faults::hostile_objects_stop_nobody),
     sharing("faults::deletions_at_every_write", faults::deletions_at_every_write),
     sharing("faults::configs_without_status_are_restored", faults::configs_without_status_are_restored),
+    scenario(
+        "faults::clusterctl_upgrades_and_goes_back_while_machines_are_made",
+        faults::clusterctl_upgrades_and_goes_back_while_machines_are_made,
+    ),
     lasting("faults::churn_leaves_nothing_in_the_manager", faults::churn_leaves_nothing_in_the_manager),
     sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",

@@ -10,6 +10,7 @@ mod outages;
 mod rotation;
 mod site;
 mod storm;
+mod upgrades;
 mod workloads;
 
 pub(crate) use churn::churn_leaves_nothing_in_the_manager;
@@ -19,6 +20,7 @@ pub(crate) use kills::{kills_at_every_write, kills_at_every_write_for_kubeadm_co
 pub(crate) use outages::{the_api_server_restarts, the_clock_is_off, watches_are_stale_and_expire};
 pub(crate) use rotation::certificates_are_exchanged_under_load;
 pub(crate) use storm::a_fifth_of_all_requests_fails;
+pub(crate) use upgrades::clusterctl_upgrades_and_goes_back_while_machines_are_made;
 pub(crate) use workloads::bad_workload_clusters_stop_nobody;
 
 /// One of two sizes, the second when the whole is asked for.
