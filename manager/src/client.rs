@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Ready;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use tower::{BoxError, Layer, Service};
 use crate::election::Mandate;
 use crate::fault::{Fault, told};
 use crate::flags::Rate;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Requests};
 
 /// Requests that may wait for their turn inside the client; more wait outside of it.
 const WAITING: usize = 1024;
@@ -76,19 +77,24 @@ fn unread(fault: &KubeconfigError) -> String {
 /// # Errors
 /// When the credentials cannot be used.
 pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
-    let host = config.cluster_url.authority().map_or_else(String::new, ToString::to_string);
-    Ok(layered(ClientBuilder::try_from(config)?, host, rate, metrics))
+    let requests = metrics.requests(&host(&config));
+    Ok(layered(ClientBuilder::try_from(config)?, requests, rate))
+}
+
+/// Whom a client asks, as metrics have it.
+pub(crate) fn host(config: &Config) -> String {
+    config.cluster_url.authority().map_or_else(String::new, ToString::to_string)
 }
 
 /// A client around a connection; what comes first here a request meets last.
-fn layered<S, B>(connection: ClientBuilder<S>, host: String, rate: Option<Rate>, metrics: &Metrics) -> Client
+fn layered<S, B>(connection: ClientBuilder<S>, requests: Requests, rate: Option<Rate>) -> Client
 where
     S: Service<Request<Body>, Response = Response<B>, Error = BoxError> + Send + 'static,
     S::Future: Send + 'static,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let counted = connection.with_layer(&Counting { host, metrics: metrics.clone() }).with_layer(&Permitting);
+    let counted = connection.with_layer(&Counting { requests: Arc::new(requests) }).with_layer(&Permitting);
     let limited = counted.with_layer(&ConcurrencyLimitLayer::new(AT_ONCE)).with_layer(&Pacing { rate });
     limited.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries())).build()
 }
@@ -102,22 +108,20 @@ fn retries() -> RetryPolicy {
 
 /// Counts requests by what came of them.
 struct Counting {
-    host: String,
-    metrics: Metrics,
+    requests: Arc<Requests>,
 }
 
 impl<S> Layer<S> for Counting {
     type Service = Counted<S>;
 
     fn layer(&self, inner: S) -> Counted<S> {
-        Counted { inner, host: self.host.clone(), metrics: self.metrics.clone() }
+        Counted { inner, requests: self.requests.clone() }
     }
 }
 
 struct Counted<S> {
     inner: S,
-    host: String,
-    metrics: Metrics,
+    requests: Arc<Requests>,
 }
 
 impl<S, B> Service<Request<Body>> for Counted<S>
@@ -134,13 +138,13 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (method, host, metrics) = (request.method().to_string(), self.host.clone(), self.metrics.clone());
+        let (method, requests) = (request.method().to_string(), self.requests.clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
             let answer = answer.await;
             // client-go's word where no answer came.
             let code = answer.as_ref().map_or("<error>".to_owned(), |response| response.status().as_str().to_owned());
-            metrics.requested(&code, &method, &host);
+            requests.answered(&code, &method);
             answer
         })
     }
@@ -290,7 +294,7 @@ mod tests {
                 head.body(Body::from(br#"{"status": "Success"}"#.to_vec())).map_err(BoxError::from)
             }
         });
-        layered(ClientBuilder::new(service, "default"), "a:6443".to_owned(), rate, metrics)
+        layered(ClientBuilder::new(service, "default"), metrics.requests("a:6443"), rate)
     }
 
     #[tokio::test(start_paused = true)]
@@ -360,7 +364,7 @@ mod tests {
     async fn no_answer_counts_as_an_error() {
         let service = tower::service_fn(|_: Request<Body>| async { Err::<Response<Body>, _>(BoxError::from("no route")) });
         let metrics = Metrics::new();
-        let mut counted = Counting { host: "a".to_owned(), metrics: metrics.clone() }.layer(service);
+        let mut counted = Counting { requests: Arc::new(metrics.requests("a")) }.layer(service);
         let answer = counted.call(Request::get("/").body(Body::empty()).unwrap()).await;
         assert!(answer.is_err());
         assert!(metrics.text().contains("rest_client_requests_total{code=\"<error>\",method=\"GET\",host=\"a\"} 1"));

@@ -1,7 +1,8 @@
 //! Metrics under controller-runtime's names where they mean the same, in Prometheus' text.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus_client::encoding::text::encode_registry;
@@ -66,6 +67,7 @@ struct Families {
     active_workers: Family<Labels, Gauge>,
     most_workers: Family<Labels, Gauge>,
     requests: Family<Labels, Counter>,
+    hosts: Mutex<BTreeMap<String, Asked>>,
     webhook_requests: Family<Labels, Counter>,
     webhook_time: Histograms,
     webhooks_in_flight: Family<Labels, Gauge>,
@@ -74,6 +76,7 @@ struct Families {
     leader: Family<Labels, Gauge>,
     resident: Gauge,
     open_files: Gauge,
+    tasks: Gauge,
     processor: Counter<f64, AtomicU64>,
 }
 
@@ -125,6 +128,7 @@ impl Metrics {
                 "Number of HTTP requests, partitioned by status code, method, and host",
                 Family::default(),
             ),
+            hosts: Mutex::default(),
             webhook_requests: register(
                 of,
                 "controller_runtime_webhook_requests",
@@ -158,6 +162,7 @@ impl Metrics {
             ),
             resident: register(of, "process_resident_memory_bytes", "Resident memory size in bytes", Gauge::default()),
             open_files: register(of, "process_open_fds", "Number of open file descriptors", Gauge::default()),
+            tasks: register(of, "tokio_alive_tasks", "Number of tasks of the runtime that have not ended", Gauge::default()),
             processor: register(of, "process_cpu_seconds", "Total user and system CPU time spent in seconds", Counter::default()),
             registry,
         };
@@ -183,10 +188,14 @@ impl Metrics {
         }
     }
 
-    /// A request to an API server was answered with a code, or `<error>` where no answer came.
-    pub(crate) fn requested(&self, code: &str, method: &str, host: &str) {
-        let labels = [("code", code), ("method", method), ("host", host)].map(|(key, value)| (key, value.to_owned()));
-        self.0.requests.get_or_create(&labels.into()).inc();
+    /// Counts requests to the API server of a host.
+    pub(crate) fn requests(&self, host: &str) -> Requests {
+        self.lock_hosts().entry(host.to_owned()).or_default().by += 1;
+        Requests { metrics: self.clone(), host: host.to_owned() }
+    }
+
+    fn lock_hosts(&self) -> MutexGuard<'_, BTreeMap<String, Asked>> {
+        self.0.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A webhook begins to serve a request; the path is one of those that we serve.
@@ -212,10 +221,56 @@ impl Metrics {
         let process = process::usage();
         self.0.resident.set(process.resident_bytes);
         self.0.open_files.set(process.open_files);
+        let tasks = tokio::runtime::Handle::try_current().map_or(0, |runtime| runtime.metrics().num_alive_tasks());
+        self.0.tasks.set(i64::try_from(tasks).unwrap_or(i64::MAX));
         self.0.processor.inc_by((process.processor_seconds - self.0.processor.get()).max(0.0));
         let mut text = String::new();
         encode_registry(&mut text, &self.0.registry).expect("internal error: a String takes all that is written");
         prometheus_text(&text)
+    }
+}
+
+/// An API server that is asked.
+#[derive(Debug, Default)]
+struct Asked {
+    /// How many count its requests.
+    by: usize,
+    /// What was counted: code and method.
+    answers: BTreeSet<[String; 2]>,
+}
+
+/// Counts requests to an API server. What was counted of a host goes with the last that counts there: workload clusters come and go.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    metrics: Metrics,
+    host: String,
+}
+
+impl Requests {
+    /// A request was answered with a code, or `<error>` where no answer came.
+    pub(crate) fn answered(&self, code: &str, method: &str) {
+        let answer = [code, method].map(str::to_owned);
+        let mut hosts = self.metrics.lock_hosts();
+        self.metrics.0.requests.get_or_create(&self.labels(&answer)).inc();
+        hosts.entry(self.host.clone()).or_default().answers.insert(answer);
+    }
+
+    fn labels(&self, [code, method]: &[String; 2]) -> Labels {
+        vec![("code", code.clone()), ("method", method.clone()), ("host", self.host.clone())]
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        let mut hosts = self.metrics.lock_hosts();
+        let Some(asked) = hosts.get_mut(&self.host) else { return };
+        asked.by -= 1;
+        if asked.by == 0 {
+            for answer in &asked.answers {
+                self.metrics.0.requests.remove(&self.labels(answer));
+            }
+            hosts.remove(&self.host);
+        }
     }
 }
 
@@ -313,13 +368,14 @@ mod tests {
 
     fn all() -> String {
         let metrics = Metrics::new();
+        let requests = metrics.requests("10.0.0.1:443");
         let controller = metrics.controller("windlassconfig", 100);
         controller.reconciled(Outcome::Success, Duration::from_millis(20));
         controller.reconciled(Outcome::Error, Duration::from_millis(2));
         controller.panicked();
         let _worker = controller.working();
         drop(controller.working());
-        metrics.requested("200", "GET", "10.0.0.1:443");
+        requests.answered("200", "GET");
         let request = metrics.webhook("/convert");
         request.answered(200, Duration::from_millis(3));
         metrics.webhook_panicked(true);
@@ -381,14 +437,38 @@ mod tests {
     }
 
     #[test]
-    fn the_process_is_measured_when_it_is_asked() {
-        let text = Metrics::new().text();
+    fn what_was_counted_of_a_host_goes_with_the_last_that_asks_it() {
+        let metrics = Metrics::new();
+        let sample = |host: &str, count: usize| {
+            let sample = format!("rest_client_requests_total{{code=\"200\",method=\"GET\",host=\"{host}\"}} {count}");
+            metrics.text().lines().any(|line| line == sample)
+        };
+        let [first, second, other] = ["a", "a", "b"].map(|host| metrics.requests(host));
+        [&first, &second, &other].into_iter().for_each(|requests| requests.answered("200", "GET"));
+        drop(first);
+        assert!(sample("a", 2) && sample("b", 1));
+        drop(second);
+        assert!(!metrics.text().contains("host=\"a\"") && sample("b", 1));
+        metrics.requests("a").answered("200", "GET");
+        assert!(!metrics.text().contains("host=\"a\""));
+    }
+
+    #[tokio::test]
+    async fn the_process_is_measured_when_it_is_asked() {
+        let metrics = Metrics::new();
         let value = |name: &str| -> f64 {
+            let text = metrics.text();
             let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("it is there");
             line.rsplit(' ').next().and_then(|value| value.parse().ok()).expect("it is a number")
         };
         assert!(value("process_resident_memory_bytes") > 1e6);
         assert!(value("process_open_fds") >= 3.0);
         assert!(value("process_start_time_seconds") > 1.7e9);
+        let before = value("tokio_alive_tasks");
+        let task = tokio::spawn(std::future::pending::<()>());
+        assert_eq!(value("tokio_alive_tasks"), before + 1.0);
+        task.abort();
+        assert!(task.await.is_err());
+        assert_eq!(value("tokio_alive_tasks"), before);
     }
 }

@@ -206,7 +206,7 @@ impl Scope {
     }
 }
 
-/// The configs of a kind in a scope: which of them come and change, and the store that has them by then.
+/// The configs of a kind in a scope: which of them come, change and go, and the store that has them by then.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
@@ -245,8 +245,7 @@ struct Arrivals {
 impl Arrivals {
     fn of(&mut self, event: &Event<Config>) -> Vec<ObjectRef<Config>> {
         match event {
-            Event::Apply(config) => vec![ObjectRef::from_obj_with(config, self.kind)],
-            Event::Delete(_) => Vec::new(),
+            Event::Apply(config) | Event::Delete(config) => vec![ObjectRef::from_obj_with(config, self.kind)],
             Event::Init => {
                 self.listed.clear();
                 Vec::new()
@@ -373,7 +372,7 @@ mod tests {
         assert_eq!(told(Event::InitApply(config("b"))), none);
         assert_eq!(told(Event::InitDone), ["a", "b"]);
         assert_eq!(told(Event::Apply(config("c"))), ["c"]);
-        assert_eq!(told(Event::Delete(config("a"))), none);
+        assert_eq!(told(Event::Delete(config("a"))), ["a"], "who waits to look at it need not");
         assert_eq!(told(Event::InitDone), none);
     }
 

@@ -203,7 +203,11 @@ async fn work_until(
             Some(change) = changed.next() => change,
             Some(reference) = triggers.next() => Ok(reference),
             Some((config, again)) = working.next() => {
-                queue.ended(config, Some(Instant::now() + again));
+                let is_gone = store.get(&reference_to(kind, &config)).is_none();
+                if is_gone {
+                    context.forget(&config);
+                }
+                queue.ended(config, (!is_gone).then(|| Instant::now() + again));
                 continue;
             }
             () = sleep_until(queue.wakes_at().unwrap_or_else(Instant::now)), if queue.wakes_at().is_some() => {
@@ -217,12 +221,20 @@ async fn work_until(
         };
         match changed.map(|reference| (named(&reference), store.get(&reference))) {
             Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config)),
-            // One that is not there yet is told of when it comes; one that is gone is forgotten when it would have been due.
-            Ok((_, None)) => {}
+            // One that is not there yet is told of when it comes. One that is gone is forgotten, once nobody works on it any more.
+            Ok((name, None)) => {
+                if queue.forget(&name) {
+                    context.forget(&name);
+                }
+            }
             Err(cause) => tracing::warn!(err = %cause, "A watch failed and begins again"),
         }
     }
     while working.next().await.is_some() {}
+}
+
+fn reference_to(kind: ConfigKind, (namespace, name): &Name) -> ObjectRef<Config> {
+    ObjectRef::new_with(name, kind).within(namespace)
 }
 
 /// Begins with the next config of the queue; `None` when it is gone.
@@ -234,7 +246,7 @@ fn begin(
     place: Place,
 ) -> Option<impl Future<Output = (Name, Duration)> + Send + use<>> {
     let name = queue.begin()?;
-    let Some(config) = store.get(&ObjectRef::new_with(&name.1, kind).within(&name.0)) else {
+    let Some(config) = store.get(&reference_to(kind, &name)) else {
         context.forget(&name);
         queue.ended(name, None);
         return None;

@@ -96,6 +96,13 @@ impl Queue {
         self.take_turn(&cluster);
     }
 
+    /// A config is gone: it waits for its time no longer. Whether it did.
+    pub(super) fn forget(&mut self, config: &Name) -> bool {
+        let Some(Entry { state: State::Later(at), .. }) = self.configs.get(config) else { return false };
+        self.later.remove(&(*at, config.clone()));
+        self.configs.remove(config).is_some()
+    }
+
     /// When the next config is due that waits for a time.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         self.later.first().map(|(at, _)| *at)
@@ -217,5 +224,20 @@ mod tests {
         queue.wake(at(60));
         assert_eq!(begun(&mut queue), ["x"]);
         assert_eq!(queue.wakes_at(), None);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_what_is_gone() {
+        let (mut queue, now) = (queue(9, &["x/a", "y/a"]), Instant::now());
+        assert!(!queue.forget(&name("x")), "it is due");
+        begun(&mut queue);
+        assert!(!queue.forget(&name("x")) && !queue.forget(&name("z")), "it is worked on, and the other is not known");
+        for config in ["x", "y"] {
+            queue.ended(name(config), Some(now));
+            assert!(queue.forget(&name(config)) && !queue.forget(&name(config)));
+        }
+        queue.wake(now);
+        assert!(!queue.has_next());
+        assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.later.is_empty());
     }
 }

@@ -15,10 +15,11 @@ use windlass::reconcile::{Action, Key};
 
 use super::requests::{self, Refusal};
 use super::resources;
+use crate::client;
 use crate::election::Mandate;
 use crate::fault::Fault;
 use crate::flags::Rate;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Requests};
 
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -57,6 +58,8 @@ struct Workload {
 #[derive(Clone)]
 struct State {
     client: Option<(Client, Instant)>,
+    /// So that what was counted of it stays when another client is made.
+    counted: Option<Arc<Requests>>,
     /// Until when nobody asks, and what is said meanwhile.
     left_alone: Option<(Instant, Refusal)>,
     /// Connections in a row that ended before the answer did.
@@ -142,13 +145,15 @@ impl Workloads {
         let secret = requests::read(&self.management, &resources::kubernetes("Secret"), &key).await;
         let secret = secret.map_err(|refusal| format!("Secret {secret_name}: {refusal}"))?;
         let secret = secret.ok_or_else(|| format!("Secret {secret_name} with the kubeconfig of the cluster is not there"))?;
-        let client =
-            self.connect(&secret).await.map_err(|fault| format!("Secret {secret_name} holds no kubeconfig that can be used: {fault}"))?;
-        workload.lock().client = Some((client.clone(), Instant::now()));
+        let connected = self.connect(&secret).await;
+        let (client, requests) =
+            connected.map_err(|fault| format!("Secret {secret_name} holds no kubeconfig that can be used: {fault}"))?;
+        let mut state = workload.lock();
+        (state.client, state.counted) = (Some((client.clone(), Instant::now())), Some(Arc::new(requests)));
         Ok(client)
     }
 
-    async fn connect(&self, secret: &Value) -> Result<Client, Fault> {
+    async fn connect(&self, secret: &Value) -> Result<(Client, Requests), Fault> {
         let k8s_openapi::ByteString(bytes) =
             serde_json::from_value(secret["data"]["value"].clone()).map_err(|_| "it has no key `value`")?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text")?;
@@ -160,7 +165,8 @@ impl Workloads {
         config.connect_timeout = Some(TIMEOUT);
         config.read_timeout = Some(TIMEOUT);
         config.write_timeout = Some(TIMEOUT);
-        crate::client::client(config, self.rate, &self.metrics)
+        let requests = self.metrics.requests(&client::host(&config));
+        Ok((client::client(config, self.rate, &self.metrics)?, requests))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, Arc<Workload>>> {
@@ -170,7 +176,7 @@ impl Workloads {
 
 impl Workload {
     fn new() -> Self {
-        let state = State { client: None, left_alone: None, cut: 0, used: Instant::now() };
+        let state = State { client: None, counted: None, left_alone: None, cut: 0, used: Instant::now() };
         Workload { turns: Semaphore::new(AT_ONCE), connecting: tokio::sync::Mutex::default(), state: Mutex::new(state) }
     }
 

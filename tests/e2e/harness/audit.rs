@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ::windlass::api::names::{GROUP, KUBEADM_GROUP};
 use serde_json::{Value, json};
 
 use super::control_plane::ControlPlane;
@@ -39,7 +40,7 @@ pub(crate) fn arguments(folder: &Path, group: &str) -> [String; 2] {
     let mut rules = vec![json!({"level": "Metadata", "userGroups": [group]}), json!({"level": "None"})];
     if group == ours() {
         // What is written, with what is there then.
-        let resources = json!([{"group": "", "resources": ["secrets", "configmaps"]}, {"group": "bootstrap.windlass.dev"}]);
+        let resources = json!([{"group": "", "resources": ["secrets", "configmaps"]}, {"group": GROUP}, {"group": KUBEADM_GROUP}]);
         let verbs = ["create", "update", "patch", "delete"];
         rules.insert(0, json!({"level": "RequestResponse", "userGroups": [group], "verbs": verbs, "resources": resources}));
     }

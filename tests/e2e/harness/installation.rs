@@ -2,7 +2,7 @@
 
 use super::clusterctl::Clusterctl;
 use super::control_plane::ControlPlane;
-use super::{components, managers, shared, windlass, windlass_manager};
+use super::{components, kubeadm_provider, managers, shared, windlass, windlass_manager};
 
 /// The release of Cluster API that it stands on.
 pub(crate) const CLUSTER_API: &str = "v1.12.0";
@@ -27,7 +27,33 @@ pub(crate) fn kinds_alone(plane: &ControlPlane) {
     components::apply(plane, &release.join("bootstrap-components.yaml"));
 }
 
-/// The same, with our webhooks played by the harness: managers may come and go.
+/// The kubeadm provider's kinds, without its manager and webhooks, and what the book says that ours needs to work on them.
+pub(crate) fn kubeadm_kinds(plane: &ControlPlane) {
+    components::apply(plane, &shared::cluster_api(CLUSTER_API).join("bootstrap-components.yaml"));
+    delete_webhooks(plane, "bootstrap-kubeadm");
+    kubeadm_provider::grant_rights(plane);
+}
+
+/// Core and a version of ours from `releases/`, by the real clusterctl. Nobody answers the core's webhooks, so they are taken away.
+pub(crate) fn core_and_ours<'a>(plane: &'a ControlPlane, version: &str) -> Clusterctl<'a> {
+    let clusterctl = Clusterctl::new(CLUSTER_API, plane, CLUSTER_API);
+    let (core, ours) = (format!("cluster-api:{CLUSTER_API}"), format!("windlass:{version}"));
+    clusterctl.succeed(&["init", "--core", &core, "--bootstrap", &ours, "--control-plane", "-", "--wait-providers"]);
+    delete_webhooks(plane, "cluster-api");
+    clusterctl
+}
+
+/// Those of a provider, by its label.
+fn delete_webhooks(plane: &ControlPlane, provider: &str) {
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        let all = plane.api.list("admissionregistration.k8s.io/v1", kind, None);
+        for object in all.iter().filter(|object| object["metadata"]["labels"]["cluster.x-k8s.io/provider"] == provider) {
+            plane.api.delete(object).unwrap_or_else(|refusal| panic!("{refusal}"));
+        }
+    }
+}
+
+/// The kinds of the core and our release, with our webhooks played by the harness: managers may come and go.
 pub(crate) fn kinds_and_webhooks(plane: &ControlPlane) {
     kinds_alone(plane);
     windlass::serve_webhooks(plane, windlass::NAMESPACE);

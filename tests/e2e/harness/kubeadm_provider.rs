@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::control_plane::ControlPlane;
 use super::managers::{self, KUBEADM_BOOTSTRAP};
 use super::process::Process;
-use super::{ports, wait};
+use super::{components, ports, shared, wait};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -71,6 +71,11 @@ pub(crate) fn expect_holder(plane: &ControlPlane, who: &str, is_wanted: impl Fn(
         let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default();
         if is_wanted(holder) { Ok(()) } else { Err(format!("{holder:?} holds it")) }
     });
+}
+
+/// What the book says that our manager needs besides its release to work on KubeadmConfigs.
+pub(crate) fn grant_rights(plane: &ControlPlane) {
+    components::apply(plane, &shared::checkout().join("examples/kubeadm-configs/rbac.yaml"));
 }
 
 /// The program, with another path to the file with its namespace, of the same length: processes of this machine have none there.

@@ -110,7 +110,6 @@ fn spawn(command: &mut Command) -> Child {
 
 impl Process {
     /// Its id on this machine.
-    #[allow(dead_code, reason = "benches/versus looks at what processes take")]
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

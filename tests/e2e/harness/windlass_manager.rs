@@ -17,6 +17,9 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// The account that the release gives it.
 pub(crate) const SERVICE_ACCOUNT: &str = "windlass-manager";
 
+/// What it holds while it leads.
+pub(crate) const LEASE: &str = "windlass-manager-leader-election";
+
 /// The variable that names another program to run: what is shipped, as it came out of its image.
 const SHIPPED: &str = "WINDLASS_MANAGER";
 

@@ -267,7 +267,7 @@ fn manifest() -> String {
 }
 
 /// The version in clusterctl's inventory.
-fn installed_version(api: &ApiServer, namespace: &str) -> Option<String> {
+pub(super) fn installed_version(api: &ApiServer, namespace: &str) -> Option<String> {
     let found = api.get("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", Some(namespace), windlass::LABEL).ok()?;
     Some(found["version"].as_str()?.to_owned())
 }

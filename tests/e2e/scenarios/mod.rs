@@ -58,6 +58,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("manager::checked_owner_references_need_one_right_more", manager::checked_owner_references_need_one_right_more),
     scenario("manager::three_managers_share_the_namespaces", manager::three_managers_share_the_namespaces),
     sharing("faults::kills_at_every_write", faults::kills_at_every_write),
+    sharing("faults::kills_at_every_write_for_kubeadm_configs", faults::kills_at_every_write_for_kubeadm_configs),
     sharing("faults::a_fifth_of_all_requests_fails", faults::a_fifth_of_all_requests_fails),
     sharing("faults::the_api_server_restarts", faults::the_api_server_restarts),
     sharing("faults::watches_are_stale_and_expire", faults::watches_are_stale_and_expire),
@@ -67,6 +68,11 @@ pub(crate) const ALL: &[Scenario] = &[
     measuring("faults::hostile_objects_stop_nobody", faults::hostile_objects_stop_nobody),
     sharing("faults::deletions_at_every_write", faults::deletions_at_every_write),
     sharing("faults::configs_without_status_are_restored", faults::configs_without_status_are_restored),
+    scenario(
+        "faults::clusterctl_upgrades_and_goes_back_while_machines_are_made",
+        faults::clusterctl_upgrades_and_goes_back_while_machines_are_made,
+    ),
+    lasting("faults::churn_leaves_nothing_in_the_manager", faults::churn_leaves_nothing_in_the_manager),
     sharing(
         "manager::machines_of_our_class_boot_from_what_is_rendered",
         manager::machines_of_our_class_boot_from_what_is_rendered,
@@ -102,6 +108,11 @@ pub(crate) const ALL: &[Scenario] = &[
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.
 const fn scenario(name: &'static str, run: fn(&Context)) -> Scenario {
     Scenario { name, limit: Duration::from_secs(900), company: Company::Any, run }
+}
+
+/// One that takes an hour in its whole size.
+const fn lasting(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario { limit: Duration::from_secs(4500), ..scenario(name, run) }
 }
 
 /// One that uses the control planes that scenarios share.

@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::site::{Site, Ways};
 use super::{history, sized};
-use crate::harness::audit;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::fault_proxy::{Asked, Fate, FaultProxy, NoFault, Plan};
 use crate::harness::runner::Context;
+use crate::harness::{audit, installation};
 use crate::scenarios::manager::parity;
+use crate::scenarios::manager::uncontrolled::{ConfigKind, KUBEADM_CONFIG, WINDLASS_CONFIG};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -30,17 +31,27 @@ impl Plan for StopAt {
 /// A cluster of two control plane machines and workers comes up, and the manager is killed (SIGKILL) before the n-th of its writes is done, and once
 /// more after it, for each n there is. The next manager makes the same objects as one that nobody disturbs; history and data are sound.
 pub(crate) fn kills_at_every_write(context: &Context) {
+    kill_at_every_write(context, WINDLASS_CONFIG, [2, sized(1, 3)]);
+}
+
+/// The same with KubeadmConfigs, for which the manager holds a second Lease.
+pub(crate) fn kills_at_every_write_for_kubeadm_configs(context: &Context) {
+    installation::kubeadm_kinds(&context.kinds());
+    kill_at_every_write(context, KUBEADM_CONFIG, [sized(1, 2), sized(1, 3)]);
+}
+
+fn kill_at_every_write(context: &Context, kind: ConfigKind, machines: [usize; 2]) {
     let plane = context.kinds();
     let proxy = plane.fault_proxy();
     let ways = Ways::by(&plane, &proxy.url);
-    let setting = Setting { plane: &plane, proxy: &proxy, ways: &ways, workers: sized(1, 3) };
-    let undisturbed = setting.bring_up("undisturbed", None);
+    let setting = Setting { plane: &plane, proxy: &proxy, ways: &ways, kind, machines };
+    let undisturbed = setting.bring_up(&format!("undisturbed-{}", kind.resource), None);
     println!("  {} writes", undisturbed.writes);
     let mut kills = 0;
     for write in 1.. {
         let mut is_reached = false;
         for fate in [Fate::StopBefore, Fate::StopAfter] {
-            let name = format!("kill-{write}-{}", if fate == Fate::StopBefore { "before" } else { "after" });
+            let name = format!("{}-kill-{write}-{}", kind.resource, if fate == Fate::StopBefore { "before" } else { "after" });
             let ended = setting.bring_up(&name, Some(StopAt { write, fate }));
             assert_eq!(ended.objects, undisturbed.objects, "{name}");
             is_reached |= ended.is_killed;
@@ -52,14 +63,17 @@ pub(crate) fn kills_at_every_write(context: &Context) {
     }
     println!("  killed {kills} times");
     assert!(kills >= 2 * (undisturbed.writes - 2), "{kills} kills at {} writes", undisturbed.writes);
-    parity::assert_data_is_rendered(&plane, context.folder(), "kill-1-after", setting.workers + 2);
+    let name = format!("{}-kill-1-after", kind.resource);
+    parity::assert_data_of_kind_is_rendered(kind, &plane, context.folder(), &name, machines.iter().sum());
 }
 
 struct Setting<'a> {
     plane: &'a ControlPlane,
     proxy: &'a FaultProxy,
     ways: &'a Ways,
-    workers: usize,
+    kind: ConfigKind,
+    /// Of the control plane, and workers.
+    machines: [usize; 2],
 }
 
 /// What a bring-up came to.
@@ -73,7 +87,7 @@ impl Setting<'_> {
     /// Brings a cluster up, and kills the manager where the plan stops it.
     fn bring_up(&self, name: &str, plan: Option<StopAt>) -> Ended {
         let since = audit::mark(self.plane);
-        let site = Site::begin(self.plane, self.ways, name, 2, self.workers);
+        let site = Site::begin_with(self.kind, self.plane, self.ways, name, self.machines);
         let stopped = match plan {
             Some(plan) => self.proxy.follow(plan),
             None => self.proxy.follow(NoFault),
@@ -97,7 +111,8 @@ impl Setting<'_> {
         }
         let writes = self.proxy.writes();
         manager.stop();
-        history::assert_sound(&site, since);
+        // Of a KubeadmConfig the token is first in the cluster and then in the spec: of who is killed in between one is left, which expires.
+        history::assert_sound_but(&site, since, usize::from(is_killed && self.kind == KUBEADM_CONFIG));
         let objects = site.objects();
         site.leave();
         Ended { objects, writes, is_killed }

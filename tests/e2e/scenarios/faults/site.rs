@@ -13,7 +13,7 @@ use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::process::Process;
 use crate::harness::{wait, windlass, windlass_manager};
-use crate::scenarios::manager::uncontrolled::{BOOTSTRAP, CORE, Machine};
+use crate::scenarios::manager::uncontrolled::{CORE, ConfigKind, KUBEADM_CONFIG, Machine, WINDLASS_CONFIG};
 
 /// The account as which the manager works in workload clusters.
 const WORKLOAD: &str = "workload";
@@ -26,8 +26,12 @@ const SOON: Duration = Duration::from_secs(60);
 pub(super) struct Site<'a> {
     pub(super) plane: &'a ControlPlane,
     pub(super) namespace: String,
+    /// What its configs are.
+    pub(super) kind: ConfigKind,
     control_planes: usize,
     workers: usize,
+    /// Workers that were there and are not any more.
+    gone: usize,
     /// Tokens that were there before.
     earlier: Vec<String>,
 }
@@ -57,7 +61,13 @@ impl<'a> Site<'a> {
     /// A Cluster whose infrastructure is there. Its first Machine of the control plane and its workers are there as well, the other ones of the
     /// control plane come when the cluster has begun.
     pub(super) fn begin(plane: &'a ControlPlane, ways: &Ways, namespace: &str, control_planes: usize, workers: usize) -> Site<'a> {
-        let site = Site { control_planes, workers, ..Site::empty(plane, namespace) };
+        Site::begin_with(WINDLASS_CONFIG, plane, ways, namespace, [control_planes, workers])
+    }
+
+    /// The same with configs of a kind; its machines are those of the control plane, and workers.
+    pub(super) fn begin_with(kind: ConfigKind, plane: &'a ControlPlane, ways: &Ways, namespace: &str, machines: [usize; 2]) -> Site<'a> {
+        let [control_planes, workers] = machines;
+        let site = Site { kind, control_planes, workers, ..Site::empty(plane, namespace) };
         site.give_cluster("c", &ways.workload);
         site.give_machine("c", FIRST, true, &begins()).unwrap();
         (0..workers).for_each(|index| site.give_worker("c", &format!("w-{index:02}")));
@@ -67,7 +77,8 @@ impl<'a> Site<'a> {
     /// A namespace with nothing in it.
     pub(super) fn empty(plane: &'a ControlPlane, namespace: &str) -> Site<'a> {
         plane.api.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).unwrap();
-        Site { plane, namespace: namespace.to_owned(), control_planes: 0, workers: 0, earlier: tokens(plane) }
+        let kind = WINDLASS_CONFIG;
+        Site { plane, namespace: namespace.to_owned(), kind, control_planes: 0, workers: 0, gone: 0, earlier: tokens(plane) }
     }
 
     /// A Cluster whose control plane runs.
@@ -112,13 +123,44 @@ impl<'a> Site<'a> {
     pub(super) fn give_machine(&self, cluster: &str, name: &str, is_control_plane: bool, spec: &Value) -> Result<(), Refusal> {
         let labels = if is_control_plane { json!({"cluster.x-k8s.io/control-plane": ""}) } else { json!({}) };
         let machine = Machine { namespace: &self.namespace, cluster, kubernetes: "v1.34.1", version: "v1beta2", labels };
-        machine.give(self.plane, name, spec)
+        machine.give_with(self.kind, self.plane, name, spec)
     }
 
     /// More of the same.
     pub(super) fn more_workers(&mut self, count: usize) {
-        (self.workers..self.workers + count).for_each(|index| self.give_worker("c", &format!("w-{index:02}")));
+        let next = self.gone + self.workers;
+        (next..next + count).for_each(|index| self.give_worker("c", &format!("w-{index:02}")));
         self.workers += count;
+    }
+
+    /// Deletes so many of them, the oldest first.
+    pub(super) fn fewer_workers(&mut self, count: usize) {
+        (self.gone..self.gone + count).for_each(|index| self.take_machine(&format!("w-{index:02}")));
+        self.workers -= count;
+        self.gone += count;
+    }
+
+    /// Deletes a Machine and its config.
+    pub(super) fn take_machine(&self, name: &str) {
+        for (api_version, kind) in [(self.kind.api_version("v1beta2").as_str(), self.kind.kind), (CORE, "Machine")] {
+            let metadata = json!({"name": name, "namespace": self.namespace});
+            self.plane.api.delete(&json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})).unwrap();
+        }
+    }
+
+    /// Deletes the Cluster with its machines, and waits until all that was made for them has gone with it.
+    pub(super) fn end(self) {
+        let clusters = self.plane.api.list(CORE, "Cluster", Some(&self.namespace));
+        for object in self.configs().iter().chain(&self.machines()).chain(&clusters) {
+            self.plane.api.delete(object).unwrap();
+        }
+        let metadata = json!({"name": "c-kubeconfig", "namespace": self.namespace});
+        self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})).unwrap();
+        wait::until(&format!("the Secrets of {} to be gone", self.namespace), SOON, || {
+            let left = self.plane.api.list("v1", "Secret", Some(&self.namespace)).len();
+            if left == 0 { Ok(()) } else { Err(format!("{left} are there")) }
+        });
+        self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})).unwrap();
     }
 
     /// Deletes the machines that are there, with their configs, and makes others of the same names.
@@ -148,7 +190,7 @@ impl<'a> Site<'a> {
         }
         new.as_object_mut().unwrap().remove("status");
         match object["kind"].as_str().unwrap() {
-            "WindlassConfig" => {
+            kind if kind == self.kind.kind => {
                 let machine = self.plane.api.get(CORE, "Machine", Some(&self.namespace), name).unwrap();
                 let owner =
                     json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
@@ -165,14 +207,27 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// A manager of this namespace alone.
+    /// A manager of this namespace alone, for its kind of configs.
     pub(super) fn manager(&self, ways: &Ways, more: &[&str]) -> Process {
-        let namespace = format!("--namespace={}", self.namespace);
-        windlass_manager::spawn_alone(self.plane, &ways.manager, &self.namespace, &[], &[&[namespace.as_str()], more].concat())
+        let [namespace, kinds] = [format!("--namespace={}", self.namespace), format!("--kinds={}", self.kind.kind)];
+        let mut arguments = vec![namespace.as_str(), kinds.as_str()];
+        if self.kind == KUBEADM_CONFIG {
+            arguments.push("--leader-elect");
+            self.free_lease();
+        }
+        arguments.extend(more);
+        windlass_manager::spawn_alone(self.plane, &ways.manager, &self.namespace, &[], &arguments)
+    }
+
+    /// What one that was killed holds for some seconds more is nobody's at once. The kubeadm provider's Lease stays as it is.
+    fn free_lease(&self) {
+        if let Ok(lease) = self.plane.api.get("coordination.k8s.io/v1", "Lease", Some(windlass::NAMESPACE), windlass_manager::LEASE) {
+            self.plane.api.merge(&lease, &json!({"spec": {"holderIdentity": ""}})).unwrap();
+        }
     }
 
     pub(super) fn configs(&self) -> Vec<Value> {
-        self.plane.api.list(BOOTSTRAP, "WindlassConfig", Some(&self.namespace))
+        self.kind.list(self.plane, &self.namespace)
     }
 
     fn machines(&self) -> Vec<Value> {
@@ -237,7 +292,7 @@ impl<'a> Site<'a> {
     /// All that a manager writes, without what is different each time.
     pub(super) fn objects(&self) -> BTreeMap<String, Value> {
         let of = |api_version: &str, kind: &str| self.plane.api.list(api_version, kind, Some(&self.namespace));
-        let all = [of("v1", "Secret"), of("v1", "ConfigMap"), of(BOOTSTRAP, "WindlassConfig")].concat();
+        let all = [of("v1", "Secret"), of("v1", "ConfigMap"), self.configs()].concat();
         let all = all.into_iter().filter(|object| object["metadata"]["name"] != "kube-root-ca.crt");
         all.map(|object| (format!("{} {}", object["kind"], object["metadata"]["name"]), unvarying(object))).collect()
     }
@@ -256,7 +311,17 @@ impl<'a> Site<'a> {
 
     /// Takes the tokens of this site away, so that the next one has none but its own.
     pub(super) fn leave(&self) {
-        for name in self.tokens()[0].iter() {
+        self.take_tokens(&self.tokens()[0]);
+    }
+
+    /// Takes all tokens away but those of this site's configs, as the cluster does with those that have expired.
+    pub(super) fn keep_tokens(&self) {
+        let [there, named] = self.tokens();
+        self.take_tokens(&there.into_iter().filter(|name| !named.contains(name)).collect::<Vec<_>>());
+    }
+
+    fn take_tokens(&self, names: &[String]) {
+        for name in names {
             let metadata = json!({"name": name, "namespace": "kube-system"});
             self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})).unwrap();
         }
@@ -303,7 +368,7 @@ fn unvarying(mut object: Value) -> Value {
     for value in object["data"].as_object_mut().into_iter().flatten() {
         *value.1 = Value::Null;
     }
-    if object["kind"] == "WindlassConfig" {
+    if [WINDLASS_CONFIG, KUBEADM_CONFIG].iter().any(|config| object["kind"] == config.kind) {
         let token = object.pointer_mut("/spec/joinConfiguration/discovery/bootstrapToken");
         for (field, value) in token.and_then(Value::as_object_mut).into_iter().flatten() {
             if ["token", "caCertHashes"].contains(&field.as_str()) {

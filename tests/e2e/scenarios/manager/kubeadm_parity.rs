@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use windlass::contract::rights::{RIGHTS_AT_KUBEADM, RIGHTS_ON_KUBEADM_CONFIGS};
 
-use super::kubeadm_turns::{OURS, grant_rights, ours_for};
+use super::kubeadm_turns::{OURS, ours_for};
 use crate::harness::control_plane::ControlPlane;
-use crate::harness::kubeadm_provider::{KubeadmProvider, LEASE, expect_holder};
+use crate::harness::kubeadm_provider::{KubeadmProvider, LEASE, expect_holder, grant_rights};
 use crate::harness::random::Random;
 use crate::harness::runner::Context;
 use crate::harness::{audit, components, shared, windlass as ours};

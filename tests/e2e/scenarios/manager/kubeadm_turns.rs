@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::clusters::{CORE, LONG, SOON, cluster, control_plane, deployment, expect_nodes, infrastructure_cluster, machine_template, node};
 use crate::harness::control_plane::ControlPlane;
-use crate::harness::kubeadm_provider::{KubeadmProvider, QUICK, expect_holder};
+use crate::harness::kubeadm_provider::{KubeadmProvider, QUICK, expect_holder, grant_rights};
 use crate::harness::process::Process;
 use crate::harness::runner::Context;
-use crate::harness::{audit, components, installation, managers, shared, wait, windlass_manager};
+use crate::harness::{audit, components, installation, managers, wait, windlass_manager};
 
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io/v1beta2";
 /// As whom our manager holds the provider's Lease.
@@ -66,13 +66,6 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
     assert_eq!(machines_of_control_plane(&plane), control_plane_machines, "a control plane was rolled out");
     assert_tokens_are_in_the_data(&plane);
     audit::assert_all_was_allowed(&plane);
-}
-
-/// What the book says that is needed besides the release.
-pub(super) fn grant_rights(plane: &ControlPlane) {
-    let file = shared::checkout().join("examples/kubeadm-configs/rbac.yaml");
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    components::documents("rbac.yaml", text).iter().for_each(|object| components::give(plane, object, SOON, |_| false));
 }
 
 /// Our manager, with kinds.

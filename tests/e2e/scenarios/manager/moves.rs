@@ -52,15 +52,7 @@ pub(crate) fn clusters_move_and_come_back(context: &Context) {
 
 /// Core and windlass by the real clusterctl, and our manager. Nobody answers the core's webhooks.
 fn clusterctl(plane: &ControlPlane) -> Clusterctl<'_> {
-    let clusterctl = Clusterctl::new(installation::CLUSTER_API, plane, installation::CLUSTER_API);
-    let (core, ours) = (format!("cluster-api:{}", installation::CLUSTER_API), format!("windlass:{}", windlass::VERSION));
-    clusterctl.succeed(&["init", "--core", &core, "--bootstrap", &ours, "--control-plane", "-", "--wait-providers"]);
-    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
-        let all = plane.api.list("admissionregistration.k8s.io/v1", kind, None);
-        for object in all.iter().filter(|object| object["metadata"]["labels"]["cluster.x-k8s.io/provider"] == "cluster-api") {
-            plane.api.delete(object).unwrap();
-        }
-    }
+    let clusterctl = installation::core_and_ours(plane, windlass::VERSION);
     let filter = format!("--watch-filter={}", FILTER.1);
     plane.adopt(windlass_manager::start(plane, "windlass-manager", &["--leader-elect", &filter]).process);
     clusterctl

@@ -7,11 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::uncontrolled::{ConfigKind, WINDLASS_CONFIG};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::windlass;
 
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
-const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
 
 /// What a render of a config of a namespace needs besides it.
 struct Surroundings {
@@ -46,23 +46,37 @@ fn text(value: &Value) -> &str {
 
 /// The data of every WindlassConfig of a namespace, by its name.
 pub(in crate::scenarios) fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
-    let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(namespace));
+    data_of_kind(WINDLASS_CONFIG, plane, namespace)
+}
+
+fn data_of_kind(kind: ConfigKind, plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
     let data = |config: Value| {
         let name = text(&config["metadata"]["name"]).to_owned();
         let secret = plane.api.get("v1", "Secret", Some(namespace), &name).ok()?;
         let bytes = STANDARD.decode(text(&secret["data"]["value"])).unwrap();
         Some((name, String::from_utf8(bytes).unwrap()))
     };
-    configs.into_iter().filter_map(data).collect()
+    kind.list(plane, namespace).into_iter().filter_map(data).collect()
 }
 
-/// Every data Secret of a namespace is, byte for byte, what is rendered offline from its config, its machine, its Cluster and the Secrets; and
+/// Every data Secret of the WindlassConfigs of a namespace is, byte for byte, what is rendered offline from its config, its machine, its Cluster and the Secrets; and
 /// so many are there.
 pub(in crate::scenarios) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, namespace: &str, count: usize) {
-    let all = data_of(plane, namespace);
+    assert_data_of_kind_is_rendered(WINDLASS_CONFIG, plane, folder, namespace, count);
+}
+
+/// The same of configs of a kind.
+pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
+    kind: ConfigKind,
+    plane: &ControlPlane,
+    folder: &Path,
+    namespace: &str,
+    count: usize,
+) {
+    let all = data_of_kind(kind, plane, namespace);
     assert_eq!(all.len(), count, "{:?}", all.keys());
     let surroundings = Surroundings::of(plane, namespace);
-    for config in plane.api.list(BOOTSTRAP, "WindlassConfig", Some(namespace)) {
+    for config in kind.list(plane, namespace) {
         let Some(stored) = all.get(text(&config["metadata"]["name"])) else { continue };
         let file = surroundings.file(folder, &config).display().to_string();
         let mut arguments = vec!["render", &file, "--no-stand-ins", "--show-secrets", "-q"];

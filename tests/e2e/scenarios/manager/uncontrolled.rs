@@ -5,6 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use windlass::api::names::{GROUP, KUBEADM_GROUP};
 
 use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
@@ -71,6 +72,29 @@ pub(in crate::scenarios) fn a_machine(
     Machine { namespace: NAMESPACE, cluster: "c", kubernetes, version, labels: json!({}) }.give(plane, name, spec)
 }
 
+/// A kind of configs that our manager serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::scenarios) struct ConfigKind {
+    group: &'static str,
+    pub(in crate::scenarios) kind: &'static str,
+    pub(in crate::scenarios) resource: &'static str,
+}
+
+pub(in crate::scenarios) const WINDLASS_CONFIG: ConfigKind =
+    ConfigKind { group: GROUP, kind: "WindlassConfig", resource: "windlassconfigs" };
+pub(in crate::scenarios) const KUBEADM_CONFIG: ConfigKind =
+    ConfigKind { group: KUBEADM_GROUP, kind: "KubeadmConfig", resource: "kubeadmconfigs" };
+
+impl ConfigKind {
+    pub(in crate::scenarios) fn list(&self, plane: &ControlPlane, namespace: &str) -> Vec<Value> {
+        plane.api.list(&self.api_version("v1beta2"), self.kind, Some(namespace))
+    }
+
+    pub(in crate::scenarios) fn api_version(&self, version: &str) -> String {
+        format!("{}/{version}", self.group)
+    }
+}
+
 /// What machines of one kind have in common.
 pub(in crate::scenarios) struct Machine<'a> {
     pub(in crate::scenarios) namespace: &'a str,
@@ -84,22 +108,27 @@ pub(in crate::scenarios) struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Makes one, and its config.
+    /// Makes one, and its WindlassConfig.
     pub(in crate::scenarios) fn give(&self, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
+        self.give_with(WINDLASS_CONFIG, plane, name, spec)
+    }
+
+    /// Makes one, and its config of a kind.
+    pub(in crate::scenarios) fn give_with(&self, of: ConfigKind, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
         let Machine { namespace, cluster, kubernetes, version, labels } = self;
         let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
         let machine = json!({
             "apiVersion": CORE, "kind": "Machine", "metadata": {"name": name, "namespace": namespace, "labels": labels},
             "spec": {
                 "clusterName": cluster, "version": kubernetes,
-                "bootstrap": {"configRef": reference("bootstrap.windlass.dev", "WindlassConfig")},
+                "bootstrap": {"configRef": reference(of.group, of.kind)},
                 "infrastructureRef": reference("infrastructure.cluster.x-k8s.io", "Any"),
             },
         });
         let machine = plane.api.create(&machine).unwrap();
         let owner = json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
         let config = json!({
-            "apiVersion": format!("bootstrap.windlass.dev/{version}"), "kind": "WindlassConfig",
+            "apiVersion": of.api_version(version), "kind": of.kind,
             "metadata": {
                 "name": name, "namespace": namespace, "labels": {"cluster.x-k8s.io/cluster-name": cluster}, "ownerReferences": [owner],
             },
