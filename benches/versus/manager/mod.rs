@@ -4,8 +4,9 @@
 //! - `manager-single`: one Machine after the other, in a cluster where nothing else happens.
 //! - `manager-fair`: the same in a cluster of its own, while another cluster has very many at once.
 //! - `manager-fleet`: very many Machines of many Clusters that are all nodes: what ours takes to hold them, and to begin again.
+//! - `manager-stack`: all of Cluster API runs, with machines in memory, and a Cluster gets two hundred workers.
 //!
-//! Nobody calls webhooks, and no other controller runs. API server and etcd work on the same processors, and take more of them than a manager
+//! But for the last one nobody calls webhooks, and no other controller runs. API server and etcd work on the same processors, and take more of them than a manager
 //! does: rates are those of this machine, and time of processors, memory and requests those of the program.
 
 mod account;
@@ -16,6 +17,7 @@ mod options;
 mod side;
 mod single;
 mod site;
+mod stack;
 mod usage;
 
 use std::process::ExitCode;
@@ -26,8 +28,13 @@ use options::Options;
 type Measure = fn(&Options);
 
 /// What is measured: the argument that names it, and how.
-const ROWS: [(&str, Measure); 4] =
-    [("manager", flood::run), ("manager-single", single::run), ("manager-fair", fair::run), ("manager-fleet", fleet::run)];
+const ROWS: [(&str, Measure); 5] = [
+    ("manager", flood::run),
+    ("manager-single", single::run),
+    ("manager-fair", fair::run),
+    ("manager-fleet", fleet::run),
+    ("manager-stack", stack::run),
+];
 
 /// Measures what the first argument names; `None` when it names another row.
 pub(crate) fn main(arguments: &[String]) -> Option<ExitCode> {

@@ -52,6 +52,14 @@ impl Side {
         }
     }
 
+    /// Group and kind of the templates of its configs.
+    pub(super) fn templates(self) -> [&'static str; 2] {
+        match self {
+            Side::Windlass => ["bootstrap.windlass.dev", "WindlassConfigTemplate"],
+            Side::Kubeadm => ["bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate"],
+        }
+    }
+
     /// Starts it as it is shipped, without leader election.
     pub(super) fn start(self, site: &Site, name: &str, options: &Options) -> Running {
         let started = super::account::now();
@@ -108,7 +116,7 @@ fn raised(kind: &str) -> Vec<String> {
 }
 
 /// Ours: what `WINDLASS_MANAGER` names, or else as it is shipped (profile `dist`).
-fn windlass() -> &'static PathBuf {
+pub(super) fn windlass() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         if let Some(given) = std::env::var_os("WINDLASS_MANAGER").map(PathBuf::from) {

@@ -8,6 +8,7 @@ pub(crate) mod clusterctl;
 pub(crate) mod components;
 pub(crate) mod control_plane;
 pub(crate) mod fault_proxy;
+pub(crate) mod in_memory;
 pub(crate) mod installation;
 pub(crate) mod kubeadm_provider;
 pub(crate) mod kubeconfig;

@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::parity;
 use crate::harness::control_plane::ControlPlane;
+use crate::harness::in_memory::{
+    CORE, INFRASTRUCTURE, VERSION, cluster, control_plane, deployment, expect_nodes, infrastructure_cluster, machine_in_memory,
+    machine_template, node,
+};
 use crate::harness::runner::Context;
 use crate::harness::{audit, components, wait};
 
 pub(super) const LONG: Duration = Duration::from_secs(180);
 pub(super) const SOON: Duration = Duration::from_secs(60);
-pub(super) const CORE: &str = "cluster.x-k8s.io/v1beta2";
-const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io/v1beta2";
 const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
-const VERSION: &str = "v1.34.1";
 
 /// A control plane of KubeadmControlPlane with workers of ours, and one of stand-alone Machines of ours alone: both come up, every
 /// data Secret is what `windlass render` makes of the same objects, they scale, roll out and go without a leftover.
@@ -70,60 +71,6 @@ pub(crate) fn one_cluster_comes_up(plane: &ControlPlane) {
     expect_available(plane, "kcp");
 }
 
-pub(super) fn cluster(name: &str, control_plane: Option<&str>) -> Value {
-    let mut cluster = json!({
-        "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": name, "namespace": name},
-        "spec": {
-            "clusterNetwork": {"services": {"cidrBlocks": ["10.128.0.0/12"]}, "pods": {"cidrBlocks": ["192.168.0.0/16"]}},
-            "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": name},
-        },
-    });
-    if let Some(name) = control_plane {
-        cluster["spec"]["controlPlaneRef"] =
-            json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": name});
-    }
-    cluster
-}
-
-pub(super) fn infrastructure_cluster(name: &str) -> Value {
-    json!({
-        "apiVersion": INFRASTRUCTURE, "kind": "DevCluster",
-        // The provider writes annotations into a map that must be there.
-        "metadata": {"name": name, "namespace": name, "annotations": {"example.com/a": "b"}},
-        "spec": {"backend": {"inMemory": {}}},
-    })
-}
-
-/// A machine in memory that is there in a second.
-fn machine_in_memory() -> Value {
-    let soon = json!({"provisioning": {"startupDuration": "1s"}});
-    json!({"backend": {"inMemory": {"vm": soon, "node": soon, "apiServer": soon, "etcd": soon}}})
-}
-
-pub(super) fn machine_template(namespace: &str) -> Value {
-    json!({
-        "apiVersion": INFRASTRUCTURE, "kind": "DevMachineTemplate", "metadata": {"name": "m", "namespace": namespace},
-        "spec": {"template": {"spec": machine_in_memory()}},
-    })
-}
-
-/// A control plane of that name and namespace.
-pub(super) fn control_plane(name: &str, replicas: u32) -> Value {
-    let reference = json!({"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate", "name": "m"});
-    json!({
-        "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "KubeadmControlPlane",
-        "metadata": {"name": name, "namespace": name},
-        "spec": {
-            "replicas": replicas, "version": VERSION, "machineTemplate": {"spec": {"infrastructureRef": reference}},
-            "kubeadmConfigSpec": {"initConfiguration": node(), "joinConfiguration": node()},
-        },
-    })
-}
-
-pub(super) fn node() -> Value {
-    json!({"nodeRegistration": {"criSocket": "unix:///var/run/containerd/containerd.sock"}})
-}
-
 fn config_template(name: &str) -> Value {
     let spec = json!({"joinConfiguration": node(), "preKubeadmCommands": [format!("echo {name}")]});
     json!({
@@ -134,23 +81,6 @@ fn config_template(name: &str) -> Value {
 
 /// Group and kind of our templates.
 const TEMPLATES: [&str; 2] = ["bootstrap.windlass.dev", "WindlassConfigTemplate"];
-
-/// Workers of the Cluster of that name and namespace, with a template of that group and kind.
-pub(super) fn deployment(cluster: &str, replicas: u32, [group, kind]: &[&str; 2], template: &str) -> Value {
-    let spec = json!({
-        "clusterName": cluster, "version": VERSION,
-        "bootstrap": {"configRef": {"apiGroup": group, "kind": kind, "name": template}},
-        "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate", "name": "m"},
-    });
-    json!({
-        "apiVersion": CORE, "kind": "MachineDeployment", "metadata": {"name": "md", "namespace": cluster},
-        "spec": {
-            "clusterName": cluster, "replicas": replicas,
-            "selector": {"matchLabels": {"nodes": "workers"}},
-            "template": {"metadata": {"labels": {"nodes": "workers"}}, "spec": spec},
-        },
-    })
-}
 
 /// A Machine of a control plane that nobody controls, its config and its machine in memory.
 fn control_plane_machine(name: &str) -> [Value; 3] {
@@ -171,29 +101,6 @@ fn control_plane_machine(name: &str) -> [Value; 3] {
     });
     let infrastructure = json!({"apiVersion": INFRASTRUCTURE, "kind": "DevMachine", "metadata": labelled, "spec": machine_in_memory()});
     [config, machine, infrastructure]
-}
-
-/// Waits until so many Machines are nodes, and no more are there.
-pub(super) fn expect_nodes(plane: &ControlPlane, namespace: &str, count: usize) {
-    wait::until(&format!("{count} nodes of {namespace}"), LONG, || {
-        plane.assert_running();
-        let machines = plane.api.list(CORE, "Machine", Some(namespace));
-        let joined = machines.iter().filter(|machine| machine["status"]["nodeRef"]["name"].is_string()).count();
-        if joined == count && machines.len() == count { Ok(()) } else { Err(state(&machines)) }
-    });
-}
-
-fn state(machines: &[Value]) -> String {
-    let of = |machine: &Value| {
-        let conditions = machine["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let open: Vec<String> = conditions
-            .iter()
-            .filter(|condition| condition["status"] != "True" && condition["type"] != "Deleting" && condition["type"] != "Paused")
-            .map(|condition| format!("{} {}", condition["type"], condition["message"]))
-            .collect();
-        format!("{}: {}", machine["metadata"]["name"], open.join(", "))
-    };
-    machines.iter().map(of).collect::<Vec<_>>().join("\n")
 }
 
 fn expect_available(plane: &ControlPlane, name: &str) {

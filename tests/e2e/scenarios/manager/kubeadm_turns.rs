@@ -6,14 +6,17 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::clusters::{CORE, LONG, SOON, cluster, control_plane, deployment, expect_nodes, infrastructure_cluster, machine_template, node};
+use super::clusters::LONG;
 use crate::harness::control_plane::ControlPlane;
+use crate::harness::in_memory::{self, CORE, expect_nodes};
 use crate::harness::kubeadm_provider::{KubeadmProvider, QUICK, expect_holder, grant_rights};
 use crate::harness::process::Process;
 use crate::harness::runner::Context;
-use crate::harness::{audit, components, installation, managers, wait, windlass_manager};
+use crate::harness::{audit, installation, managers, wait, windlass_manager};
 
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io/v1beta2";
+/// Group and kind of the templates of workers.
+const TEMPLATES: [&str; 2] = ["bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate"];
 /// As whom our manager holds the provider's Lease.
 pub(super) const OURS: &str = "windlass-system/windlass-manager";
 /// As whom it writes fields.
@@ -31,7 +34,7 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
     grant_rights(&plane);
     let mut ours = ours_for(&plane, "ours", "--kinds=WindlassConfig,KubeadmConfig");
 
-    create_cluster(&plane, "first", 1, 3);
+    in_memory::create(&plane, "first", [1, 3], &TEMPLATES);
     let begun = wait::until("the first Machine to be told to init", LONG, || {
         let known = data_of(&plane, "first");
         if known.is_empty() { Err("no data yet".to_owned()) } else { Ok(known) }
@@ -41,7 +44,7 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
     expect_holder(&plane, "our manager", |holder| holder == OURS);
     assert_waited_once(&plane);
     theirs.start_again(&plane);
-    create_cluster(&plane, "second", 3, 3);
+    in_memory::create(&plane, "second", [3, 3], &TEMPLATES);
     expect_nodes(&plane, "first", 4);
     expect_nodes(&plane, "second", 6);
     theirs.assert_running();
@@ -72,25 +75,6 @@ pub(crate) fn kubeadm_providers_take_turns(context: &Context) {
 pub(super) fn ours_for(plane: &ControlPlane, name: &str, kinds: &str) -> Process {
     let arguments: Vec<&str> = QUICK.iter().copied().chain([kinds]).collect();
     windlass_manager::start(plane, name, &arguments).process
-}
-
-/// A cluster of the kubeadm control plane and workers with KubeadmConfigs, in a namespace of its name.
-fn create_cluster(plane: &ControlPlane, name: &str, control_planes: u32, workers: u32) {
-    plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).unwrap();
-    let template = json!({
-        "apiVersion": BOOTSTRAP, "kind": "KubeadmConfigTemplate", "metadata": {"name": "w", "namespace": name},
-        "spec": {"template": {"spec": {"joinConfiguration": node()}}},
-    });
-    for object in [
-        cluster(name, Some(name)),
-        infrastructure_cluster(name),
-        control_plane(name, control_planes),
-        machine_template(name),
-        template,
-        deployment(name, workers, &["bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate"], "w"),
-    ] {
-        components::give(plane, &object, SOON, |_| false);
-    }
 }
 
 fn scale(plane: &ControlPlane, cluster: &str, workers: u32) {

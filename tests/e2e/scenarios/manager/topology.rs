@@ -4,9 +4,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::clusters::{CORE, SOON, expect_nodes};
+use super::clusters::SOON;
 use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
+use crate::harness::in_memory::{CORE, expect_nodes};
 use crate::harness::runner::Context;
 use crate::harness::{components, installation, windlass};
 use crate::scenarios::templates::{generate, templates};
