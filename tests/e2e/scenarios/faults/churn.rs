@@ -169,13 +169,17 @@ fn metric(metrics: &str, name: &str) -> usize {
 type Amount = fn(&Sample) -> usize;
 
 /// Compares the last two quarters of the rounds with the second; the first is for warming up.
+///
+/// Between the second quarter and the last are four rounds at least, with twelve clusters and 160 machines. How many connections of a client are open,
+/// and the tasks with them, depends on how many requests met each other in the last minute and a half, and threads on what met in the last
+/// ten seconds; one that each cluster left behind would be more than what is allowed. Of memory an allocator gives back 2 % at times, and takes it again.
 fn assert_flat(samples: &[Sample]) {
     let quarter = |number: usize| &samples[samples.len() * number / 4..samples.len() * (number + 1) / 4];
     let most = |number: usize, of: Amount| quarter(number).iter().map(of).max().expect("each quarter has rounds");
     let all: [(&str, Amount, usize); 4] = [
-        ("files", |one| one.files, 4),
-        ("threads", |one| one.threads, 2),
-        ("tasks", |one| one.tasks, 4),
+        ("files", |one| one.files, 8),
+        ("threads", |one| one.threads, 4),
+        ("tasks", |one| one.tasks, 8),
         ("metrics", |one| one.metrics, 4),
     ];
     for (what, of, more) in all {
@@ -185,7 +189,7 @@ fn assert_flat(samples: &[Sample]) {
     }
     let [second, third, last] = [1, 2, 3].map(|number| median(quarter(number).iter().map(|one| one.kilobytes).collect()));
     println!("  median of kilobytes from the second quarter on: {second} {third} {last}");
-    assert!(last * 100 <= second * 110, "memory grows: {second} kB, {third} kB, {last} kB");
+    assert!(last * 100 <= second * 105, "memory grows: {second} kB, {third} kB, {last} kB");
 }
 
 fn median(mut values: Vec<usize>) -> usize {
