@@ -248,3 +248,29 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     let missing = read("e").await.expect_err("it has no kubeconfig");
     assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
 }
+
+/// What was counted of its requests stays after one that failed, although the client is made anew then, and goes with the cluster.
+#[tokio::test]
+async fn counts_of_requests_go_with_their_cluster() {
+    let (api, metrics) = (Api::default(), Metrics::new());
+    // A port on which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    api.put(SECRETS, kubeconfig("c", port));
+    let workloads = Workloads::new(api.client(), None, metrics.clone());
+    let tasks = tokio::runtime::Handle::current().metrics();
+    let before = tasks.num_alive_tasks();
+    let is_counted = || metrics.text().contains(&format!("host=\"127.0.0.1:{port}\""));
+    assert_eq!(read(&workloads, "c").await, Err(Refusal::Silent));
+    let until = async |ended: &dyn Fn() -> bool| {
+        let ended = async {
+            while !ended() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), ended).await.expect("it ends");
+    };
+    until(&|| tasks.num_alive_tasks() == before).await;
+    assert!(is_counted(), "the client is gone, and the cluster is there");
+    workloads.forget(&("n".to_owned(), "c".to_owned()));
+    until(&|| !is_counted()).await;
+}

@@ -11,7 +11,8 @@ use crate::harness::process::Process;
 use crate::harness::runner::Context;
 use crate::harness::{installation, ports, wait, windlass_manager};
 
-const SOON: Duration = Duration::from_secs(60);
+/// Somebody else may keep the machine busy for a part of the hour.
+const LONG: Duration = Duration::from_secs(300);
 
 /// The log of requests, which nobody reads here, is kept short: an hour of them takes gigabytes.
 const SHORT_LOG: [&str; 2] = ["--audit-log-maxsize=20", "--audit-log-maxbackup=1"];
@@ -85,7 +86,7 @@ fn round(plane: &ControlPlane, number: usize, stays: &mut Site<'_>) -> usize {
 
 /// Does what the core does until all machines have their data.
 fn complete(sites: &[Site<'_>], stays: &Site<'_>) {
-    wait::until("all machines", SOON, || {
+    wait::until("all machines", LONG, || {
         sites.iter().chain([stays]).try_for_each(|site| {
             site.play();
             site.done()
@@ -119,7 +120,7 @@ impl Sample {
     /// Once nobody works any more: what is under way ends within a moment.
     fn of(manager: &mut Process, metrics: u16, began: Instant) -> Sample {
         let mut before = None;
-        wait::until("the manager to have nothing to do", SOON, || {
+        wait::until("the manager to have nothing to do", LONG, || {
             manager.assert_running();
             let now = Sample::now(manager, metrics, began)?;
             let is_same = before.is_some_and(|before: Sample| (before.files, before.tasks) == (now.files, now.tasks));
@@ -168,13 +169,17 @@ fn metric(metrics: &str, name: &str) -> usize {
 type Amount = fn(&Sample) -> usize;
 
 /// Compares the last two quarters of the rounds with the second; the first is for warming up.
+///
+/// Between the second quarter and the last are four rounds at least, with twelve clusters and 160 machines. How many connections of a client are open,
+/// and the tasks with them, depends on how many requests met each other in the last minute and a half, and threads on what met in the last
+/// ten seconds; one that each cluster left behind would be more than what is allowed. Of memory an allocator gives back 2 % at times, and takes it again.
 fn assert_flat(samples: &[Sample]) {
     let quarter = |number: usize| &samples[samples.len() * number / 4..samples.len() * (number + 1) / 4];
     let most = |number: usize, of: Amount| quarter(number).iter().map(of).max().expect("each quarter has rounds");
     let all: [(&str, Amount, usize); 4] = [
-        ("files", |one| one.files, 4),
-        ("threads", |one| one.threads, 2),
-        ("tasks", |one| one.tasks, 4),
+        ("files", |one| one.files, 8),
+        ("threads", |one| one.threads, 4),
+        ("tasks", |one| one.tasks, 8),
         ("metrics", |one| one.metrics, 4),
     ];
     for (what, of, more) in all {
@@ -184,7 +189,7 @@ fn assert_flat(samples: &[Sample]) {
     }
     let [second, third, last] = [1, 2, 3].map(|number| median(quarter(number).iter().map(|one| one.kilobytes).collect()));
     println!("  median of kilobytes from the second quarter on: {second} {third} {last}");
-    assert!(last * 100 <= second * 110, "memory grows: {second} kB, {third} kB, {last} kB");
+    assert!(last * 100 <= second * 105, "memory grows: {second} kB, {third} kB, {last} kB");
 }
 
 fn median(mut values: Vec<usize>) -> usize {

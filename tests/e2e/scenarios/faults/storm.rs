@@ -16,6 +16,42 @@ const LONG: Duration = Duration::from_secs(240);
 struct Storm {
     random: Random,
     percent: usize,
+    requests: Bag<Fate>,
+    events: Bag<EventFate>,
+}
+
+/// Faults, of which each is drawn once before any is drawn again: what is met does not depend on luck.
+struct Bag<T> {
+    all: Vec<T>,
+    left: Vec<T>,
+}
+
+impl<T: Copy> Bag<T> {
+    fn of(all: &[T]) -> Self {
+        Bag { all: all.to_vec(), left: Vec::new() }
+    }
+
+    fn draw(&mut self, random: &mut Random, fits: impl Fn(&T) -> bool) -> T {
+        if !self.left.iter().any(&fits) {
+            self.left.extend(&self.all);
+        }
+        let places: Vec<usize> = (0..self.left.len()).filter(|place| fits(&self.left[*place])).collect();
+        self.left.swap_remove(random.of(&places))
+    }
+}
+
+impl Storm {
+    fn new(random: Random) -> Self {
+        let (delay, hold) = (Fate::Delay(Duration::ZERO), EventFate::Hold(Duration::ZERO));
+        let answers = [409, 429, 500, 503].map(Fate::Answer);
+        let requests = Bag::of(&[&[Fate::CutBefore, Fate::CutAfter, delay], &answers[..]].concat());
+        let events = Bag::of(&[EventFate::Repeat, EventFate::Lose, hold, EventFate::Expire]);
+        Storm { random, percent: 20, requests, events }
+    }
+
+    fn pause(&mut self) -> Duration {
+        Duration::from_millis(self.random.below(1500) as u64)
+    }
 }
 
 impl Plan for Storm {
@@ -23,20 +59,11 @@ impl Plan for Storm {
         if !self.random.percent(self.percent) {
             return Fate::Pass;
         }
-        let delay = Fate::Delay(Duration::from_millis(self.random.below(1500) as u64));
-        let fate = self.random.of(&[
-            Fate::CutBefore,
-            Fate::CutAfter,
-            delay,
-            Fate::Answer(429),
-            Fate::Answer(500),
-            Fate::Answer(503),
-            Fate::Answer(409),
-        ]);
-        // Nothing that is read is in conflict, but what is watched may have been forgotten.
-        match fate {
-            Fate::Answer(409) if asked.is_watch() => Fate::Answer(410),
-            Fate::Answer(409) if asked.write.is_none() => Fate::Answer(500),
+        // Nothing that is read is in conflict.
+        match self.requests.draw(&mut self.random, |fate| asked.write.is_some() || *fate != Fate::Answer(409)) {
+            Fate::Delay(_) => Fate::Delay(self.pause()),
+            // What is watched may have been forgotten.
+            Fate::Answer(500) if asked.is_watch() => Fate::Answer(410),
             fate => fate,
         }
     }
@@ -45,8 +72,10 @@ impl Plan for Storm {
         if !self.random.percent(self.percent) {
             return EventFate::Pass;
         }
-        let hold = EventFate::Hold(Duration::from_millis(self.random.below(1500) as u64));
-        self.random.of(&[EventFate::Repeat, EventFate::Lose, hold, EventFate::Expire])
+        match self.events.draw(&mut self.random, |_| true) {
+            EventFate::Hold(_) => EventFate::Hold(self.pause()),
+            fate => fate,
+        }
     }
 }
 
@@ -64,7 +93,7 @@ pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
         for _ in 0..round {
             random.below(2);
         }
-        proxy.follow(Storm { random, percent: 20 });
+        proxy.follow(Storm::new(random));
         let began = Instant::now();
         let elects = ["--leader-elect"];
         let mut manager = site.manager(&ways, &elects);

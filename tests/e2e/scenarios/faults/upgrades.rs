@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::history;
 use super::site::{Site, Ways, is_done};
@@ -116,6 +116,11 @@ fn exchange(plane: &ControlPlane, mut manager: Manager, clusterctl: &Clusterctl<
         done
     });
     assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some(version));
+    for kind in ["windlassconfigs", "windlassconfigtemplates"] {
+        let name = format!("{kind}.bootstrap.windlass.dev");
+        let definition = plane.api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", None, &name).unwrap();
+        assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2"]), "{name} has something to migrate");
+    }
     done
 }
 

@@ -59,9 +59,9 @@ const QUICK: [&str; 6] = [
     "--leader-elect-lease-duration=4s",
     "--leader-elect-renew-deadline=3s",
     "--leader-elect-retry-period=500ms",
-    // So slow that there is a middle.
-    "--kube-api-qps=40",
-    "--kube-api-burst=10",
+    // So slow that there is a middle, however long it takes to make the machines.
+    "--kube-api-qps=12",
+    "--kube-api-burst=5",
 ];
 
 /// A manager that has made the data of a few of thirty Machines.
