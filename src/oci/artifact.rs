@@ -35,7 +35,15 @@ pub(crate) struct Artifact {
     /// What the manifest is.
     pub(crate) described: Descriptor,
     /// Configuration and files, by digest.
-    pub(crate) blobs: BTreeMap<String, Vec<u8>>,
+    pub(crate) blobs: BTreeMap<String, Blob>,
+}
+
+/// A part of an artifact.
+#[derive(Debug, Clone)]
+pub(crate) struct Blob {
+    /// What a person calls it: the title of a file.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The artifact of files: always the same bytes, for it has no date.
@@ -48,15 +56,17 @@ pub(crate) fn artifact(files: &Tree, annotations: &Annotations) -> Artifact {
     let config = descriptor(EMPTY_TYPE, EMPTY);
     let manifest = json(&Manifest::of(Some(ARTIFACT_TYPE), config.clone(), &layers, annotations));
     let described = Descriptor { artifact_type: Some(ARTIFACT_TYPE.to_owned()), ..descriptor(MANIFEST, &manifest) };
-    let mut blobs = BTreeMap::from([(config.digest, EMPTY.to_vec())]);
-    layers.into_iter().zip(files.iter()).for_each(|(layer, (_, bytes))| drop(blobs.insert(layer.digest, bytes.clone())));
+    let mut blobs = BTreeMap::from([(config.digest, Blob { name: "configuration".to_owned(), bytes: EMPTY.to_vec() })]);
+    for (layer, (title, bytes)) in layers.into_iter().zip(files.iter()) {
+        blobs.insert(layer.digest, Blob { name: title.clone(), bytes: bytes.clone() });
+    }
     Artifact { manifest, described, blobs }
 }
 
 impl Artifact {
     /// The layout with this artifact alone.
     pub(crate) fn layout(&self, tag: &str) -> Tree {
-        files_of(self.blobs.values().cloned().chain([self.manifest.clone()]), self.described.clone(), tag)
+        files_of(self.blobs.values().map(|blob| blob.bytes.clone()).chain([self.manifest.clone()]), self.described.clone(), tag)
     }
 }
 

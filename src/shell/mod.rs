@@ -15,6 +15,7 @@ pub mod glob;
 pub mod input;
 pub mod lock;
 pub mod network;
+mod progress;
 pub mod registry;
 pub mod retry;
 pub mod signature;

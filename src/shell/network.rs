@@ -15,6 +15,7 @@ use ureq::{Agent, Body, Proxy};
 use super::environment::Environment;
 use super::files::{self, Privacy};
 use super::input::Limits;
+use super::progress::{Progress, Watched, Way};
 use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 use crate::clusterctl::{Network, NetworkFault, Request};
 
@@ -67,7 +68,7 @@ impl Default for Bounds {
 pub struct Visible {
     /// Name each host before the first request to it.
     pub hosts: bool,
-    /// Show a bar after a second, and what is waited for.
+    /// Show a bar for what takes longer than a second, and what is waited for.
     pub progress: bool,
 }
 
@@ -201,7 +202,7 @@ impl Client {
         if announced.is_some_and(|bytes| bytes > self.bounds.bytes) {
             return Err(too_large());
         }
-        let progress = Progress::new(self.visible.progress, &*self.clock, url, announced);
+        let progress = Progress::new(self.visible.progress, &*self.clock, Way::Here, url, announced);
         let mut reader = Watched::new(response.into_body().into_reader().take(self.bounds.bytes + 1), progress);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
@@ -321,68 +322,6 @@ fn asked_again(host: &str, times: u32) -> Option<String> {
     (times > 1).then(|| format!("asked {host} {times} times"))
 }
 
-/// A reader that shows how far it came.
-pub(super) struct Watched<'c, R> {
-    reader: R,
-    read: u64,
-    progress: Progress<'c>,
-}
-
-impl<'c, R> Watched<'c, R> {
-    pub(super) fn new(reader: R, progress: Progress<'c>) -> Self {
-        Watched { reader, read: 0, progress }
-    }
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(buffer)?;
-        self.read += count as u64;
-        self.progress.at(self.read);
-        Ok(count)
-    }
-}
-
-/// A bar that appears when a fetch has lasted a second.
-pub(super) struct Progress<'c> {
-    wanted: bool,
-    name: String,
-    total: Option<u64>,
-    clock: &'c dyn Clock,
-    since: Duration,
-    bar: Option<ProgressBar>,
-}
-
-impl<'c> Progress<'c> {
-    pub(super) fn new(wanted: bool, clock: &'c dyn Clock, url: &str, total: Option<u64>) -> Self {
-        let name = url.rsplit('/').next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(60).collect();
-        Progress { wanted, name, total, clock, since: clock.passed(), bar: None }
-    }
-
-    fn at(&mut self, bytes: u64) {
-        if !self.wanted || (self.bar.is_none() && self.clock.passed().saturating_sub(self.since) < Duration::from_secs(1)) {
-            return;
-        }
-        let bar = self.bar.get_or_insert_with(|| {
-            let template = match self.total {
-                Some(_) => "fetching {msg} [{bar:10}] {bytes}/{total_bytes}",
-                None => "fetching {msg} {spinner} {bytes}",
-            };
-            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("##-");
-            ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr()).with_style(style).with_message(self.name.clone())
-        });
-        bar.set_position(bytes);
-    }
-}
-
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,36 +329,6 @@ mod tests {
     #[test]
     fn a_host_that_was_asked_once_is_not_counted() {
         assert_eq!((asked_again("h", 1), asked_again("h", 2)), (None, Some("asked h 2 times".to_owned())));
-    }
-
-    /// A clock that stands where it is put.
-    struct Stopped(std::cell::Cell<Duration>);
-
-    impl Clock for Stopped {
-        fn passed(&self) -> Duration {
-            self.0.get()
-        }
-        fn date(&self) -> i64 {
-            0
-        }
-        fn wait(&self, _: Duration) {}
-    }
-
-    #[test]
-    fn a_bar_is_there_after_a_second_and_counts_what_was_read() {
-        let bar_after = |passed: Duration, wanted: bool| {
-            let clock = Stopped(Duration::from_secs(5).into());
-            let progress = Progress::new(wanted, &clock, "https://h/a.yaml", Some(4));
-            clock.0.set(Duration::from_secs(5) + passed);
-            let mut reader = Watched { reader: &b"text"[..], read: 0, progress };
-            let mut bytes = Vec::new();
-            reader.read_to_end(&mut bytes).unwrap();
-            assert_eq!((bytes.as_slice(), reader.read), (&b"text"[..], 4));
-            reader.progress.bar.take().map(|bar| bar.position())
-        };
-        assert_eq!(bar_after(Duration::from_millis(999), true), None);
-        assert_eq!(bar_after(Duration::from_secs(1), true), Some(4));
-        assert_eq!(bar_after(Duration::from_secs(9), false), None);
     }
 
     #[test]

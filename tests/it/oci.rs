@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Output;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -13,6 +14,8 @@ use sha2::{Digest, Sha256};
 use crate::support::{copy, files_below, root, windlass};
 
 const RELEASE: &str = "releases/bootstrap-windlass/v0.2.0";
+/// More than the buffers of two sockets on loopback.
+const LARGE: usize = 12 << 20;
 
 /// A request that came in.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +88,10 @@ fn serve(stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: impl Fn(&Asked) -> 
         let mut words = first.split(' ').map(str::to_owned);
         let (method, path) = (words.next().unwrap(), words.next().unwrap());
         let mut body = vec![0; header("content-length").map_or(0, |length| length.parse().unwrap())];
+        if body.len() > LARGE {
+            // A slow line: more than the sockets hold is on its way for longer than a second.
+            std::thread::sleep(Duration::from_millis(1100));
+        }
         stream.read_exact(&mut body).unwrap();
         let asked = Asked { method, path, authorization: header("authorization"), body };
         log.lock().unwrap().push(asked.clone());
@@ -237,6 +244,35 @@ fn a_release_goes_to_a_registry_and_comes_back() {
         let (code, command, stderr) = run(folder.path(), &["pull", &reference, "--to", to]);
         assert_eq!((code, command.starts_with("clusterctl init --config ")), (0, true), "{stderr}");
         check_pulled(folder.path(), to);
+    }
+}
+
+/// What a terminal shows while a large file is sent; nothing of the bar is for a log, or for who asked for quiet.
+#[cfg(unix)]
+#[test]
+fn a_person_sees_how_far_an_upload_has_come() {
+    use std::process::Command;
+
+    if !crate::support::runs(&["script", "--version"]) {
+        return;
+    }
+    let shown = |flags: &str, ci: &str| {
+        let (server, store) = registry();
+        let folder = site();
+        std::fs::write(folder.path().join("release/notes.bin"), vec![b'a'; LARGE + 1]).unwrap();
+        let push = format!("{} repository push release oci://{}/x/y{flags}", env!("CARGO_BIN_EXE_windlass"), server.host);
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", push.as_str(), "/dev/null"]).current_dir(folder.path()).env_clear();
+        let output = terminal.envs([("TERM", "xterm"), ("PATH", "/usr/bin:/bin"), ("SHELL", "/bin/sh"), ("CI", ci)]).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && store.lock().unwrap().manifests.contains_key("v0.2.0"), "{shown}");
+        shown
+    };
+    let person = shown("", "");
+    assert!(person.contains("sending notes.bin [") && person.contains("/12.00 MiB"), "{person}");
+    for (flags, ci) in [(" -q", ""), ("", "true")] {
+        let shown = shown(flags, ci);
+        assert!(!shown.contains("sending "), "{flags}{ci}: {shown}");
     }
 }
 

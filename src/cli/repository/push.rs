@@ -103,8 +103,8 @@ impl Push {
             return Err(Failure::usage(message, TAKEN));
         }
         let mut count = 0;
-        for (digest, bytes) in &artifact.blobs {
-            count += usize::from(registry.push_blob(digest, bytes).map_err(failure)?);
+        for (digest, blob) in &artifact.blobs {
+            count += usize::from(registry.push_blob(digest, &blob.bytes, &blob.name).map_err(failure)?);
         }
         if !is_same {
             registry.push_manifest(tag, MANIFEST_TYPE, &artifact.manifest).map_err(failure)?;

@@ -15,10 +15,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use ureq::http::{Method, Request, Response, StatusCode, header};
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, SendBody};
 
 use self::challenge::Challenge;
-use super::network::{Bounds, Progress, Transport, Visible, Watched, agent};
+use super::network::{Bounds, Transport, Visible, agent};
+use super::progress::{Progress, Watched, Way};
 use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 
 /// A registry, and one repository of it.
@@ -88,7 +89,15 @@ struct Call<'a> {
     method: Method,
     url: String,
     accept: Option<&'static str>,
-    content: Option<(&'a str, &'a [u8])>,
+    content: Option<Content<'a>>,
+}
+
+/// What a request carries.
+struct Content<'a> {
+    kind: &'a str,
+    bytes: &'a [u8],
+    /// What a person calls it.
+    name: &'a str,
 }
 
 impl Registry {
@@ -219,8 +228,12 @@ impl Registry {
         }
         let timeout = Some(self.bounds.whole.min(left));
         Ok(match call.content {
-            Some((kind, bytes)) => {
-                let request = request.header(header::CONTENT_TYPE, kind).body(bytes).map_err(|_| self.broken("a URL that is none"))?;
+            Some(Content { kind, bytes, name }) => {
+                let size = bytes.len() as u64;
+                let mut body = Watched::new(bytes, Progress::new(self.visible.progress, &self.clock, Way::There, name, Some(size)));
+                // With its length said, a body goes in one piece, as registries want it.
+                let request = request.header(header::CONTENT_TYPE, kind).header(header::CONTENT_LENGTH, size);
+                let request = request.body(SendBody::from_reader(&mut body)).map_err(|_| self.broken("a URL that is none"))?;
                 self.agent.run(self.agent.configure_request(request).timeout_global(timeout).build())
             }
             None => {
@@ -296,7 +309,7 @@ impl Registry {
         if announced.is_some_and(|bytes| bytes > limit) {
             return Err(too_large());
         }
-        let progress = Progress::new(self.visible.progress, &self.clock, name, announced);
+        let progress = Progress::new(self.visible.progress, &self.clock, Way::Here, name, announced);
         let mut reader = Watched::new(response.into_body().into_reader().take(limit + 1), progress);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(|error| self.broken(&format!("{name}: {error}")))?;

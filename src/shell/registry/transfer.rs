@@ -3,7 +3,7 @@
 use ureq::Body;
 use ureq::http::{Method, Response, StatusCode, header};
 
-use super::{Call, MOST_TALK, Registry, RegistryFault, escaped};
+use super::{Call, Content, MOST_TALK, Registry, RegistryFault, escaped};
 
 /// What manifests may be.
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
@@ -23,18 +23,18 @@ impl Registry {
         }
     }
 
-    /// Uploads a blob in one piece; whether it was not there yet.
+    /// Uploads a blob in one piece; whether it was not there yet. `name` is that of its file.
     ///
     /// # Errors
     /// The registry does not take it.
-    pub fn push_blob(&self, digest: &str, bytes: &[u8]) -> Result<bool, RegistryFault> {
+    pub fn push_blob(&self, digest: &str, bytes: &[u8], name: &str) -> Result<bool, RegistryFault> {
         let url = self.url(&format!("blobs/{digest}"));
         let there = self.send(&Call { method: Method::HEAD, url, accept: None, content: None })?;
         if there.status() == StatusCode::OK {
             return Ok(false);
         }
-        let begin =
-            self.send(&Call { method: Method::POST, url: self.url("blobs/uploads/"), accept: None, content: Some((BYTES, &[])) })?;
+        let content = |bytes| Some(Content { kind: BYTES, bytes, name });
+        let begin = self.send(&Call { method: Method::POST, url: self.url("blobs/uploads/"), accept: None, content: content(&[]) })?;
         if begin.status() != StatusCode::ACCEPTED {
             return Err(self.status(begin, digest));
         }
@@ -42,7 +42,7 @@ impl Registry {
         let upload = self.led_to(&self.url(""), location)?;
         let joint = if upload.contains('?') { '&' } else { '?' };
         let url = format!("{upload}{joint}digest={}", escaped(digest));
-        let done = self.send(&Call { method: Method::PUT, url, accept: None, content: Some((BYTES, bytes)) })?;
+        let done = self.send(&Call { method: Method::PUT, url, accept: None, content: content(bytes) })?;
         match done.status() {
             StatusCode::CREATED => Ok(true),
             _ => Err(self.status(done, digest)),
@@ -69,7 +69,8 @@ impl Registry {
     /// The registry does not take it.
     pub fn push_manifest(&self, tag: &str, media_type: &str, bytes: &[u8]) -> Result<(), RegistryFault> {
         let url = self.url(&format!("manifests/{tag}"));
-        let response = self.send(&Call { method: Method::PUT, url, accept: None, content: Some((media_type, bytes)) })?;
+        let content = Content { kind: media_type, bytes, name: "manifest" };
+        let response = self.send(&Call { method: Method::PUT, url, accept: None, content: Some(content) })?;
         match response.status() {
             StatusCode::CREATED => Ok(()),
             _ => Err(self.status(response, tag)),

@@ -12,7 +12,7 @@ use super::{peers, shared, wait};
 const LIMIT: Duration = Duration::from_secs(360);
 
 /// What `clusterctl init` needs of cert-manager to be content: nothing runs, the objects are only kept.
-const CERT_MANAGER: &str = include_str!("cert-manager.yaml");
+pub(crate) const CERT_MANAGER: &str = include_str!("cert-manager.yaml");
 pub(crate) const CERT_MANAGER_VERSION: &str = "v0.0.0-stand-in";
 
 /// One clusterctl, whose configuration is a file that scenarios fill.

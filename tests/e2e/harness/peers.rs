@@ -18,6 +18,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("cluster-api-v1.14.0", &["core"]),
     ("clusterctl-v1.12.0", &["clusterctl"]),
     ("clusterctl-v1.14.2", &["clusterctl"]),
+    ("cosign-v3.1.3", &["cosign"]),
     ("etcd-v3.6.5", &["etcd"]),
     ("ignition-v2.20.0", &["ignition-validate"]),
     ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
@@ -27,6 +28,8 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("registry-v0.22.1", &["registry"]),
 ];
 
+pub(crate) const CLUSTERCTL: &str = "clusterctl-v1.12.0/clusterctl";
+pub(crate) const COSIGN: &str = "cosign-v3.1.3/cosign";
 pub(crate) const ETCD: &str = "etcd-v3.6.5/etcd";
 pub(crate) const KUBE_APISERVER: &str = "kubernetes-v1.34.4/kube-apiserver";
 pub(crate) const KUBE_CONTROLLER_MANAGER: &str = "kubernetes-v1.34.4/kube-controller-manager";
@@ -34,6 +37,7 @@ pub(crate) const KUBE_SCHEDULER: &str = "kubernetes-v1.34.4/kube-scheduler";
 pub(crate) const KUBECTL: &str = "kubernetes-v1.34.4/kubectl";
 pub(crate) const KUSTOMIZE: &str = "kustomize-v5.8.1/kustomize";
 pub(crate) const KWOK: &str = "kwok-v0.7.0/kwok";
+pub(crate) const REGISTRY: &str = "registry-v0.22.1/registry";
 
 /// The cache that `tests/peers/build` fills: `WINDLASS_PEERS`, else `windlass-peers` in the user's cache folder.
 fn cache() -> PathBuf {

@@ -13,7 +13,7 @@ use crate::harness::{components, installation, managers, shared, wait, windlass}
 const SOON: Duration = Duration::from_secs(30);
 
 /// The k3s bootstrap provider through `components:`.
-const K3S: &str = "\
+pub(super) const K3S: &str = "\
 apiVersion: windlass.dev/v1alpha1
 kind: Provider
 name: k3s
@@ -130,7 +130,7 @@ fn harbour(root: &Path) -> PathBuf {
     folder
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
@@ -139,6 +139,6 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The content only: the data may be read-only.
-fn copy_file(from: &Path, to: &Path) {
+pub(super) fn copy_file(from: &Path, to: &Path) {
     std::fs::write(to, std::fs::read(from).unwrap()).unwrap();
 }

@@ -6,6 +6,7 @@ use crate::harness::runner::{Company, Context, Scenario};
 
 mod air_gap;
 mod archive;
+mod book;
 mod bring_your_own;
 mod commands;
 mod contract;
@@ -101,6 +102,8 @@ pub(crate) const ALL: &[Scenario] = &[
         operator::its_selector_installs_what_clusterctl_installs,
     ),
     scenario("operator::skopeo_carries_artifacts", operator::skopeo_carries_artifacts),
+    scenario("book::commands_with_the_real_programs", book::commands_with_the_real_programs),
+    scenario("book::commands_with_cosign", book::commands_with_cosign),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
     scenario("real_providers::releases_are_what_kustomize_makes", real_providers::releases_are_what_kustomize_makes),
 ];

@@ -19,7 +19,6 @@ use crate::harness::{browser, components, peers, ports, wait, windlass};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const OPERATOR: &str = "cluster-api-operator-v0.28.0/capioperator";
-const REGISTRY: &str = "registry-v0.22.1/registry";
 
 /// The flag of the operator's plugin, and clusterctl's word for the type.
 ///
@@ -34,9 +33,9 @@ const TYPES: [(&str, &str); 6] = [
 ];
 
 /// A registry on loopback, and its host.
-fn registry(folder: &Path) -> (Process, String) {
+pub(super) fn registry(folder: &Path) -> (Process, String) {
     let port = ports::free();
-    let program = peers::program(REGISTRY);
+    let program = peers::program(peers::REGISTRY);
     let arguments = vec!["-port".to_owned(), port.to_string()];
     let mut process = Start { name: "registry", program: &program, arguments, environment: Vec::new(), folder }.spawn();
     wait::until("the registry", LIMIT, || {

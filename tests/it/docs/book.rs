@@ -4,24 +4,10 @@
 
 use crate::support::root;
 
+use super::console::{self, blocks, meant, typed};
 use super::playground::Playground;
 
 const SRC: &str = "docs/book/src";
-
-/// The blocks of a Markdown text whose fence says this language alone.
-pub(super) fn blocks(text: &str, language: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open: Option<(bool, String)> = None;
-    for line in text.lines() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(fence)) => open = Some((fence == language, String::new())),
-            (Some(_), Some(_)) => found.extend(open.take().filter(|(is_wanted, _)| *is_wanted).map(|(_, block)| block)),
-            (Some((_, block)), None) => block.push_str(&format!("{line}\n")),
-            (None, None) => {}
-        }
-    }
-    found
-}
 
 /// Runs the `sh` blocks of a text, one after the other.
 fn run(page: &str, blocks: &[String]) {
@@ -140,6 +126,60 @@ fn every_page_is_listed_once_and_its_commands_run() {
     assert_eq!(listed, files, "SUMMARY.md and the files beside it");
     let by_hand: Vec<&String> = listed.iter().filter(|file| !file.starts_with("reference/")).collect();
     assert_eq!(by_hand, PAGES, "a page has a row in `pages!` of tests/it/docs/book.rs");
+}
+
+/// Pages by hand and README, with their texts.
+fn texts() -> Vec<(&'static str, String)> {
+    let pages = PAGES.iter().map(|page| (*page, root().join(SRC).join(page)));
+    let texts = pages.chain([("README.md", root().join("README.md"))]);
+    texts.map(|(page, path)| (page, std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn table() -> Vec<console::Row> {
+    console::rows(&std::fs::read_to_string(root().join(console::TABLE)).unwrap())
+}
+
+/// What needs other programs is run by a scenario of `tests/e2e`, which has each of its rows; or it is said why nobody can.
+#[test]
+fn commands_with_other_programs_are_run_or_it_is_said_why_not() {
+    let (table, texts) = (table(), texts());
+    let scenarios = std::fs::read_to_string(root().join("tests/e2e/scenarios/mod.rs")).unwrap();
+    for (page, text) in &texts {
+        let others = blocks(text, "console").into_iter().filter(|block| transcript(block).is_none());
+        for block in others.map(|block| typed(&block)) {
+            let count = table.iter().filter(|row| row.page == *page && block.starts_with(&row.first)).count();
+            assert_eq!(count, 1, "{page}: rows in {} for this block:\n{block}", console::TABLE);
+        }
+    }
+    for row in &table {
+        let text =
+            texts.iter().find(|(page, _)| *page == row.page).map(|(_, text)| text).unwrap_or_else(|| panic!("{row:?}: no such page"));
+        assert_eq!(meant(row, text).len(), 1, "{row:?}: blocks that begin so");
+        match &row.scenario {
+            Some(scenario) => assert!(scenarios.contains(&format!("scenario(\"{scenario}\", ")), "{row:?}: no such scenario"),
+            None => assert!(!row.remark.is_empty(), "{row:?}: why does nobody run it?"),
+        }
+    }
+    assert!(table.iter().filter(|row| row.scenario.is_some()).count() > table.len() / 2, "most are run");
+}
+
+/// What nobody runs has at least flags that there are: they are read before `--help` is.
+#[cfg(unix)]
+#[test]
+fn flags_of_what_nobody_runs_are_known() {
+    let playground = Playground::new();
+    assert!(!playground.output("windlass release build v0.2.0 --nope --help").status.success());
+    let mut count = 0;
+    for (page, text) in texts() {
+        for row in table().into_iter().filter(|row| row.page == page && row.scenario.is_none()) {
+            let block = meant(&row, &text).concat().replace("\\\n", " ");
+            for command in block.lines().filter(|line| line.starts_with("windlass ")) {
+                count += 1;
+                playground.run(&format!("{} --help > /dev/null", command.split(['>', '|', '&', ';', '#']).next().unwrap()));
+            }
+        }
+    }
+    assert!(count >= 2, "only {count} were found");
 }
 
 /// README is an introduction: what is longer stands in the book.

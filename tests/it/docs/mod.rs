@@ -1,6 +1,7 @@
 //! Documents and help say what the program does: the overview and the help of each verb here, the book, its reference and README below.
 
 mod book;
+mod console;
 mod links;
 mod playground;
 mod reference;
