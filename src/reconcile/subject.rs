@@ -61,6 +61,10 @@ impl<'a> Pass<'a> {
         let Some(reference) = Owner::reference(config, gates) else { return Ok(None) };
         let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
         let Some(object) = self.look(&key)? else { return Ok(None) };
+        if !belongs_to(config, object) {
+            // A cache that lags behind has one of the same name that is gone, and whose data is none of this config.
+            self.confirm(key)?;
+        }
         let owner = Owner { object };
         // The contract knows no other place for it.
         let cluster_name = object.text(&["spec", "clusterName"]);
@@ -71,6 +75,12 @@ impl<'a> Pass<'a> {
         let subject = cluster.map(|cluster| Subject { config, owner, cluster });
         Ok(subject.filter(|subject| !is_going(subject.owner.object) && !is_going(subject.cluster)))
     }
+}
+
+/// Whether a config belongs to this very object, and not to another one of its name.
+fn belongs_to(config: &Object, object: &Object) -> bool {
+    let uid = object.text(&["metadata", "uid"]);
+    config.items(&["metadata", "ownerReferences"]).iter().any(|reference| reference["uid"] == uid)
 }
 
 fn is_going(object: &Object) -> bool {

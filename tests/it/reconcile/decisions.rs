@@ -231,6 +231,25 @@ fn nobody_inits_a_cluster_that_has_begun_while_the_cache_lagged_behind() {
     assert_eq!(site.reads.iter().filter(|read| read.ends_with(", confirmed")).count(), 2, "once for each that would init");
 }
 
+/// Machine and config were made anew under their names, and the cache still has the Machine that was given data.
+#[test]
+fn the_data_of_a_machine_that_is_gone_is_not_that_of_its_successor() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "w", false, worker_spec());
+    site.pass("w");
+    site.merge(&key(CORE, "Machine", "w"), &json!({"spec": {"bootstrap": {"dataSecretName": "w"}}}));
+    let first = data(&site, "w");
+    site.remember();
+    for gone in [key(CORE, "Machine", "w"), Site::config_key("w")] {
+        site.remove(&gone);
+    }
+    add_machine(&mut site, "w", false, worker_spec());
+    while site.pass_behind("w", usize::MAX) == Ended::Conflict {}
+    assert_available(&site, "w");
+    assert_ne!(data(&site, "w"), first);
+    assert!(data(&site, "w").unwrap().contains(token(&site, "w").unwrap()));
+}
+
 #[test]
 fn the_lock_of_a_machine_that_is_gone_is_taken_over() {
     let mut site = with_cluster();

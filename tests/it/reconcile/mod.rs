@@ -83,7 +83,8 @@ fn add_pool(site: &mut Site, name: &str, replicas: u32) {
 }
 
 fn add_config(site: &mut Site, name: &str, owner: &str, spec: Value) {
-    let owner = json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": owner, "name": name, "uid": "u", "controller": true}]);
+    let uid = site.get(&key(CORE, owner, name)).map_or(json!("u"), |owner| owner["metadata"]["uid"].clone());
+    let owner = json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": owner, "name": name, "uid": uid, "controller": true}]);
     let (group, kind) = match site.kubeadm {
         true => ("bootstrap.cluster.x-k8s.io", "KubeadmConfig"),
         false => ("bootstrap.windlass.dev", "WindlassConfig"),
