@@ -21,6 +21,8 @@ enum Holder<'a> {
     Machine(&'a Object, String),
     /// Somebody; the lock does not say who.
     Somebody,
+    /// Somebody of an earlier Cluster of that name: the lock goes with it.
+    Earlier,
 }
 
 fn key(namespace: &str, cluster: &str) -> Key {
@@ -31,17 +33,15 @@ impl<'a> Pass<'a> {
     /// Who holds the lock.
     fn lock_holder(&self, cluster: &Object, machine: &str) -> Walk<Holder<'a>> {
         let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else { return Ok(Holder::Nobody) };
+        if is_of_another(lock, cluster) {
+            return Ok(Holder::Earlier);
+        }
         let holder = serde_json::from_str::<Value>(lock.text(&["data", INFORMATION])).unwrap_or_default();
         Ok(match holder["machineName"].as_str().filter(|name| !name.is_empty()) {
             Some(name) if name == machine => Holder::Us(lock),
             Some(name) => Holder::Machine(lock, name.to_owned()),
             None => Holder::Somebody,
         })
-    }
-
-    /// Whether the lock was looked at.
-    pub(super) fn has_read_lock(&self, cluster: &Object) -> bool {
-        self.world.seen(&key(cluster.namespace(), cluster.name())).is_some()
     }
 
     /// Who else holds the lock, in words for people. A machine that is gone holds it no longer; nobody takes a lock away that does not say
@@ -51,6 +51,9 @@ impl<'a> Pass<'a> {
         let (lock, name) = match self.lock_holder(cluster, machine)? {
             Holder::Us(_) | Holder::Nobody => return Ok(None),
             Holder::Somebody => return Ok(Some(format!("{key} names no Machine in `{INFORMATION}`; delete it if none was told to init"))),
+            Holder::Earlier => {
+                return Ok(Some(format!("{key} is of an earlier Cluster of that name; delete it if it does not go by itself")));
+            }
             Holder::Machine(lock, name) => (lock, name),
         };
         if self.look(&Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name))?.is_some() {
@@ -63,7 +66,7 @@ impl<'a> Pass<'a> {
     pub(super) fn take_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
         match self.lock_holder(cluster, machine)? {
             Holder::Us(_) => Ok(()),
-            Holder::Nobody | Holder::Machine(..) | Holder::Somebody => {
+            Holder::Nobody | Holder::Machine(..) | Holder::Somebody | Holder::Earlier => {
                 self.write(key(cluster.namespace(), cluster.name()), Action::Create(lock(cluster, machine)))
             }
         }
@@ -73,9 +76,23 @@ impl<'a> Pass<'a> {
     pub(super) fn release_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
         match self.lock_holder(cluster, machine)? {
             Holder::Us(lock) => self.delete(key(cluster.namespace(), cluster.name()), lock),
-            Holder::Nobody | Holder::Machine(..) | Holder::Somebody => Ok(()),
+            Holder::Nobody | Holder::Machine(..) | Holder::Somebody | Holder::Earlier => Ok(()),
         }
     }
+
+    /// Gives back the lock of a machine that took it, and saw only then that its cluster has begun. One that was not looked at was not taken.
+    pub(super) fn release_needless_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
+        let was_looked_at = self.world.seen(&key(cluster.namespace(), cluster.name())).is_some();
+        if was_looked_at { self.release_lock(cluster, machine) } else { Ok(()) }
+    }
+}
+
+/// Whether a lock belongs to another Cluster than this one, which has its name. One that belongs to nobody may be of any.
+fn is_of_another(lock: &Object, cluster: &Object) -> bool {
+    let owners = lock.items(&["metadata", "ownerReferences"]).iter();
+    let mut uids = owners.filter(|owner| owner["kind"] == "Cluster").filter_map(|owner| owner["uid"].as_str()).peekable();
+    let own = cluster.text(&["metadata", "uid"]);
+    uids.peek().is_some() && uids.all(|uid| uid != own)
 }
 
 /// The lock as the kubeadm bootstrap provider writes it.

@@ -91,7 +91,7 @@ impl<'a> Pass<'a> {
             rendered => rendered?,
         };
         self.take_lock(cluster, owner.object.name())?;
-        // The lock is free again once the cluster has begun, and a cache may not know that yet.
+        // The lock is free again once the cluster has begun, and the cached Cluster may not say so yet.
         self.confirm(Key::cluster(cluster.namespace(), cluster.name()))?;
         self.store(subject, rendered, None)
     }
@@ -106,7 +106,7 @@ impl<'a> Pass<'a> {
     /// A cluster with a control plane: the machine is told to join.
     fn join(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { owner, cluster, .. } = subject;
-        self.release_needless_lock(subject)?;
+        self.release_needless_lock(cluster, owner.object.name())?;
         self.wait_for_version(subject, facts)?;
         let is_there = if owner.is_control_plane_machine() {
             self.ensure_certificates(cluster, self.world.spec().and_then(|spec| spec.cluster_configuration.as_ref()), false)?;
@@ -117,11 +117,6 @@ impl<'a> Pass<'a> {
         let joined = self.join_data(subject, facts);
         let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
         self.store(subject, rendered, token.as_ref())
-    }
-
-    /// Gives back the lock of a machine that took it, and saw only then that its cluster has begun.
-    fn release_needless_lock(&self, Subject { owner, cluster, .. }: Subject<'_>) -> Walk<()> {
-        if self.has_read_lock(cluster) { self.release_lock(cluster, owner.object.name()) } else { Ok(()) }
     }
 
     /// The data with which a machine joins, and the token in it.

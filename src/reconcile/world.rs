@@ -146,16 +146,8 @@ impl World {
 
     /// Tells what came of reading an object past every cache.
     pub fn confirm(&mut self, key: Key, observation: Observation) {
-        // Mostly it is what was known, and what was made of it stays.
-        if self.version(&key) != version(&observation) {
-            self.observe(key.clone(), observation);
-        }
+        self.observe(key.clone(), observation);
         self.confirmed.insert(key);
-    }
-
-    /// The `metadata.resourceVersion` of what is known of an object.
-    fn version(&self, key: &Key) -> Option<&str> {
-        self.seen.get(key).and_then(version)
     }
 
     /// Tells what the API server has of an object now; `None`: it has none.
@@ -235,14 +227,6 @@ impl World {
             _ => None,
         });
         Pool::of([self.config.clone()].into_iter().chain(found).collect())
-    }
-}
-
-/// The `metadata.resourceVersion` of an object that is there.
-fn version(observation: &Observation) -> Option<&str> {
-    match observation {
-        Observation::Found(object) => Some(object.text(&["metadata", "resourceVersion"])),
-        _ => None,
     }
 }
 

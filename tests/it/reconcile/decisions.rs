@@ -231,6 +231,31 @@ fn nobody_inits_a_cluster_that_has_begun_while_the_cache_lagged_behind() {
     assert_eq!(site.reads.iter().filter(|read| read.ends_with(", confirmed")).count(), 2, "once for each that would init");
 }
 
+/// A lock of a Cluster that is gone goes with it, and meanwhile it is nobody's: who took it for its own would lose it to another machine.
+#[test]
+fn the_lock_of_an_earlier_cluster_is_not_taken_over() {
+    let mut site = with_cluster();
+    for name in ["a", "b"] {
+        add_machine(&mut site, name, true, control_plane_spec());
+    }
+    let lock = key("", "ConfigMap", "c-lock");
+    let owner = json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "earlier"}]);
+    site.put(json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c-lock", "ownerReferences": owner},
+        "data": {"lock-information": r#"{"machineName":"a"}"#},
+    }));
+    for name in ["a", "b"] {
+        assert_eq!(site.pass(name), Ended::Rest(Some(30), None), "{name}");
+        let [_, _, message] = condition(&site, name, "DataSecretAvailable").unwrap();
+        assert!(message.contains("ConfigMap n/c-lock is of an earlier Cluster of that name"), "{message}");
+    }
+    assert!(site.get(&lock).is_some() && data(&site, "a").is_none() && data(&site, "b").is_none());
+    site.remove(&lock);
+    site.pass("b");
+    site.pass("a");
+    assert!(data(&site, "b").unwrap().contains("kubeadm init") && data(&site, "a").is_none());
+}
+
 /// Machine and config were made anew under their names, and the cache still has the Machine that was given data.
 #[test]
 fn the_data_of_a_machine_that_is_gone_is_not_that_of_its_successor() {

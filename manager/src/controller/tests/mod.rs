@@ -161,6 +161,10 @@ impl Api {
                 state.objects.insert(path.to_owned(), object.clone());
                 (StatusCode::OK, object)
             }
+            "DELETE" => {
+                state.objects.remove(path).unwrap_or_else(|| panic!("{path} is not there"));
+                (StatusCode::OK, json!({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
+            }
             other => panic!("{other} {path}"),
         }
     }

@@ -1,5 +1,7 @@
 //! One config: what is written for it, by whom, and what becomes of failures.
 
+use k8s_openapi::ByteString;
+
 use super::*;
 
 #[tokio::test]
@@ -24,6 +26,34 @@ async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
         let text = setting.metrics.text();
         assert!(text.contains(&counted), "{text}");
     }
+}
+
+/// The cached Cluster has not begun yet, the one of the API server has: the lock is free for that reason.
+#[tokio::test]
+async fn nobody_is_told_to_init_because_a_cache_lags_behind() {
+    let (api, core) = (site(), "/apis/cluster.x-k8s.io/v1beta2/namespaces/n");
+    let begun = api.get(&format!("{core}/clusters/c")).unwrap();
+    let mut before = begun.clone();
+    before["status"].as_object_mut().unwrap().remove("conditions");
+    api.put(&format!("{core}/clusters"), before);
+    let mut machine = api.get(&format!("{core}/machines/m")).unwrap();
+    machine["metadata"]["labels"] = json!({"cluster.x-k8s.io/control-plane": ""});
+    api.put(&format!("{core}/machines"), machine);
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (caches, watching) = filled_caches(&setting).await;
+    api.put(&format!("{core}/clusters"), begun);
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let context = Arc::new(Context::new(&setting, ConfigKind::Windlass, self::core(), Arc::new(caches), Arc::new(workloads)));
+    work::reconcile(config(), context).await.expect("it joins");
+    let data: ByteString = serde_json::from_value(api.get(&format!("{SECRETS}/w")).unwrap()["data"]["value"].take()).unwrap();
+    let data = String::from_utf8(data.0).unwrap();
+    assert!(data.contains("kubeadm join") && !data.contains("kubeadm init"), "{data}");
+    assert!(
+        api.writes().iter().any(|write| write.starts_with("POST") && write.contains("/configmaps")),
+        "it took the lock"
+    );
+    assert_eq!(api.get("/api/v1/namespaces/n/configmaps/c-lock"), None, "and gave it back");
+    watching.abort();
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::site::Site;
 use crate::harness::audit;
 
 /// Since a mark: each config had one content of its Secret, one machine was told to init, a status that said that the data is there never took it
-/// back, each config that joins had one token made for it, and the lock was made once.
+/// back, each config that joins had one token made for it, and there was a lock.
 pub(super) fn assert_sound(site: &Site<'_>, since: usize) {
     assert_sound_but(site, since, 0);
 }
@@ -45,7 +45,8 @@ pub(super) fn assert_sound_but(site: &Site<'_>, since: usize, tokens: usize) {
     let inits: Vec<&String> =
         contents.iter().filter(|(_, data)| data.iter().any(|data| data.contains("kubeadm init"))).map(|(name, _)| name).collect();
     assert_eq!(inits.len(), 1, "{inits:?} were told to init");
-    assert_eq!(locks, 1, "the lock was made {locks} times");
+    // Whoever finds it free and sees then that the cluster has begun gives it back.
+    assert!(locks >= 1, "the lock was never made");
     let made: BTreeSet<String> = audit::written(site.plane, "kube-system", since)
         .into_iter()
         .filter(|(verb, resource, _)| verb == "create" && resource == "secrets")

@@ -22,6 +22,8 @@ const WORKLOAD: &str = "workload";
 const FIRST: &str = "cp-0";
 
 const SOON: Duration = Duration::from_secs(60);
+/// The garbage collector takes its time.
+const LONG: Duration = Duration::from_secs(180);
 
 pub(super) struct Site<'a> {
     pub(super) plane: &'a ControlPlane,
@@ -156,7 +158,7 @@ impl<'a> Site<'a> {
         }
         let metadata = json!({"name": "c-kubeconfig", "namespace": self.namespace});
         self.plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})).unwrap();
-        wait::until(&format!("the Secrets of {} to be gone", self.namespace), SOON, || {
+        wait::until(&format!("the Secrets of {} to be gone", self.namespace), LONG, || {
             let left = self.plane.api.list("v1", "Secret", Some(&self.namespace)).len();
             if left == 0 { Ok(()) } else { Err(format!("{left} are there")) }
         });

@@ -11,7 +11,7 @@ use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::wait;
 
-const SOON: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(180);
 pub(in crate::scenarios) const CORE: &str = "cluster.x-k8s.io/v1beta2";
 pub(in crate::scenarios) const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
 pub(in crate::scenarios) const NAMESPACE: &str = "default";
@@ -138,10 +138,10 @@ impl Machine<'_> {
     }
 }
 
-/// Makes a config. The API server may not have heard yet where the webhooks are.
+/// Makes a config. The API server may not have heard yet where the webhooks are, and while a manager is exchanged nobody serves them.
 pub(in crate::scenarios) fn give_config(plane: &ControlPlane, config: &Value) -> Result<(), Refusal> {
     let name = &config["metadata"]["name"];
-    wait::until(&format!("{name} to be taken or refused"), SOON, || match plane.api.create(config) {
+    wait::until(&format!("{name} to be taken or refused"), LONG, || match plane.api.create(config) {
         Err(refusal) if refusal.passes() => Err(refusal.to_string()),
         answer => Ok(answer.map(drop)),
     })

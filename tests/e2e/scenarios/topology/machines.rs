@@ -154,7 +154,8 @@ impl<'a> Site<'a> {
         let own = self.input.objects.iter().filter(|object| object["kind"] != "Cluster").cloned();
         let mut secrets = self.list("v1", "Secret");
         for drawn in self.drawn_names() {
-            let planned = format!("{}{RANDOM}", &drawn[..drawn.len() - RANDOM.len()]);
+            let kept = drawn.len().checked_sub(RANDOM.len()).expect("what is made has a name");
+            let planned = format!("{}{RANDOM}", &drawn[..kept]);
             for secret in &mut secrets {
                 secret["metadata"]["name"] = text(&secret["metadata"]["name"]).replace(&drawn, &planned).into();
             }
