@@ -88,6 +88,12 @@ impl<'a> Pass<'a> {
         self.write(self.secret_key(), Action::Merge(json!({"metadata": metadata})))
     }
 
+    /// Whether the Secret is that of this config and has this data.
+    pub(super) fn is_stored(&self, subject: Subject<'_>, rendered: &Rendered) -> Walk<bool> {
+        let stored = self.look_at_secret(subject)?.and_then(|secret| secret.field(&["data"]));
+        Ok(stored == secret(subject.config, rendered, None).get("data") && self.adopted_secret(subject)? == SecretState::Complete)
+    }
+
     /// Writes the Secret. The next pass finds it, and says so in the status.
     pub(super) fn store(&self, subject: Subject<'_>, rendered: &Rendered, token: Option<&Sensitive<String>>) -> Walk<()> {
         let controller = controller_reference(subject.config, Version::V1Beta2);

@@ -56,9 +56,12 @@ impl<'a> Pass<'a> {
             }
             Holder::Machine(lock, name) => (lock, name),
         };
-        if self.look(&Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name))?.is_some() {
+        let holder = Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name);
+        if self.look(&holder)?.is_some() {
             return Ok(Some(format!("Machine {name} is the one that does it")));
         }
+        // A cache that lags behind does not have it yet.
+        self.confirm(holder)?;
         self.delete(key, lock)
     }
 

@@ -49,6 +49,17 @@ pub(super) struct Subject<'a> {
     pub(super) cluster: &'a Object,
 }
 
+impl Subject<'_> {
+    pub(super) fn owner_key(&self) -> Key {
+        let owner = self.owner.object;
+        Key::of(CORE_GROUP, owner.kind(), owner.namespace(), owner.name())
+    }
+
+    pub(super) fn cluster_key(&self) -> Key {
+        Key::cluster(self.cluster.namespace(), self.cluster.name())
+    }
+}
+
 impl<'a> Pass<'a> {
     /// Config, owner and Cluster; `None` while one of them is not there, or is going.
     pub(super) fn subject(&self) -> Walk<Option<Subject<'a>>> {

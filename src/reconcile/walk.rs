@@ -14,6 +14,9 @@ use crate::render::input::cluster::ClusterFacts;
 /// When a machine that does not hold the lock looks again, in seconds.
 const LOCK_AGAIN: i64 = 30;
 
+/// What all machines but the first wait for.
+const FIRST: &str = "Waiting for Cluster control plane to be initialized";
+
 impl<'a> Pass<'a> {
     /// The whole way; `None` for a config that nothing is done for (book: "Bootstrap provider contract: Behavior").
     pub(super) fn walk(&self) -> Walk<Option<Outcome>> {
@@ -39,7 +42,7 @@ impl<'a> Pass<'a> {
             self.release_after_init(subject, &facts)?;
             return self.keep_token(subject).map(Some);
         }
-        if secret == SecretState::Complete && self.is_of_use(&facts)? {
+        if secret == SecretState::Complete && self.is_of_use(subject, &facts)? {
             // Written before the status could be: whoever wrote it ended in between.
             return Ok(Some(Outcome::available(config.name())));
         }
@@ -51,14 +54,34 @@ impl<'a> Pass<'a> {
         Ok(None)
     }
 
-    /// Whether data of which the status says nothing yet is good. The kubeadm bootstrap provider writes it before it writes its token into the
-    /// spec, and a token that the spec does not name is kept alive by nobody.
-    fn is_of_use(&self, facts: &ClusterFacts) -> Walk<bool> {
-        let spec = self.world.spec();
-        if !self.is_kubeadm() || !facts.control_plane_initialized || has_file_discovery(spec) {
-            return Ok(true);
+    /// Whether data of which the status says nothing yet may be given out. Nobody has read it, but when it was written is not known: the write
+    /// of a controller that was ended may have arrived long after it was sent. The kubeadm bootstrap provider writes it before it writes its token
+    /// into the spec, and a token that the spec does not name is kept alive by nobody.
+    fn is_of_use(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<bool> {
+        if !facts.control_plane_initialized {
+            return self.may_begin(subject);
         }
-        token_of(spec).map_or(Ok(false), |token| self.data_has_token(&token))
+        let spec = self.world.spec();
+        // That of a control-plane machine may have been made to begin a cluster which another one has begun since.
+        let needs_no_token = !subject.owner.is_control_plane_machine() && (!self.is_kubeadm() || has_file_discovery(spec));
+        let is_of_use = needs_no_token || token_of(spec).map_or(Ok(false), |token| self.data_has_token(&token))?;
+        if !is_of_use {
+            // Data that the machine was given is not made again, and the cached Machine may not say so yet.
+            self.confirm(subject.owner_key())?;
+        }
+        Ok(is_of_use)
+    }
+
+    /// Whether data that is there may begin a cluster: only that of the machine which holds the lock. Of a worker's it follows that the cluster
+    /// has begun.
+    fn may_begin(&self, subject: Subject<'_>) -> Walk<bool> {
+        if !subject.owner.is_control_plane_machine() {
+            self.confirm(subject.cluster_key())?;
+            return Ok(false);
+        }
+        self.wait_for_lock(subject)?;
+        self.hold_lock(subject)?;
+        Ok(true)
     }
 
     /// The first machine's lock is of no use any more.
@@ -72,16 +95,10 @@ impl<'a> Pass<'a> {
     /// A cluster without a control plane: the first control-plane machine that can is told to init, and all others wait.
     fn init(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
         let Subject { config, owner, cluster } = subject;
-        const FIRST: &str = "Waiting for Cluster control plane to be initialized";
         if !owner.is_control_plane_machine() {
             return end(Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, FIRST)));
         }
-        if let Some(holder) = self.other_holder(cluster, owner.object.name())? {
-            let message = format!("{FIRST}: {holder}");
-            let outcome = Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, message));
-            // The machine may go without anything here changing.
-            return end(Outcome { again: Some(LOCK_AGAIN), ..outcome });
-        }
+        self.wait_for_lock(subject)?;
         let rendered = match self.init_data(subject, facts) {
             // Every outcome without data gives the lock back; but who had its data may have begun.
             Err(Stop::End(outcome)) if !is_created(config) => {
@@ -90,10 +107,24 @@ impl<'a> Pass<'a> {
             }
             rendered => rendered?,
         };
-        self.take_lock(cluster, owner.object.name())?;
-        // The lock is free again once the cluster has begun, and the cached Cluster may not say so yet.
-        self.confirm(Key::cluster(cluster.namespace(), cluster.name()))?;
+        self.hold_lock(subject)?;
         self.store(subject, rendered, None)
+    }
+
+    /// Goes on only while no other machine holds the lock.
+    fn wait_for_lock(&self, subject: Subject<'_>) -> Walk<()> {
+        let Some(holder) = self.other_holder(subject.cluster, subject.owner.object.name())? else { return Ok(()) };
+        let message = format!("{FIRST}: {holder}");
+        let outcome = Outcome::without_data(Observed::waiting(reason::WAITING_FOR_CONTROL_PLANE, message));
+        // The machine may go without anything here changing.
+        end(Outcome { again: Some(LOCK_AGAIN), ..outcome })
+    }
+
+    /// Takes the lock, and looks then whether the cluster is still to begin: the lock is free again once it has, and the cached Cluster may not
+    /// say so yet.
+    fn hold_lock(&self, subject: Subject<'_>) -> Walk<()> {
+        self.take_lock(subject.cluster, subject.owner.object.name())?;
+        self.confirm(subject.cluster_key())
     }
 
     /// The data with which a machine begins its cluster, once the certificates are there.
@@ -116,6 +147,9 @@ impl<'a> Pass<'a> {
         };
         let joined = self.join_data(subject, facts);
         let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
+        if self.is_stored(subject, rendered)? {
+            return end(Outcome::available(subject.config.name()));
+        }
         self.store(subject, rendered, token.as_ref())
     }
 

@@ -256,6 +256,160 @@ fn the_lock_of_an_earlier_cluster_is_not_taken_over() {
     assert!(data(&site, "b").unwrap().contains("kubeadm init") && data(&site, "a").is_none());
 }
 
+/// The last request of a controller that was ended may arrive when nobody waits for it any more: the machine lost the lock meanwhile, and another one
+/// begins the cluster, or has begun it.
+#[test]
+fn init_data_that_was_written_too_late_is_not_given_out() {
+    for has_begun in [false, true] {
+        let mut site = with_cluster();
+        for name in ["a", "b"] {
+            add_machine(&mut site, name, true, control_plane_spec());
+        }
+        let lock = key("", "ConfigMap", "c-lock");
+        end_before(&mut site, "a", "create Secret n/a");
+        // People do, and so does a pass that cannot render any more.
+        site.remove(&lock);
+        site.pass("b");
+        assert_available(&site, "b");
+        if has_begun {
+            initialize(&mut site);
+        }
+        site.arrive();
+        assert!(data(&site, "a").unwrap().contains("kubeadm init"));
+        site.pass("a");
+        assert_eq!(config(&site, "a")["status"].get("dataSecretName").is_some(), has_begun);
+        if !has_begun {
+            let [_, _, message] = condition(&site, "a", "DataSecretAvailable").unwrap();
+            assert_eq!(message, "Waiting for Cluster control plane to be initialized: Machine b is the one that does it");
+            initialize(&mut site);
+            site.pass("a");
+        }
+        assert_available(&site, "a");
+        assert!(data(&site, "a").unwrap().contains("kubeadm join") && data(&site, "a").unwrap().contains(token(&site, "a").unwrap()));
+    }
+}
+
+/// Lets a controller end as it sends that write.
+fn end_before(site: &mut Site, name: &str, write: &str) {
+    let wanted = |site: &Site| site.writes.iter().any(|written| written == write);
+    for requests in 0..60 {
+        let mut tried = site.clone();
+        if tried.pass_until(name, requests) == Ended::Killed {
+            let mut arrived = tried.clone();
+            arrived.arrive();
+            if wanted(&arrived) {
+                *site = tried;
+                return;
+            }
+        }
+    }
+    panic!("it never comes to {write}")
+}
+
+/// Init data whose machine holds no lock any more: it takes it again, and looks whether the cluster has begun meanwhile.
+#[test]
+fn init_data_is_given_out_under_the_lock() {
+    let with_data = || {
+        let mut site = with_cluster();
+        add_machine(&mut site, "a", true, control_plane_spec());
+        end_before(&mut site, "a", "patch status WindlassConfig n/a");
+        site.remove(&key("", "ConfigMap", "c-lock"));
+        site
+    };
+    let mut site = with_data();
+    let before = data(&site, "a");
+    site.pass("a");
+    assert_available(&site, "a");
+    assert_eq!(data(&site, "a"), before);
+    assert!(site.get(&key("", "ConfigMap", "c-lock")).is_some());
+
+    let mut site = with_data();
+    site.remember();
+    initialize(&mut site);
+    site.pass_behind("a", usize::MAX);
+    assert_available(&site, "a");
+    assert!(data(&site, "a").unwrap().contains("kubeadm join"));
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")), None, "it is given back");
+}
+
+/// A worker with data can join; that its cluster has not begun is a cache that lags behind, or another cluster.
+#[test]
+fn data_of_a_worker_is_reported_once_its_cluster_has_begun() {
+    let with_data = || {
+        let mut site = with_cluster();
+        site.remember();
+        initialize(&mut site);
+        for purpose in ["ca", "etcd", "proxy", "sa"] {
+            let metadata = json!({"name": format!("c-{purpose}")});
+            site.put(
+                json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": key_pair()}),
+            );
+        }
+        add_machine(&mut site, "w", false, worker_spec());
+        end_before(&mut site, "w", "patch status WindlassConfig n/w");
+        site
+    };
+    let mut site = with_data();
+    site.pass_behind("w", usize::MAX);
+    assert_available(&site, "w");
+
+    let mut site = with_data();
+    site.merge(&key(CORE, "Cluster", "c"), &json!({"status": {"conditions": null}}));
+    assert_eq!(site.pass("w"), REST);
+    assert_eq!(condition(&site, "w", "DataSecretAvailable").unwrap()[1], "NotAvailable");
+    let before = data(&site, "w");
+    initialize(&mut site);
+    site.pass("w");
+    assert_available(&site, "w");
+    assert_eq!(data(&site, "w"), before);
+}
+
+/// A backup has no status, and the cached Machine does not say yet that it was given its data.
+#[test]
+fn data_that_a_machine_was_given_is_not_made_again() {
+    let mut site = with_cluster();
+    add_machine(&mut site, "a", true, control_plane_spec());
+    site.pass("a");
+    site.remember();
+    site.merge(&key(CORE, "Machine", "a"), &json!({"spec": {"bootstrap": {"dataSecretName": "a"}}}));
+    initialize(&mut site);
+    site.merge(&Site::config_key("a"), &json!({"status": null}));
+    let before = data(&site, "a");
+    site.cached = site.remembered.clone().map(|cached| cached.into_iter().filter(|(key, _)| key.kind == "Machine").collect());
+    site.pass("a");
+    site.cached = None;
+    assert_available(&site, "a");
+    assert_eq!(data(&site, "a"), before);
+}
+
+/// Whose data needs no token to be good has it compared: it may have been made to begin the cluster.
+#[test]
+fn data_of_a_control_plane_machine_is_compared_where_no_token_tells() {
+    let mut site = with_control_plane();
+    let discovery = json!({"discovery": {"file": {"kubeConfigPath": "/k"}}});
+    add_machine(&mut site, "a", true, json!({"joinConfiguration": discovery}));
+    end_before(&mut site, "a", "patch status WindlassConfig n/a");
+    let (before, writes) = (data(&site, "a"), site.writes.len());
+    assert_eq!(site.pass("a"), REST);
+    assert_available(&site, "a");
+    assert_eq!(data(&site, "a"), before);
+    assert_eq!(site.writes[writes..], ["patch status WindlassConfig n/a"]);
+}
+
+/// A cache that lags behind does not have the Machine yet that holds the lock.
+#[test]
+fn the_lock_is_not_taken_from_a_machine_that_a_cache_does_not_have_yet() {
+    let mut site = with_cluster();
+    for name in ["a", "b"] {
+        add_machine(&mut site, name, true, control_plane_spec());
+    }
+    site.pass("a");
+    site.cached = Some([(key(CORE, "Machine", "a"), None)].into());
+    assert_eq!(site.pass("b"), Ended::Rest(Some(30), None));
+    assert_eq!(data(&site, "b"), None);
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")).unwrap()["data"]["lock-information"], r#"{"machineName":"a"}"#);
+}
+
 /// Machine and config were made anew under their names, and the cache still has the Machine that was given data.
 #[test]
 fn the_data_of_a_machine_that_is_gone_is_not_that_of_its_successor() {

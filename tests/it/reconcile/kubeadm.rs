@@ -156,7 +156,7 @@ fn data_whose_token_is_not_known_is_made_again() {
     }
 }
 
-/// Init data has no token, and neither has a join by a file.
+/// Init data has no token, and neither has a join by a file. The lock that it took before it wrote the former is there still, or is taken again.
 #[test]
 fn data_without_a_token_is_reported() {
     let mut site = of_kubeadm(with_cluster());
@@ -169,7 +169,7 @@ fn data_without_a_token_is_reported() {
     assert_eq!(other.pass("w"), Ended::Rest(None, None));
     assert_eq!(
         (site.writes.concat().as_str(), other.writes.concat().as_str()),
-        ("patch status KubeadmConfig n/a", "patch status KubeadmConfig n/w")
+        ("create ConfigMap n/c-lockpatch status KubeadmConfig n/a", "patch status KubeadmConfig n/w")
     );
 }
 

@@ -24,8 +24,8 @@ pub(super) enum Ended {
     Gone,
 }
 
-/// Clusters and Machines as they were.
-pub(super) type Cached = BTreeMap<Key, Value>;
+/// Clusters and Machines as they were; `None`: there was none.
+pub(super) type Cached = BTreeMap<Key, Option<Value>>;
 
 /// Two clusters, and the time.
 #[derive(Debug, Clone)]
@@ -40,6 +40,8 @@ pub(super) struct Site {
     pub(super) cached: Option<Cached>,
     /// What they had at a time.
     pub(super) remembered: Option<Cached>,
+    /// What a controller that was ended had sent, where it goes, and the config that it is for: it may arrive later.
+    sent: Option<(Write, Key, Value)>,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
     pub(super) machine_pools: bool,
@@ -69,6 +71,7 @@ impl Site {
             clock_ahead: 0,
             cached: None,
             remembered: None,
+            sent: None,
             reachable: true,
             machine_pools: true,
             kubeadm: false,
@@ -131,8 +134,7 @@ impl Site {
         self.pass_until(name, usize::MAX)
     }
 
-    /// Works on a config; the controller is ended before its request of that number. An odd number lets a write happen, and ends it before it
-    /// hears so.
+    /// Works on a config; the controller is ended as it sends its request of that number, which arrives when [`Site::arrive`] says so.
     pub(super) fn pass_until(&mut self, name: &str, requests: usize) -> Ended {
         let Some(config) = self.get(&Site::config_key(name)).cloned() else { return Ended::Gone };
         let own = match self.kubeadm {
@@ -143,14 +145,16 @@ impl Site {
         let uid = config["metadata"]["uid"].clone();
         let mut world = World::new(config, format!("t{:05}.0123456789abcdef", self.counter));
         for request in 0..MOST_STEPS {
+            let settings = Settings { token_ttl: TTL, machine_pools: self.machine_pools };
+            let step = reconcile(&world, &settings, Timestamp::of_second(self.now + self.clock_off));
             if request == requests {
+                if let Step::Write(write) = step {
+                    let stored = if write.key == own { Site::config_key(name) } else { write.key.clone() };
+                    self.sent = Some((write, stored, uid));
+                }
                 return Ended::Killed;
             }
-            match reconcile(
-                &world,
-                &Settings { token_ttl: TTL, machine_pools: self.machine_pools },
-                Timestamp::of_second(self.now + self.clock_off),
-            ) {
+            match step {
                 Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
                 Step::Confirm(key) => {
@@ -176,13 +180,21 @@ impl Site {
         panic!("{name}: it goes on for ever: {:?}", &self.writes[self.writes.len() - 3..])
     }
 
+    /// What a controller that was ended had sent last arrives.
+    pub(super) fn arrive(&mut self) {
+        if let Some((write, stored, config)) = self.sent.take() {
+            // Nobody hears the answer.
+            drop(self.write(&write, &stored, &config));
+        }
+    }
+
     fn read(&mut self, world: &mut World, key: Key) {
         self.reads.push(key.to_string());
         match key.realm {
             Realm::Workload if !self.reachable => world.observe(key, Observation::Failed("no answer".to_owned())),
             _ => {
                 let known = self.cached.as_ref().and_then(|cached| cached.get(&key));
-                let value = known.or(self.get(&key)).cloned();
+                let value = known.map_or_else(|| self.get(&key), Option::as_ref).cloned();
                 world.observe_value(key, value);
             }
         }
@@ -191,7 +203,7 @@ impl Site {
     /// Keeps what the caches have now.
     pub(super) fn remember(&mut self) {
         let core = |(key, _): &(&Key, &Value)| key.group == "cluster.x-k8s.io";
-        self.remembered = Some(self.objects.iter().filter(core).map(|(key, object)| (key.clone(), object.clone())).collect());
+        self.remembered = Some(self.objects.iter().filter(core).map(|(key, object)| (key.clone(), Some(object.clone()))).collect());
     }
 
     /// Works on a config with what the caches had then; what they did not have is asked for.
@@ -228,7 +240,9 @@ impl Site {
             }
             Action::Delete { uid, resource_version } => {
                 let old = old.filter(|old| old["metadata"]["uid"] == **uid).ok_or(())?;
-                assert_eq!(old["metadata"]["resourceVersion"], **resource_version);
+                if old["metadata"]["resourceVersion"] != **resource_version {
+                    return Err(());
+                }
                 self.objects.remove(stored);
                 None
             }
