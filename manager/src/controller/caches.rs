@@ -21,6 +21,7 @@ use windlass::contract::labels;
 use super::Setting;
 use super::kept::{Keeping, Kept};
 use super::resources::{Core, config};
+use super::workload::Name;
 use crate::flags::ConfigKind;
 use crate::shard::Shard;
 
@@ -182,8 +183,13 @@ impl Cache {
             stores.push(writer.as_reader());
             let api = api(setting, resource, namespace.as_deref());
             let events = watcher(api, paged()).default_backoff().reflect(writer);
-            let mut changes = Changes::default();
-            let changed = events.filter_map(move |event| std::future::ready(changes.of(event).transpose()));
+            let mut changes = Changes::of(stores.last().cloned().expect("internal error: it was pushed"));
+            let changed = events.flat_map(move |event| {
+                futures::stream::iter(match event {
+                    Ok(event) => changes.told(event).into_iter().map(Ok).collect(),
+                    Err(fault) => vec![Err(fault)],
+                })
+            });
             all.push(changed.boxed());
         }
         (Cache { resource: resource.clone(), stores }, all)
@@ -309,17 +315,23 @@ fn put(target: &mut Value, path: &[&str], value: Value) {
 }
 
 /// What was read of each object, so that only changes of it make anybody look. What goes always does.
-#[derive(Default)]
 struct Changes {
-    known: BTreeMap<(String, String), u64>,
-    /// While all objects are listed anew: those that were.
-    listed: BTreeMap<(String, String), u64>,
+    store: Store<CoreObject>,
+    known: BTreeMap<Name, u64>,
+    /// While all objects are listed anew: those that were, and those that were there before.
+    listed: BTreeMap<Name, u64>,
+    before: Vec<Arc<CoreObject>>,
 }
 
 impl Changes {
-    fn of(&mut self, event: Result<Event<CoreObject>, watcher::Error>) -> Result<Option<CoreObject>, watcher::Error> {
-        let name = |object: &CoreObject| (object.namespace().unwrap_or_default(), object.name_any());
-        Ok(match event? {
+    /// Of what comes into a store.
+    fn of(store: Store<CoreObject>) -> Self {
+        Changes { store, known: BTreeMap::new(), listed: BTreeMap::new(), before: Vec::new() }
+    }
+
+    /// What has changed with an event that the store has seen.
+    fn told(&mut self, event: Event<CoreObject>) -> Vec<CoreObject> {
+        let changed = match event {
             Event::Apply(object) => {
                 let read = number(&object);
                 (self.known.insert(name(&object), read) != Some(read)).then_some(object)
@@ -335,14 +347,24 @@ impl Changes {
             }
             Event::Init => {
                 self.listed.clear();
+                self.before = self.store.state();
                 None
             }
-            Event::InitDone => {
-                self.known = std::mem::take(&mut self.listed);
-                None
-            }
-        })
+            Event::InitDone => return self.gone(),
+        };
+        changed.into_iter().collect()
     }
+
+    /// Ends a list: what was there before and is not in it went while nobody watched.
+    fn gone(&mut self) -> Vec<CoreObject> {
+        self.known = std::mem::take(&mut self.listed);
+        let before = std::mem::take(&mut self.before).into_iter();
+        before.filter(|object| !self.known.contains_key(&name(object))).map(|object| (*object).clone()).collect()
+    }
+}
+
+fn name(object: &CoreObject) -> Name {
+    (object.namespace().unwrap_or_default(), object.name_any())
 }
 
 /// What is read of an object, as a number that changes with it.
@@ -355,6 +377,7 @@ fn number(object: &CoreObject) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controller::tests::core;
 
     /// A list that begins again tells of none twice, and of none before the store has it.
     #[test]
@@ -427,8 +450,13 @@ mod tests {
         let machine = |version: &str| {
             object(json!({"apiVersion": "a/b", "kind": "Machine", "metadata": {"name": "m"}, "spec": {"version": version}}))
         };
-        let mut changes = Changes::default();
-        let mut is_told = |event| changes.of(Ok(event)).unwrap().is_some();
+        let mut writer = Writer::new(core().machine);
+        let mut changes = Changes::of(writer.as_reader());
+        let mut told = |event: Event<CoreObject>| {
+            writer.apply_watcher_event(&event);
+            changes.told(event)
+        };
+        let mut is_told = |event| !told(event).is_empty();
         assert!(!is_told(Event::Init));
         assert!(is_told(Event::InitApply(machine("1"))));
         assert!(!is_told(Event::InitDone));
@@ -442,5 +470,9 @@ mod tests {
         let mut going = machine("2").value();
         going["metadata"]["deletionTimestamp"] = json!("1970-01-01T00:00:00Z");
         assert!(is_told(Event::Apply(object(going))), "it goes");
+        assert!(!is_told(Event::Init));
+        let gone: Vec<String> = told(Event::InitDone).iter().map(ResourceExt::name_any).collect();
+        assert_eq!(gone, ["m"], "nobody watched when it went");
+        assert!(told(Event::Init).is_empty() && told(Event::InitDone).is_empty(), "once");
     }
 }

@@ -74,7 +74,7 @@ impl Echoes {
         self.lock().remove(name);
     }
 
-    /// Nobody told of changes while this process did not lead: whoever leads anew looks at all configs of those namespaces.
+    /// Of those namespaces whoever leads anew looks at all configs.
     pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
         self.lock().retain(|(namespace, _), _| !is_meant(namespace));
     }

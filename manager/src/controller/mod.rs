@@ -169,7 +169,7 @@ async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, 
             () = mandate.begun() => {}
             () = setting.shutdown.begun() => return,
         }
-        context.echoes.forget_all(|namespace| scope.has(namespace));
+        context.forget_all(|namespace| scope.has(namespace));
         let (shutdown, mandate) = (setting.shutdown.clone(), mandate.clone());
         let until = async move {
             tokio::select! {
@@ -203,6 +203,7 @@ async fn work_until(
             Some(change) = changed.next() => change,
             Some(reference) = triggers.next() => Ok(reference),
             Some((config, again)) = working.next() => {
+                queue.answers(&config, |cluster| context.answers(cluster));
                 let is_gone = store.get(&reference_to(kind, &config)).is_none();
                 if is_gone {
                     context.forget(&config);

@@ -18,6 +18,8 @@ pub(super) struct Queue {
     clusters: BTreeMap<Name, Cluster>,
     /// Clusters of which a config may begin, each once, the next one first.
     turns: VecDeque<Name>,
+    /// Clusters whose workload cluster did not answer when it was asked last.
+    silent: BTreeSet<Name>,
     /// Configs that wait for a time.
     later: BTreeSet<(Instant, Name)>,
 }
@@ -44,7 +46,14 @@ struct Cluster {
 impl Queue {
     /// `of_one`: how many configs of one cluster are worked on at once; at least one.
     pub(super) fn new(of_one: usize) -> Self {
-        Queue { of_one, configs: BTreeMap::new(), clusters: BTreeMap::new(), turns: VecDeque::new(), later: BTreeSet::new() }
+        Queue {
+            of_one,
+            configs: BTreeMap::new(),
+            clusters: BTreeMap::new(),
+            turns: VecDeque::new(),
+            silent: BTreeSet::new(),
+            later: BTreeSet::new(),
+        }
     }
 
     /// Something has changed: the config is due, or will be once nobody works on it.
@@ -79,6 +88,17 @@ impl Queue {
         Some(config)
     }
 
+    /// Says whether the workload cluster of a config answers. Of one that does not nothing comes of most passes, and one config at a time is enough to
+    /// say so in all of them; the workers are for the others.
+    pub(super) fn answers(&mut self, config: &Name, answers: impl Fn(&Name) -> bool) {
+        let Some(Entry { cluster, .. }) = self.configs.get(config) else { return };
+        if answers(cluster) {
+            self.silent.remove(cluster);
+        } else if !self.silent.contains(cluster) {
+            self.silent.insert(cluster.clone());
+        }
+    }
+
     /// Nobody works on a config any more. It is due again at that time, or as soon as something changes; at once if that has happened already.
     pub(super) fn ended(&mut self, config: Name, again: Option<Instant>) {
         let Some(Entry { cluster, state }) = self.configs.remove(&config) else { return };
@@ -100,7 +120,12 @@ impl Queue {
     pub(super) fn forget(&mut self, config: &Name) -> bool {
         let Some(Entry { state: State::Later(at), .. }) = self.configs.get(config) else { return false };
         self.later.remove(&(*at, config.clone()));
-        self.configs.remove(config).is_some()
+        let forgotten = self.configs.remove(config);
+        // It may be the last one of its cluster; the next pass over another one says so again.
+        if let Some(Entry { cluster, .. }) = &forgotten {
+            self.silent.remove(cluster);
+        }
+        forgotten.is_some()
     }
 
     /// When the next config is due that waits for a time.
@@ -132,10 +157,11 @@ impl Queue {
 
     /// A cluster of which a config may begin takes its turn behind the others; of one that has no configs nothing is kept.
     fn take_turn(&mut self, name: &Name) {
+        let most = if self.silent.contains(name) { 1 } else { self.of_one };
         let Some(cluster) = self.clusters.get_mut(name) else { return };
         if cluster.due.is_empty() && cluster.working == 0 {
             self.clusters.remove(name);
-        } else if !cluster.due.is_empty() && cluster.working < self.of_one && !cluster.has_turn {
+        } else if !cluster.due.is_empty() && cluster.working < most && !cluster.has_turn {
             cluster.has_turn = true;
             self.turns.push_back(name.clone());
         }
@@ -187,6 +213,34 @@ mod tests {
         assert_eq!(begun(&mut queue), ["a4"]);
         queue.ended(name("a4"), None);
         assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty() && queue.later.is_empty());
+    }
+
+    #[test]
+    fn of_a_cluster_that_does_not_answer_one_is_worked_on_at_a_time() {
+        let (mut queue, now) = (queue(2, &["a1/a", "a2/a", "a3/a", "b1/b", "b2/b"]), Instant::now());
+        assert_eq!(begun(&mut queue), ["a1", "b1", "a2", "b2"]);
+        let ended = |queue: &mut Queue, config: &str, answers: bool, again: Option<Instant>| {
+            queue.answers(&name(config), |cluster| answers || cluster.1 != "a");
+            queue.ended(name(config), again);
+        };
+        ended(&mut queue, "a1", false, Some(now));
+        ended(&mut queue, "b1", false, Some(now));
+        assert_eq!(begun(&mut queue), [""; 0], "one of them is worked on still");
+        // Also when all have waited meanwhile.
+        ended(&mut queue, "a2", false, Some(now));
+        ended(&mut queue, "b2", false, Some(now));
+        queue.wake(now);
+        assert_eq!(begun(&mut queue), ["a3", "b1", "b2"]);
+        ended(&mut queue, "a3", true, Some(now));
+        assert_eq!(begun(&mut queue), ["a1", "a2"], "it answers again");
+        for config in ["a1", "a2", "b1", "b2"] {
+            ended(&mut queue, config, false, Some(now));
+        }
+        assert_eq!(queue.silent, [name("a")].into());
+        for config in ["a1", "a2", "a3", "b1", "b2"] {
+            queue.forget(&name(config));
+        }
+        assert!(queue.silent.is_empty(), "nothing is kept of what is gone");
     }
 
     #[test]

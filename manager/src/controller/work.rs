@@ -116,6 +116,24 @@ impl Context {
         self.echoes.forget(config);
     }
 
+    /// While this process did not lead, nobody told it what changed and what went: whoever leads anew knows nothing of the configs of those namespaces.
+    pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
+        self.echoes.forget_all(&is_meant);
+        self.lock_failures().retain(|(namespace, _), _| !is_meant(namespace));
+    }
+
+    /// Whether the workload cluster of a Cluster answers, as far as anybody knows.
+    pub(super) fn answers(&self, cluster: &Name) -> bool {
+        self.workloads.answers(cluster)
+    }
+
+    /// A client that was made while its Cluster went is nobody's.
+    fn leave(&self, cluster: &Name) {
+        if self.caches.get("Cluster", &cluster.0, &cluster.1).is_none() {
+            self.workloads.forget(cluster);
+        }
+    }
+
     /// The Cluster of a config, for the queue alone: by the label that the core sets, or else what its machine says.
     pub(super) fn cluster_of(&self, config: &Config) -> Name {
         let namespace = config.namespace().unwrap_or_default();
@@ -323,7 +341,9 @@ impl Context {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
                     let cluster = (config.namespace().unwrap_or_default(), cluster.to_owned());
-                    self.workloads.read(&cluster, &kubernetes(&key.kind), key).await
+                    let answer = self.workloads.read(&cluster, &kubernetes(&key.kind), key).await;
+                    self.leave(&cluster);
+                    answer
                 }
                 None => Err(Refusal::Refused("its Cluster is not known".to_owned())),
             },
@@ -386,6 +406,7 @@ impl Context {
             Realm::Workload => {
                 let cluster = (config.namespace().unwrap_or_default(), world.cluster_name().unwrap_or_default().to_owned());
                 let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action, mandate).await;
+                self.leave(&cluster);
                 if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
                     self.shared.wrote(&uid, &key, written.as_ref().ok().and_then(Option::as_ref)).await;
                 }

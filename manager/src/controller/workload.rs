@@ -95,6 +95,11 @@ impl Workloads {
         self.ask(cluster, async |client| requests::write(&client, resource, key, action, mandate).await).await
     }
 
+    /// Whether a cluster answers, as far as anybody knows: one that nobody has asked may.
+    pub(super) fn answers(&self, cluster: &Name) -> bool {
+        self.lock().get(cluster).is_none_or(|workload| workload.lock().left_alone.is_none())
+    }
+
     /// A cluster that is gone needs no client.
     pub(super) fn forget(&self, cluster: &Name) {
         self.lock().remove(cluster);

@@ -259,11 +259,11 @@ fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
     Setting { client: api.client(), flags, metrics: Metrics::new(), readiness: Readiness::default(), mandates, shutdown: Shutdown::new() }
 }
 
-/// Caches that nothing fills.
-fn core() -> Core {
+pub(super) fn core() -> Core {
     Core::in_version("v1beta2")
 }
 
+/// Caches that nothing fills.
 fn empty_caches(setting: &Setting) -> (Core, Caches) {
     let (caches, _) = Caches::begin(setting, &core());
     (core(), caches)

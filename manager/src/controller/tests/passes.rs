@@ -122,6 +122,11 @@ async fn failures_are_looked_at_later_each_time() {
     let first = Duration::from_millis(500);
     context.forget(&("n".to_owned(), "w".to_owned()));
     assert_eq!(work::after_failure(&config(), &failure, &context), first);
+    // So is one that may have gone while another process led.
+    context.forget_all(|namespace| namespace == "other");
+    assert_eq!(work::after_failure(&config(), &failure, &context), first * 2);
+    context.forget_all(|namespace| namespace == "n");
+    assert_eq!(work::after_failure(&config(), &failure, &context), first);
     api.refuse_nothing();
     work::reconcile(config(), context.clone()).await.expect("now it may");
     assert_eq!(work::after_failure(&config(), &failure, &context), first);

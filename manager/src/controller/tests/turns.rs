@@ -103,8 +103,13 @@ async fn other_clusters_go_on_while_a_write_hangs() {
 }
 
 /// What takes long to decide takes no thread on which others wait.
-#[tokio::test]
-async fn what_takes_long_is_decided_beside() {
+#[test]
+fn what_takes_long_is_decided_beside() {
+    // The one thread for what takes long is taken.
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    let _entered = runtime.enter();
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    runtime.spawn_blocking(move || waiting.recv());
     let settings = || windlass::reconcile::Settings { token_ttl: 900, machine_pools: true };
     let world = |spec: Value| {
         let mut config = config_value();
@@ -124,7 +129,8 @@ async fn what_takes_long_is_decided_beside() {
         Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: "s".to_owned() };
     with_secret.observe_value(key, Some(json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "eA==".repeat(20 << 10)}})));
     assert!(with_secret.takes_long());
-    let (_, step) = work::decided(with_secret, settings()).await.unwrap();
+    drop(done);
+    let (_, step) = runtime.block_on(work::decided(with_secret, settings())).unwrap();
     assert!(matches!(step, windlass::reconcile::Step::Read(_)), "{step:?}");
 }
 
@@ -247,6 +253,26 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     assert_eq!(asked().len(), 3, "a Cluster that was made again is another one");
     let missing = read("e").await.expect_err("it has no kubeconfig");
     assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
+}
+
+/// A client that was made while its Cluster went is nobody's: it is not kept, whether it read or wrote.
+#[tokio::test]
+async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
+    let api = site();
+    // A port on which nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    api.put(SECRETS, kubeconfig("c", port));
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (filled, watching) = filled_caches(&setting).await;
+    let (_, empty) = empty_caches(&setting);
+    for (caches, is_kept) in [(filled, true), (empty, false)] {
+        let workloads = Arc::new(Workloads::new(setting.client.clone(), None, setting.metrics.clone()));
+        let context = Context::new(&setting, ConfigKind::Windlass, core(), Arc::new(caches), workloads.clone());
+        // It reads the token, in vain.
+        work::reconcile(config_of(&api, "reads", "c", with_token()), Arc::new(context)).await.expect_err("nobody listens");
+        assert_eq!(!workloads.answers(&("n".to_owned(), "c".to_owned())), is_kept, "what is known of it");
+    }
+    watching.abort();
 }
 
 /// What was counted of its requests stays after one that failed, although the client is made anew then, and goes with the cluster.

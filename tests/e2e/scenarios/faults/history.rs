@@ -10,7 +10,8 @@ use super::site::Site;
 use crate::harness::audit;
 
 /// Since a mark: each config had one content of its Secret, one machine was told to init, a status that said that the data is there never took it
-/// back, each config that joins had one token made for it, and there was a lock.
+/// back, each config that joins had one token made for it, and machines of the control plane alone
+/// held the lock, among them the one that was told to init.
 pub(super) fn assert_sound(site: &Site<'_>, since: usize) {
     assert_sound_but(site, since, 0);
 }
@@ -19,7 +20,7 @@ pub(super) fn assert_sound(site: &Site<'_>, since: usize) {
 pub(super) fn assert_sound_but(site: &Site<'_>, since: usize, tokens: usize) {
     let mut contents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut said: BTreeMap<String, Value> = BTreeMap::new();
-    let mut locks = 0;
+    let mut locks: Vec<String> = Vec::new();
     for (verb, resource, object) in audit::written(site.plane, &site.namespace, since) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         match resource.as_str() {
@@ -34,7 +35,7 @@ pub(super) fn assert_sound_but(site: &Site<'_>, since: usize, tokens: usize) {
                 }
                 said.insert(name, status);
             }
-            "configmaps" if verb == "create" => locks += 1,
+            "configmaps" if verb == "create" => locks.push(holder(&object)),
             _ => {}
         }
     }
@@ -45,8 +46,9 @@ pub(super) fn assert_sound_but(site: &Site<'_>, since: usize, tokens: usize) {
     let inits: Vec<&String> =
         contents.iter().filter(|(_, data)| data.iter().any(|data| data.contains("kubeadm init"))).map(|(name, _)| name).collect();
     assert_eq!(inits.len(), 1, "{inits:?} were told to init");
-    // Whoever finds it free and sees then that the cluster has begun gives it back.
-    assert!(locks >= 1, "the lock was never made");
+    // Others of the control plane find it free and see then that the cluster has begun.
+    assert!(locks.contains(inits[0]), "{inits:?} was told to init without the lock, which {locks:?} held");
+    assert!(locks.iter().all(|holder| holder.starts_with("cp-")), "{locks:?} held the lock");
     let made: BTreeSet<String> = audit::written(site.plane, "kube-system", since)
         .into_iter()
         .filter(|(verb, resource, _)| verb == "create" && resource == "secrets")
@@ -60,6 +62,12 @@ pub(super) fn assert_sound_but(site: &Site<'_>, since: usize, tokens: usize) {
     }
     assert!(named.iter().all(|named| there.contains(named)), "{named:?} are not all of {there:?}");
     assert_eq!(named.len(), site.count() - 1);
+}
+
+/// The machine that a lock names.
+fn holder(lock: &Value) -> String {
+    let information: Value = serde_json::from_str(lock["data"]["lock-information"].as_str().unwrap()).unwrap();
+    information["machineName"].as_str().unwrap().to_owned()
 }
 
 /// What was reached stays.

@@ -125,14 +125,11 @@ fn is_ordinary(config: &Value) -> bool {
 
 /// How long it takes a manager that begins until so many ordinary workers have their data; then something more is done.
 fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Duration {
-    (0..count).for_each(|index| site.give_worker("c", &format!("ordinary-{index:03}")));
+    let names: Vec<String> = (0..count).map(|index| format!("ordinary-{index:03}")).collect();
+    names.iter().for_each(|name| site.give_worker("c", name));
     let mut manager = site.manager(ways, &[]);
     let began = Instant::now();
-    wait::until("the ordinary machines", LONG, || {
-        manager.assert_running();
-        let done = site.configs().iter().filter(|config| is_ordinary(config) && is_done(config)).count();
-        if done == count { Ok(()) } else { Err(format!("{done} of {count}")) }
-    });
+    site.wait_until_done(&mut manager, &names);
     let taken = began.elapsed();
     then();
     manager.assert_running();

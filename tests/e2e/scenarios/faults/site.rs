@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +22,8 @@ const WORKLOAD: &str = "workload";
 const FIRST: &str = "cp-0";
 
 const SOON: Duration = Duration::from_secs(60);
+/// For the data of many workers.
+const DATA: Duration = Duration::from_secs(120);
 /// The garbage collector takes its time.
 const LONG: Duration = Duration::from_secs(180);
 
@@ -288,6 +290,20 @@ impl<'a> Site<'a> {
         match self.plane.api.get("v1", "ConfigMap", Some(&self.namespace), "c-lock") {
             Ok(_) => Err("the lock is there".to_owned()),
             Err(_) => Ok(()),
+        }
+    }
+
+    /// Waits until workers of a cluster have their data. They are asked for one after the other: a list of thousands, again and again, would be part of
+    /// what is measured.
+    pub(super) fn wait_until_done(&self, manager: &mut Process, names: &[String]) {
+        let deadline = Instant::now() + DATA;
+        for (at, name) in names.iter().enumerate() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            wait::until(&format!("{name}, after {at} of {}", names.len()), left, || {
+                manager.assert_running();
+                let config = self.kind.get(self.plane, &self.namespace, name);
+                if is_done(&config) { Ok(()) } else { Err(config["status"].to_string()) }
+            });
         }
     }
 

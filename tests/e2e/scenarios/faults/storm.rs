@@ -62,8 +62,8 @@ impl Plan for Storm {
         // Nothing that is read is in conflict.
         match self.requests.draw(&mut self.random, |fate| asked.write.is_some() || *fate != Fate::Answer(409)) {
             Fate::Delay(_) => Fate::Delay(self.pause()),
-            // What is watched may have been forgotten.
-            Fate::Answer(500) if asked.is_watch() => Fate::Answer(410),
+            // What is watched may have been forgotten as well.
+            Fate::Answer(500) if asked.is_watch() && self.random.percent(50) => Fate::Answer(410),
             fate => fate,
         }
     }

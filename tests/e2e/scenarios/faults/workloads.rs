@@ -91,15 +91,11 @@ fn kubeconfig_of(plane: &ControlPlane, name: &str, url: &str, authority: &str) -
 
 /// How long it takes a manager that begins until so many workers of the good cluster have their data; then something more is done.
 fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Duration {
-    (0..count).for_each(|index| site.give_worker("c", &format!("good-{index:03}")));
+    let names: Vec<String> = (0..count).map(|index| format!("good-{index:03}")).collect();
+    names.iter().for_each(|name| site.give_worker("c", name));
     let mut manager = site.manager(ways, &[]);
     let began = Instant::now();
-    wait::until("the machines of the good cluster", LONG, || {
-        manager.assert_running();
-        let is_good = |config: &&Value| config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == "c";
-        let done = site.configs().iter().filter(is_good).filter(|config| is_done(config)).count();
-        if done == count { Ok(()) } else { Err(format!("{done} of {count}")) }
-    });
+    site.wait_until_done(&mut manager, &names);
     let taken = began.elapsed();
     then();
     manager.stop();

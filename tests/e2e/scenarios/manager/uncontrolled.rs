@@ -90,6 +90,10 @@ impl ConfigKind {
         plane.api.list(&self.api_version("v1beta2"), self.kind, Some(namespace))
     }
 
+    pub(in crate::scenarios) fn get(&self, plane: &ControlPlane, namespace: &str, name: &str) -> Value {
+        plane.api.get(&self.api_version("v1beta2"), self.kind, Some(namespace), name).unwrap()
+    }
+
     pub(in crate::scenarios) fn api_version(&self, version: &str) -> String {
         format!("{}/{version}", self.group)
     }

@@ -18,15 +18,14 @@ use crate::harness::{wait, windlass};
 
 const LONG: Duration = Duration::from_secs(180);
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io/v1beta2";
-/// The release of Cluster API whose kubeadm providers run.
-const RELEASE: &str = "v1.12";
 
 /// The machines of some Clusters come to their data: that of each first machine, and then those of the workers. Each is, byte for byte, what `windlass
 /// render --all` makes of the files, given the Secrets and the machine's token. Gives the role of each.
 ///
-/// The second machine of a control plane is not among them: nothing here runs the first one, and its provider waits for it.
-pub(super) fn are_what_is_rendered(plane: &ControlPlane, folder: &Path, inputs: &[&Input]) -> Vec<&'static str> {
-    let sites: Vec<Site<'_>> = inputs.iter().filter_map(|input| Site::of(plane, input)).collect();
+/// The second machine of a control plane is not among them: nothing here runs the first one, and its provider waits for it. Nor is a machine of a
+/// pool: no class of the corpus has one.
+pub(super) fn are_what_is_rendered(plane: &ControlPlane, folder: &Path, release: &str, inputs: &[&Input]) -> Vec<&'static str> {
+    let sites: Vec<Site<'_>> = inputs.iter().filter_map(|input| Site::of(plane, release, input)).collect();
     sites.iter().for_each(Site::provide_secrets);
     sites.iter().for_each(Site::provide_infrastructure);
     sites.iter().for_each(|site| site.expect("the first machine", Site::first));
@@ -43,15 +42,17 @@ pub(super) fn are_what_is_rendered(plane: &ControlPlane, folder: &Path, inputs: 
 /// A Cluster whose control plane is kubeadm's.
 struct Site<'a> {
     plane: &'a ControlPlane,
+    /// The release of Cluster API whose kubeadm providers run.
+    release: &'a str,
     input: &'a Input,
     cluster: Value,
 }
 
 impl<'a> Site<'a> {
-    fn of(plane: &'a ControlPlane, input: &'a Input) -> Option<Site<'a>> {
+    fn of(plane: &'a ControlPlane, release: &'a str, input: &'a Input) -> Option<Site<'a>> {
         let own = input.objects.iter().find(|object| object["kind"] == "Cluster").expect("each input has a Cluster");
         let cluster = plane.api.get(CORE, "Cluster", Some(&input.namespace), text(&own["metadata"]["name"])).unwrap();
-        (cluster["spec"]["controlPlaneRef"]["kind"] == "KubeadmControlPlane").then_some(Site { plane, input, cluster })
+        (cluster["spec"]["controlPlaneRef"]["kind"] == "KubeadmControlPlane").then_some(Site { plane, release, input, cluster })
     }
 
     fn list(&self, api_version: &str, kind: &str) -> Vec<Value> {
@@ -75,8 +76,7 @@ impl<'a> Site<'a> {
         let of_control_planes = control_planes.iter().map(|object| &object["spec"]["kubeadmConfigSpec"]);
         let templates = self.list(BOOTSTRAP, "KubeadmConfigTemplate");
         let of_workers = templates.iter().filter(|template| is_of_topology(template)).map(|object| &object["spec"]["template"]["spec"]);
-        let pools = self.list(BOOTSTRAP, "KubeadmConfig");
-        let specs = of_control_planes.chain(of_workers).chain(pools.iter().map(|object| &object["spec"]));
+        let specs = of_control_planes.chain(of_workers);
         let files = specs.flat_map(|spec| spec["files"].as_array().into_iter().flatten());
         let secrets = files.map(|file| &file["contentFrom"]["secret"]).filter(|secret| secret.is_object());
         secrets.map(|secret| (text(&secret["name"]).to_owned(), text(&secret["key"]).to_owned())).collect()
@@ -130,11 +130,9 @@ impl<'a> Site<'a> {
     /// All workers have their data; why not.
     fn workers(&self) -> Result<(), String> {
         let configs: Vec<Value> = self.list(BOOTSTRAP, "KubeadmConfig").into_iter().filter(|config| !is_of_control_plane(config)).collect();
-        let is_of = |kind: &'static str| move |group: &&Value| group["spec"]["template"]["spec"]["bootstrap"]["configRef"]["kind"] == kind;
+        let is_of_kubeadm = |group: &&Value| group["spec"]["template"]["spec"]["bootstrap"]["configRef"]["kind"] == "KubeadmConfigTemplate";
         let replicas = |deployment: &Value| usize::try_from(deployment["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap();
-        let deployed: usize = self.list(CORE, "MachineDeployment").iter().filter(is_of("KubeadmConfigTemplate")).map(replicas).sum();
-        let pooled = self.list(CORE, "MachinePool").iter().filter(is_of("KubeadmConfig")).count();
-        let expected = deployed + pooled;
+        let expected: usize = self.list(CORE, "MachineDeployment").iter().filter(is_of_kubeadm).map(replicas).sum();
         match configs.iter().find(|config| !has_data(config)) {
             Some(open) => Err(format!("{}: {}", open["metadata"]["name"], open["status"])),
             None if configs.len() < expected => Err(format!("{} of {expected} are there", configs.len())),
@@ -171,14 +169,12 @@ impl<'a> Site<'a> {
         if is_of_control_plane(config) {
             return ("KubeadmControlPlane", text(&self.cluster["spec"]["controlPlaneRef"]["name"]));
         }
-        let template = config["metadata"]["annotations"]["cluster.x-k8s.io/cloned-from-name"].as_str();
-        // The topology controller makes the config of a pool itself.
-        template.map_or(("KubeadmConfig", text(&config["metadata"]["name"])), |template| ("KubeadmConfigTemplate", template))
+        ("KubeadmConfigTemplate", text(&config["metadata"]["annotations"]["cluster.x-k8s.io/cloned-from-name"]))
     }
 
     /// The names that end in drawn characters: of infrastructure, control plane, the groups of workers, and their templates.
     fn drawn_names(&self) -> BTreeSet<String> {
-        let groups = [self.list(CORE, "MachineDeployment"), self.list(CORE, "MachinePool")].concat();
+        let groups = self.list(CORE, "MachineDeployment");
         let of_group = |group: &Value| {
             let spec = &group["spec"]["template"]["spec"];
             [&group["metadata"], &spec["infrastructureRef"], &spec["bootstrap"]["configRef"]].map(|named| text(&named["name"]).to_owned())
@@ -196,7 +192,7 @@ impl<'a> Site<'a> {
         let stored = String::from_utf8(STANDARD.decode(text(&secret["data"]["value"])).unwrap()).unwrap();
         let role = role(config);
         let file = file.display().to_string();
-        let mut arguments = vec!["render", &file, "--all", "-o", "json", "--show-secrets", "-q", "--capi-version", RELEASE];
+        let mut arguments = vec!["render", &file, "--all", "-o", "json", "--show-secrets", "-q", "--capi-version", self.release];
         arguments.extend(["--feature-gates", "KubeadmBootstrapFormatIgnition=true"]);
         let token = config["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str();
         arguments.extend(token.iter().flat_map(|token| ["--token", *token]));
@@ -225,12 +221,7 @@ fn is_of_control_plane(config: &Value) -> bool {
 }
 
 fn role(config: &Value) -> &'static str {
-    let owners = config["metadata"]["ownerReferences"].as_array().into_iter().flatten();
-    match (is_of_control_plane(config), owners.into_iter().any(|owner| owner["kind"] == "MachinePool")) {
-        (true, _) => "init",
-        (false, true) => "machinepool",
-        (false, false) => "worker-join",
-    }
+    if is_of_control_plane(config) { "init" } else { "worker-join" }
 }
 
 fn has_data(config: &Value) -> bool {

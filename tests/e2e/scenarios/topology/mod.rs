@@ -20,7 +20,9 @@ use crate::harness::clusterctl::Clusterctl;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, installation, wait};
-pub(crate) use parity::{plans_are_what_v1_12_makes, plans_are_what_v1_14_makes, plans_over_real_kinds};
+pub(crate) use parity::{
+    plans_are_what_v1_12_makes, plans_are_what_v1_14_makes, plans_over_real_kinds_of_v1_12, plans_over_real_kinds_of_v1_14,
+};
 
 const SOON: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(180);

@@ -51,37 +51,38 @@ enum Fate {
 }
 
 /// What the classes of the corpus make with the CRDs of their own providers is what we plan, but for what those CRDs fill in; and their machines boot
-/// from what we render.
-pub(crate) fn plans_over_real_kinds(context: &Context) {
+/// from what we render. By Cluster API v1.12.0.
+pub(crate) fn plans_over_real_kinds_of_v1_12(context: &Context) {
+    plans_over_real_kinds(context, "v1.12.0");
+}
+
+/// The same by Cluster API v1.14.0.
+pub(crate) fn plans_over_real_kinds_of_v1_14(context: &Context) {
+    plans_over_real_kinds(context, "v1.14.0");
+}
+
+fn plans_over_real_kinds(context: &Context, release: &str) {
     let rounds = real_kinds::rounds(inputs::of_providers());
     let round = |(at, mut inputs): (usize, Vec<Input>)| {
         let plane = context.another_control_plane(&format!("round-{at}"));
-        components::apply(&plane, &shared::cluster_api(WHOLE).join("core-components.yaml"));
-        real_kinds::install(&plane, WHOLE, &mut inputs);
-        managers::start(&plane, WHOLE, &[managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE]);
+        components::apply(&plane, &shared::cluster_api(release).join("core-components.yaml"));
+        real_kinds::install(&plane, release, &mut inputs);
+        managers::start(&plane, release, &[managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE]);
         plane.api.apply(&namespace(ELSEWHERE)).unwrap();
         inputs.iter_mut().flat_map(|input| &mut input.objects).for_each(|object| real_kinds::complete(&plane, object));
-        let equal = compared(&plane, &inputs, WHOLE);
+        let equal = compared(&plane, &inputs, release);
         let of_them: Vec<&Input> = inputs.iter().filter(|input| equal.contains(&input.name)).collect();
-        (equal, machines::are_what_is_rendered(&plane, context.folder(), &of_them))
+        (equal, machines::are_what_is_rendered(&plane, context.folder(), release, &of_them))
     };
     let (equal, machines): (Vec<_>, Vec<_>) = rounds.into_iter().enumerate().map(round).unzip();
     let (equal, machines) = (equal.concat(), machines.concat());
     let of_role = |role: &str| machines.iter().filter(|machine| **machine == role).count();
-    println!(
-        "  machines: {} of control planes, {} workers, {} pools",
-        of_role("init"),
-        of_role("worker-join"),
-        of_role("machinepool")
-    );
+    println!("  machines: {} of control planes, {} workers", of_role("init"), of_role("worker-join"));
     assert!(of_role("init") >= 10 && of_role("worker-join") >= 10, "{machines:?}");
     let classes: BTreeSet<&str> = equal.iter().map(|name| name.split(" of ").next().unwrap_or(name)).collect();
     println!("  equal of all: {} Clusters of {} classes: {classes:#?}", equal.len(), classes.len());
     assert!(equal.len() >= 20 && classes.len() >= 10, "only {} of {} classes were compared", equal.len(), classes.len());
 }
-
-/// The release whose kubeadm providers run too.
-const WHOLE: &str = "v1.12.0";
 
 fn parity(context: &Context, release: &str) {
     let plane = context.control_plane();
