@@ -221,7 +221,7 @@ async fn work_until(
             }
         };
         match changed.map(|reference| (named(&reference), store.get(&reference))) {
-            Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config)),
+            Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config), work::size_of(&config)),
             // One that is not there yet is told of when it comes. One that is gone is forgotten, once nobody works on it any more.
             Ok((name, None)) => {
                 if queue.forget(&name) {

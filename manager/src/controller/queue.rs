@@ -26,7 +26,17 @@ pub(super) struct Queue {
 
 struct Entry {
     cluster: Name,
+    size: Size,
     state: State,
+}
+
+/// How much work a config is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// What most are.
+    Ordinary,
+    /// So large that rendering and storing it takes as long as that of dozens.
+    Large,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +49,11 @@ enum State {
 #[derive(Default)]
 struct Cluster {
     due: VecDeque<Name>,
+    /// Large ones that are due.
+    large: VecDeque<Name>,
     working: usize,
+    /// Of these, large ones.
+    working_on_large: usize,
     has_turn: bool,
 }
 
@@ -57,7 +71,7 @@ impl Queue {
     }
 
     /// Something has changed: the config is due, or will be once nobody works on it.
-    pub(super) fn tell(&mut self, config: Name, cluster: Name) {
+    pub(super) fn tell(&mut self, config: Name, cluster: Name, size: Size) {
         match self.configs.get_mut(&config).map(|entry| &mut entry.state) {
             Some(State::Due) => return,
             Some(State::Working { is_told }) => {
@@ -69,7 +83,7 @@ impl Queue {
             }
             None => {}
         }
-        self.due(config, cluster);
+        self.due(config, cluster, size);
     }
 
     /// Whether a config may begin.
@@ -81,8 +95,9 @@ impl Queue {
     pub(super) fn begin(&mut self) -> Option<Name> {
         let name = self.turns.pop_front()?;
         let cluster = self.clusters.get_mut(&name).expect("internal error: a cluster whose turn it is has configs");
-        let config = cluster.due.pop_front().expect("internal error: a cluster whose turn it is has one that is due");
+        let (config, size) = cluster.next().expect("internal error: a cluster whose turn it is has one that is due");
         (cluster.working, cluster.has_turn) = (cluster.working + 1, false);
+        cluster.working_on_large += usize::from(size == Size::Large);
         self.set(&config, State::Working { is_told: false });
         self.take_turn(&name);
         Some(config)
@@ -101,15 +116,16 @@ impl Queue {
 
     /// Nobody works on a config any more. It is due again at that time, or as soon as something changes; at once if that has happened already.
     pub(super) fn ended(&mut self, config: Name, again: Option<Instant>) {
-        let Some(Entry { cluster, state }) = self.configs.remove(&config) else { return };
+        let Some(Entry { cluster, size, state }) = self.configs.remove(&config) else { return };
         if let Some(at_work) = self.clusters.get_mut(&cluster) {
             at_work.working -= 1;
+            at_work.working_on_large -= usize::from(size == Size::Large);
         }
         match (state, again) {
-            (State::Working { is_told: true }, _) => self.due(config, cluster.clone()),
+            (State::Working { is_told: true }, _) => self.due(config, cluster.clone(), size),
             (_, Some(at)) => {
                 self.later.insert((at, config.clone()));
-                self.configs.insert(config, Entry { cluster: cluster.clone(), state: State::Later(at) });
+                self.configs.insert(config, Entry { cluster: cluster.clone(), size, state: State::Later(at) });
             }
             (_, None) => {}
         }
@@ -137,16 +153,20 @@ impl Queue {
     pub(super) fn wake(&mut self, now: Instant) {
         while self.wakes_at().is_some_and(|at| at <= now) {
             let Some((_, config)) = self.later.pop_first() else { return };
-            if let Some(Entry { cluster, .. }) = self.configs.remove(&config) {
-                self.due(config, cluster);
+            if let Some(Entry { cluster, size, .. }) = self.configs.remove(&config) {
+                self.due(config, cluster, size);
             }
         }
     }
 
-    fn due(&mut self, config: Name, cluster: Name) {
-        self.clusters.entry(cluster.clone()).or_default().due.push_back(config.clone());
+    fn due(&mut self, config: Name, cluster: Name, size: Size) {
+        let of_cluster = self.clusters.entry(cluster.clone()).or_default();
+        match size {
+            Size::Ordinary => of_cluster.due.push_back(config.clone()),
+            Size::Large => of_cluster.large.push_back(config.clone()),
+        }
         self.take_turn(&cluster);
-        self.configs.insert(config, Entry { cluster, state: State::Due });
+        self.configs.insert(config, Entry { cluster, size, state: State::Due });
     }
 
     fn set(&mut self, config: &Name, state: State) {
@@ -159,12 +179,26 @@ impl Queue {
     fn take_turn(&mut self, name: &Name) {
         let most = if self.silent.contains(name) { 1 } else { self.of_one };
         let Some(cluster) = self.clusters.get_mut(name) else { return };
-        if cluster.due.is_empty() && cluster.working == 0 {
+        if cluster.is_idle() && cluster.working == 0 {
             self.clusters.remove(name);
-        } else if !cluster.due.is_empty() && cluster.working < most && !cluster.has_turn {
+        } else if !cluster.is_idle() && cluster.working < most && !cluster.has_turn {
             cluster.has_turn = true;
             self.turns.push_back(name.clone());
         }
+    }
+}
+
+impl Cluster {
+    /// Whether no config is due.
+    fn is_idle(&self) -> bool {
+        self.due.is_empty() && self.large.is_empty()
+    }
+
+    /// The config that begins next. One large one is worked on at a time while others are due: these would wait for all of them else.
+    fn next(&mut self) -> Option<(Name, Size)> {
+        let is_turn_of_large = self.due.is_empty() || self.working_on_large == 0;
+        let large = if is_turn_of_large { self.large.pop_front() } else { None };
+        large.map(|config| (config, Size::Large)).or_else(|| Some((self.due.pop_front()?, Size::Ordinary)))
     }
 }
 
@@ -178,11 +212,11 @@ mod tests {
         ("n".to_owned(), text.to_owned())
     }
 
-    /// A queue with configs that are due, given as `config/cluster`.
+    /// A queue with configs that are due, given as `config/cluster`; those with large letters are large.
     fn queue(of_one: usize, due: &[&str]) -> Queue {
         let mut queue = Queue::new(of_one);
         for (config, cluster) in due.iter().map(|due| due.split_once('/').unwrap()) {
-            queue.tell(name(config), name(cluster));
+            queue.tell(name(config), name(cluster), if config.starts_with(char::is_uppercase) { Size::Large } else { Size::Ordinary });
         }
         queue
     }
@@ -213,6 +247,26 @@ mod tests {
         assert_eq!(begun(&mut queue), ["a4"]);
         queue.ended(name("a4"), None);
         assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty() && queue.later.is_empty());
+    }
+
+    #[test]
+    fn of_a_cluster_one_large_config_is_worked_on_while_others_wait() {
+        let mut queue = queue(3, &["A/c", "B/c", "C/c", "x/c", "y/c", "z/c"]);
+        assert_eq!(begun(&mut queue), ["A", "x", "y"]);
+        queue.ended(name("x"), None);
+        assert_eq!(begun(&mut queue), ["z"]);
+        queue.ended(name("A"), Some(Instant::now()));
+        assert_eq!(begun(&mut queue), ["B"]);
+        // When no other waits they have all the room.
+        queue.ended(name("y"), None);
+        queue.wake(Instant::now());
+        assert_eq!(begun(&mut queue), ["C"]);
+        queue.ended(name("z"), None);
+        assert_eq!(begun(&mut queue), ["A"]);
+        for config in ["A", "B", "C"] {
+            queue.ended(name(config), None);
+        }
+        assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty());
     }
 
     #[test]
@@ -247,8 +301,8 @@ mod tests {
     fn a_config_is_worked_on_by_one_at_a_time() {
         let mut queue = queue(2, &["x/a", "x/a"]);
         assert_eq!(begun(&mut queue), ["x"]);
-        queue.tell(name("x"), name("a"));
-        queue.tell(name("x"), name("a"));
+        queue.tell(name("x"), name("a"), Size::Ordinary);
+        queue.tell(name("x"), name("a"), Size::Ordinary);
         assert_eq!(begun(&mut queue), [""; 0]);
         // What has changed meanwhile is looked at once, and at once.
         queue.ended(name("x"), Some(Instant::now() + Duration::from_secs(600)));
@@ -272,7 +326,7 @@ mod tests {
         queue.wake(at(10));
         assert_eq!(begun(&mut queue), ["y"]);
         // It has moved to another cluster.
-        queue.tell(name("z"), name("b"));
+        queue.tell(name("z"), name("b"), Size::Ordinary);
         assert_eq!(begun(&mut queue), ["z"]);
         assert_eq!(queue.wakes_at(), Some(at(20)));
         queue.wake(at(60));

@@ -24,6 +24,7 @@ use super::Setting;
 use super::caches::{Caches, Config, CoreObject};
 use super::echoes::Echoes;
 use super::keys;
+use super::queue::Size;
 use super::requests::{self, Refusal};
 use super::resources::{Core, config, kubernetes};
 use super::shared::Shared;
@@ -43,6 +44,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 /// The same after somebody else wrote first. Who is overtaken again and again reads a watch that lags behind.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
+
+/// Configs with more bytes of text are large: a machine that boots from so much is seldom, and etcd takes one of a megabyte at most.
+const LARGE: usize = 100 << 10;
 
 /// What all configs are worked on with.
 pub(super) struct Context {
@@ -156,6 +160,11 @@ impl Context {
         let Flags { bootstrap_token_ttl, gates, .. } = &self.setting.flags;
         Settings { token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX), machine_pools: gates.machine_pool }
     }
+}
+
+/// How much work a config is, by what is known of it before it is looked at.
+pub(super) fn size_of(config: &Config) -> Size {
+    if config.text().len() > LARGE { Size::Large } else { Size::Ordinary }
 }
 
 /// Works on a config, in a task of its own so that all processors work, and says when it is to be looked at again.

@@ -19,6 +19,7 @@ use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFI
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches, Config, Scope};
+use super::queue::Size;
 use super::requests::{self, Refusal};
 use super::resources::{self, Core};
 use super::triggers::{Change, Part, told};

@@ -186,11 +186,11 @@ async fn a_config_that_is_gone_is_forgotten() {
     let is_known = || context.echoes.later(&name, version, std::time::Instant::now()).is_some();
     assert!(is_known());
     let mut queue = super::super::Queue::new(1);
-    queue.tell(name.clone(), ("n".to_owned(), "c".to_owned()));
+    queue.tell(name.clone(), ("n".to_owned(), "c".to_owned()), work::size_of(&config()));
     let store = Writer::<Config>::new(ConfigKind::Windlass).as_reader();
     assert!(begin(&mut queue, ConfigKind::Windlass, &context, &store, context.turns.place().await).is_none());
     assert!(!is_known());
     // Nor is it worked on.
-    queue.tell(name, ("n".to_owned(), "c".to_owned()));
+    queue.tell(name, ("n".to_owned(), "c".to_owned()), work::size_of(&config()));
     assert!(queue.has_next());
 }

@@ -228,6 +228,18 @@ async fn a_cluster_that_floods_does_not_starve_another() {
     running.await.unwrap().expect("it ends in order");
 }
 
+/// Configs with much text are begun one after the other, while others of their cluster wait.
+#[test]
+fn large_configs_are_told_by_their_text() {
+    let size = |bytes: usize| {
+        let mut config = config_value();
+        config["spec"]["files"] = json!([{"path": "/a", "content": "x".repeat(bytes)}]);
+        work::size_of(&serde_json::from_value(config).unwrap())
+    };
+    assert_eq!(work::size_of(&config()), Size::Ordinary);
+    assert_eq!((size(90 << 10), size(100 << 10)), (Size::Ordinary, Size::Large));
+}
+
 /// Nobody waits for it twice, and no other cluster waits at all.
 #[tokio::test]
 async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
