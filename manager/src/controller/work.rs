@@ -45,8 +45,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
 
-/// Configs with more bytes of text are large: a machine that boots from so much is seldom, and etcd takes one of a megabyte at most.
-const LARGE: usize = 100 << 10;
+/// Configs with more bytes of text are large: several times what most are, and what they refer to may be more. etcd takes a megabyte at most.
+const LARGE: usize = 8 << 10;
 
 /// What all configs are worked on with.
 pub(super) struct Context {

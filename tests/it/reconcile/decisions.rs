@@ -729,6 +729,27 @@ fn the_secret_of_a_predecessor_is_written_anew() {
     assert_eq!(site.tokens.len(), 1);
 }
 
+/// The same data in the Secret of a predecessor would go with it.
+#[test]
+fn the_secret_of_a_predecessor_is_written_anew_although_it_is_equal() {
+    let mut site = with_control_plane();
+    let by_file = json!({"joinConfiguration": {"discovery": {"file": {"kubeConfigPath": "/k"}}}});
+    add_machine(&mut site, "w", false, by_file.clone());
+    site.pass("w");
+    let before = data(&site, "w");
+    for gone in [key(CORE, "Machine", "w"), Site::config_key("w")] {
+        site.remove(&gone);
+    }
+    add_machine(&mut site, "w", false, by_file);
+    let writes = site.writes.len();
+    site.pass("w");
+    assert_available(&site, "w");
+    assert_eq!(data(&site, "w"), before);
+    assert_eq!(site.writes[writes..], ["update Secret n/w", "patch status WindlassConfig n/w"]);
+    let controller = &site.get(&key("", "Secret", "w")).unwrap()["metadata"]["ownerReferences"][0];
+    assert_eq!(controller["uid"], config(&site, "w")["metadata"]["uid"]);
+}
+
 /// The data is rendered before the token is in the spec, and taken once it is there. Whoever begins anew renders the same.
 #[test]
 fn data_is_the_same_wherever_the_pass_began() {

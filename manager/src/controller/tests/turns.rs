@@ -237,7 +237,7 @@ fn large_configs_are_told_by_their_text() {
         work::size_of(&serde_json::from_value(config).unwrap())
     };
     assert_eq!(work::size_of(&config()), Size::Ordinary);
-    assert_eq!((size(90 << 10), size(100 << 10)), (Size::Ordinary, Size::Large));
+    assert_eq!((size(7 << 10), size(8 << 10)), (Size::Ordinary, Size::Large));
 }
 
 /// Nobody waits for it twice, and no other cluster waits at all.
