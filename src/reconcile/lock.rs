@@ -1,4 +1,4 @@
-//! The lock for `kubeadm init`: one machine of a cluster may have init data (checklist BC-60). Name and content are those of the kubeadm
+//! The lock for `kubeadm init`: one machine of a cluster is given init data (checklist BC-60). Name and content are those of the kubeadm
 //! bootstrap provider (`bootstrap/kubeadm/pkg/locking` of Cluster API), so that both in one cluster still run one init.
 
 use serde_json::{Value, json};
@@ -65,12 +65,15 @@ impl<'a> Pass<'a> {
         self.delete(key, lock)
     }
 
-    /// Takes the lock, which no other machine holds.
-    pub(super) fn take_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
+    /// Takes the lock, which no other machine holds. One that is ours from an earlier pass is made anew, unless the machine was told to init under it: a
+    /// controller that was ended may have given it back, and its request may be on the way still. It is for the lock as it was.
+    pub(super) fn take_lock(&self, cluster: &Object, machine: &str, is_told: bool) -> Walk<()> {
+        let key = key(cluster.namespace(), cluster.name());
         match self.lock_holder(cluster, machine)? {
-            Holder::Us(_) => Ok(()),
+            Holder::Us(_) if is_told || self.world.is_confirmed(&key) => Ok(()),
+            Holder::Us(lock) => self.delete(key, lock),
             Holder::Nobody | Holder::Machine(..) | Holder::Somebody | Holder::Earlier => {
-                self.write(key(cluster.namespace(), cluster.name()), Action::Create(lock(cluster, machine)))
+                self.write(key, Action::Create(lock(cluster, machine)))
             }
         }
     }

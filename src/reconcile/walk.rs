@@ -62,11 +62,11 @@ impl<'a> Pass<'a> {
             return self.may_begin(subject);
         }
         let spec = self.world.spec();
-        // That of a control-plane machine may have been made to begin a cluster which another one has begun since.
-        let needs_no_token = !subject.owner.is_control_plane_machine() && (!self.is_kubeadm() || has_file_discovery(spec));
-        let is_of_use = needs_no_token || token_of(spec).map_or(Ok(false), |token| self.data_has_token(&token))?;
-        if !is_of_use {
-            // Data that the machine was given is not made again, and the cached Machine may not say so yet.
+        // That of a control-plane machine may have been made to begin a cluster which another one has begun since: it is compared with what is rendered.
+        let is_of_use = !subject.owner.is_control_plane_machine()
+            && (!self.is_kubeadm() || has_file_discovery(spec) || token_of(spec).map_or(Ok(false), |token| self.data_has_token(&token))?);
+        if !is_of_use && token_of(spec).is_none() && !has_file_discovery(spec) {
+            // No token is made for a machine that was given its data, and the cached Machine may not say so yet.
             self.confirm(subject.owner_key())?;
         }
         Ok(is_of_use)
@@ -123,7 +123,7 @@ impl<'a> Pass<'a> {
     /// Takes the lock, and looks then whether the cluster is still to begin: the lock is free again once it has, and the cached Cluster may not
     /// say so yet.
     fn hold_lock(&self, subject: Subject<'_>) -> Walk<()> {
-        self.take_lock(subject.cluster, subject.owner.object.name())?;
+        self.take_lock(subject.cluster, subject.owner.object.name(), is_created(subject.config))?;
         self.confirm(subject.cluster_key())
     }
 
@@ -149,6 +149,10 @@ impl<'a> Pass<'a> {
         let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
         if self.is_stored(subject, rendered)? {
             return end(Outcome::available(subject.config.name()));
+        }
+        if self.has_secret(subject)? {
+            // Data that the machine was given is not made again either.
+            self.confirm(subject.owner_key())?;
         }
         self.store(subject, rendered, token.as_ref())
     }

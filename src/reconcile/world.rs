@@ -98,7 +98,7 @@ impl Observation {
 pub struct World {
     config: Object,
     seen: BTreeMap<Key, Observation>,
-    /// What was read past every cache.
+    /// What was read past every cache, or written.
     confirmed: BTreeSet<Key>,
     fresh_token: Sensitive<String>,
     made: Made,
@@ -148,6 +148,11 @@ impl World {
     pub fn confirm(&mut self, key: Key, observation: Observation) {
         self.observe(key.clone(), observation);
         self.confirmed.insert(key);
+    }
+
+    /// Tells what was written: what the API server has of the object now; `None`: nothing.
+    pub fn wrote(&mut self, key: Key, value: Option<Value>) {
+        self.confirm(key, value.map_or(Observation::Absent, Observation::found));
     }
 
     /// Tells what the API server has of an object now; `None`: it has none.

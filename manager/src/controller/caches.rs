@@ -74,7 +74,7 @@ impl Keeping for OfConfigs {
 }
 
 /// Objects of a watch, as they come and go.
-pub(super) type Watch = BoxStream<'static, Result<CoreObject, watcher::Error>>;
+pub(super) type Watch = BoxStream<'static, Result<Arc<CoreObject>, watcher::Error>>;
 
 /// The labels that are read of the core's objects.
 const LABELS: [&str; 2] = [labels::CLUSTER_NAME, labels::CONTROL_PLANE];
@@ -231,7 +231,7 @@ pub(super) fn configs(
     };
     let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
     let events = events.filter(move |event| std::future::ready(event.as_ref().map_or(true, is_of_shard)));
-    let mut arrivals = Arrivals { kind, listed: Vec::new() };
+    let mut arrivals = Arrivals { kind, store: store.clone(), listed: Vec::new(), before: Vec::new() };
     let told = events.reflect(writer).flat_map(move |event| {
         let told = event.map(|event| arrivals.of(&event));
         futures::stream::iter(match told {
@@ -242,10 +242,13 @@ pub(super) fn configs(
     (told, store)
 }
 
-/// Which configs a watch tells of. Those that are listed come when the list has ended: the store has none of them before.
+/// Which configs a watch tells of. Those that are listed come when the list has ended, for the store has none of them before, and with them those that
+/// went while nobody watched.
 struct Arrivals {
     kind: ConfigKind,
+    store: Store<Config>,
     listed: Vec<ObjectRef<Config>>,
+    before: Vec<ObjectRef<Config>>,
 }
 
 impl Arrivals {
@@ -254,13 +257,17 @@ impl Arrivals {
             Event::Apply(config) | Event::Delete(config) => vec![ObjectRef::from_obj_with(config, self.kind)],
             Event::Init => {
                 self.listed.clear();
+                self.before = self.store.state().iter().map(|config| ObjectRef::from_obj_with(&**config, self.kind)).collect();
                 Vec::new()
             }
             Event::InitApply(config) => {
                 self.listed.push(ObjectRef::from_obj_with(config, self.kind));
                 Vec::new()
             }
-            Event::InitDone => std::mem::take(&mut self.listed),
+            Event::InitDone => {
+                let gone = std::mem::take(&mut self.before).into_iter().filter(|config| self.store.get(config).is_none());
+                std::mem::take(&mut self.listed).into_iter().chain(gone).collect()
+            }
         }
     }
 }
@@ -318,48 +325,51 @@ fn put(target: &mut Value, path: &[&str], value: Value) {
 struct Changes {
     store: Store<CoreObject>,
     known: BTreeMap<Name, u64>,
-    /// While all objects are listed anew: those that were, and those that were there before.
-    listed: BTreeMap<Name, u64>,
+    /// While all objects are listed anew: those that were there before.
     before: Vec<Arc<CoreObject>>,
 }
 
 impl Changes {
     /// Of what comes into a store.
     fn of(store: Store<CoreObject>) -> Self {
-        Changes { store, known: BTreeMap::new(), listed: BTreeMap::new(), before: Vec::new() }
+        Changes { store, known: BTreeMap::new(), before: Vec::new() }
     }
 
-    /// What has changed with an event that the store has seen.
-    fn told(&mut self, event: Event<CoreObject>) -> Vec<CoreObject> {
-        let changed = match event {
+    /// What has changed with an event that the store has seen. What is listed is told when the list has ended: the store has none of it before.
+    fn told(&mut self, event: Event<CoreObject>) -> Vec<Arc<CoreObject>> {
+        match event {
             Event::Apply(object) => {
                 let read = number(&object);
-                (self.known.insert(name(&object), read) != Some(read)).then_some(object)
-            }
-            Event::InitApply(object) => {
-                let read = number(&object);
-                self.listed.insert(name(&object), read);
-                (self.known.get(&name(&object)) != Some(&read)).then_some(object)
+                let is_new = self.known.insert(name(&object), read) != Some(read);
+                is_new.then(|| Arc::new(object)).into_iter().collect()
             }
             Event::Delete(object) => {
                 self.known.remove(&name(&object));
-                Some(object)
+                vec![Arc::new(object)]
             }
             Event::Init => {
-                self.listed.clear();
                 self.before = self.store.state();
-                None
+                Vec::new()
             }
-            Event::InitDone => return self.gone(),
-        };
-        changed.into_iter().collect()
+            Event::InitApply(_) => Vec::new(),
+            Event::InitDone => self.listed(),
+        }
     }
 
-    /// Ends a list: what was there before and is not in it went while nobody watched.
-    fn gone(&mut self) -> Vec<CoreObject> {
-        self.known = std::mem::take(&mut self.listed);
+    /// What a list brought: what is other than it was, and what was there before and went while nobody watched.
+    fn listed(&mut self) -> Vec<Arc<CoreObject>> {
+        let known = std::mem::take(&mut self.known);
+        let mut changed = Vec::new();
+        for object in self.store.state() {
+            let read = number(&object);
+            if known.get(&name(&object)) != Some(&read) {
+                changed.push(object.clone());
+            }
+            self.known.insert(name(&object), read);
+        }
         let before = std::mem::take(&mut self.before).into_iter();
-        before.filter(|object| !self.known.contains_key(&name(object))).map(|object| (*object).clone()).collect()
+        changed.extend(before.filter(|object| !self.known.contains_key(&name(object))));
+        changed
     }
 }
 
@@ -385,8 +395,13 @@ mod tests {
         let config = |name: &str| -> Config {
             serde_json::from_value(json!({"apiVersion": "x/y", "kind": "z", "metadata": {"name": name, "namespace": "n"}})).unwrap()
         };
-        let mut arrivals = Arrivals { kind: ConfigKind::Windlass, listed: Vec::new() };
-        let mut told = |event: Event<Config>| arrivals.of(&event).into_iter().map(|config| config.name).collect::<Vec<_>>();
+        let mut writer = Writer::new(ConfigKind::Windlass);
+        let store = writer.as_reader();
+        let mut arrivals = Arrivals { kind: ConfigKind::Windlass, store, listed: Vec::new(), before: Vec::new() };
+        let mut told = |event: Event<Config>| {
+            writer.apply_watcher_event(&event);
+            arrivals.of(&event).into_iter().map(|config| config.name).collect::<Vec<_>>()
+        };
         let none = [""; 0];
         assert_eq!(told(Event::Init), none);
         assert_eq!(told(Event::InitApply(config("a"))), none);
@@ -396,7 +411,9 @@ mod tests {
         assert_eq!(told(Event::InitDone), ["a", "b"]);
         assert_eq!(told(Event::Apply(config("c"))), ["c"]);
         assert_eq!(told(Event::Delete(config("a"))), ["a"], "who waits to look at it need not");
-        assert_eq!(told(Event::InitDone), none);
+        assert_eq!(told(Event::Init), none);
+        assert_eq!(told(Event::InitApply(config("b"))), none);
+        assert_eq!(told(Event::InitDone), ["b", "c"], "the second went while nobody watched");
     }
 
     fn object(value: Value) -> CoreObject {
@@ -458,20 +475,23 @@ mod tests {
         };
         let mut is_told = |event| !told(event).is_empty();
         assert!(!is_told(Event::Init));
-        assert!(is_told(Event::InitApply(machine("1"))));
-        assert!(!is_told(Event::InitDone));
+        assert!(!is_told(Event::InitApply(machine("1"))), "the store does not have it yet");
+        assert!(is_told(Event::InitDone));
         assert!(!is_told(Event::Apply(machine("1"))));
         assert!(is_told(Event::Apply(machine("2"))));
         assert!(!is_told(Event::Init));
-        assert!(!is_told(Event::InitApply(machine("2"))), "listed anew and the same");
-        assert!(!is_told(Event::InitDone));
-        assert!(is_told(Event::Delete(machine("2"))));
+        assert!(!is_told(Event::InitApply(machine("2"))));
+        assert!(!is_told(Event::InitDone), "listed anew and the same");
+        assert!(!is_told(Event::Init));
+        assert!(!is_told(Event::InitApply(machine("3"))));
+        assert!(is_told(Event::InitDone), "it changed while nobody watched");
+        assert!(is_told(Event::Delete(machine("3"))));
         assert!(is_told(Event::Apply(machine("2"))), "made again");
         let mut going = machine("2").value();
         going["metadata"]["deletionTimestamp"] = json!("1970-01-01T00:00:00Z");
         assert!(is_told(Event::Apply(object(going))), "it goes");
         assert!(!is_told(Event::Init));
-        let gone: Vec<String> = told(Event::InitDone).iter().map(ResourceExt::name_any).collect();
+        let gone: Vec<String> = told(Event::InitDone).iter().map(|object| object.name_any()).collect();
         assert_eq!(gone, ["m"], "nobody watched when it went");
         assert!(told(Event::Init).is_empty() && told(Event::InitDone).is_empty(), "once");
     }

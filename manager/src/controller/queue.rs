@@ -54,6 +54,8 @@ struct Cluster {
     working: usize,
     /// Of these, large ones.
     working_on_large: usize,
+    /// Whether the one that began last is large.
+    was_large: bool,
     has_turn: bool,
 }
 
@@ -127,7 +129,7 @@ impl Queue {
                 self.later.insert((at, config.clone()));
                 self.configs.insert(config, Entry { cluster: cluster.clone(), size, state: State::Later(at) });
             }
-            (_, None) => {}
+            (_, None) => drop(self.silent.remove(&cluster)),
         }
         self.take_turn(&cluster);
     }
@@ -137,7 +139,7 @@ impl Queue {
         let Some(Entry { state: State::Later(at), .. }) = self.configs.get(config) else { return false };
         self.later.remove(&(*at, config.clone()));
         let forgotten = self.configs.remove(config);
-        // It may be the last one of its cluster; the next pass over another one says so again.
+        // It may be the last one of its cluster, as one that ends and is gone; the next pass over another one says so again.
         if let Some(Entry { cluster, .. }) = &forgotten {
             self.silent.remove(cluster);
         }
@@ -196,8 +198,10 @@ impl Cluster {
 
     /// The config that begins next. One large one is worked on at a time while others are due: these would wait for all of them else.
     fn next(&mut self) -> Option<(Name, Size)> {
-        let is_turn_of_large = self.due.is_empty() || self.working_on_large == 0;
+        // Where there is room for one only, they take turns.
+        let is_turn_of_large = self.due.is_empty() || (self.working_on_large == 0 && !self.was_large);
         let large = if is_turn_of_large { self.large.pop_front() } else { None };
+        self.was_large = large.is_some();
         large.map(|config| (config, Size::Large)).or_else(|| Some((self.due.pop_front()?, Size::Ordinary)))
     }
 }
@@ -270,6 +274,17 @@ mod tests {
     }
 
     #[test]
+    fn large_configs_and_others_take_turns_where_there_is_room_for_one() {
+        let mut queue = queue(1, &["A/c", "B/c", "C/c", "x/c", "y/c"]);
+        let order = std::iter::from_fn(|| {
+            let config = queue.begin()?;
+            queue.ended(config.clone(), None);
+            Some(config.1)
+        });
+        assert_eq!(order.collect::<Vec<_>>(), ["A", "x", "B", "y", "C"]);
+    }
+
+    #[test]
     fn of_a_cluster_that_does_not_answer_one_is_worked_on_at_a_time() {
         let (mut queue, now) = (queue(2, &["a1/a", "a2/a", "a3/a", "b1/b", "b2/b"]), Instant::now());
         assert_eq!(begun(&mut queue), ["a1", "b1", "a2", "b2"]);
@@ -295,6 +310,10 @@ mod tests {
             queue.forget(&name(config));
         }
         assert!(queue.silent.is_empty(), "nothing is kept of what is gone");
+        queue.tell(name("a1"), name("a"), Size::Ordinary);
+        begun(&mut queue);
+        ended(&mut queue, "a1", false, None);
+        assert!(queue.silent.is_empty(), "nor of what goes while it is worked on");
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub(super) struct Part {
 
 /// What a change is of.
 pub(super) enum Change {
-    Cluster(CoreObject),
-    Machine(CoreObject),
+    Cluster(Arc<CoreObject>),
+    Machine(Arc<CoreObject>),
 }
 
 /// Polls the watches, and tells each part which of its configs to look at.
@@ -73,7 +73,7 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
 
 fn changes(watches: Watches) -> impl Stream<Item = Change> {
     let Watches { clusters, machines, machine_pools } = watches;
-    let logged = |what: &'static str, result: Result<CoreObject, kube::runtime::watcher::Error>| async move {
+    let logged = |what: &'static str, result: Result<Arc<CoreObject>, kube::runtime::watcher::Error>| async move {
         result.map_err(|cause| tracing::warn!(err = %cause, kind = what, "A watch failed and begins again")).ok()
     };
     let clusters = clusters.filter_map(move |result| logged("Cluster", result)).map(Change::Cluster);
@@ -90,7 +90,7 @@ fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<
                 (None, Some(cluster)) if is_of_control_plane(machine) => waiting(caches.machines_of(&namespace, cluster)),
                 _ => Vec::new(),
             };
-            others.iter().map(AsRef::as_ref).chain([machine]).filter_map(|machine| config(kind, machine)).collect()
+            others.iter().chain([machine]).filter_map(|machine| config(kind, machine)).collect()
         }
         Change::Cluster(cluster) => {
             let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());

@@ -449,7 +449,7 @@ impl Context {
                 self.echoes.wrote(&name_of(config), value["metadata"]["resourceVersion"].as_str().unwrap_or_default());
                 world.observe_config(value);
             }
-            value => world.observe_value(key, value),
+            value => world.wrote(key, value),
         }
         Ok(())
     }

@@ -306,6 +306,65 @@ fn end_before(site: &mut Site, name: &str, write: &str) {
     panic!("it never comes to {write}")
 }
 
+/// The controller was ended as it gave the lock back, took it for the same machine in the next pass, and then its request arrives.
+#[test]
+fn a_lock_that_was_given_back_too_late_is_not_lost() {
+    for has_data in [false, true] {
+        let mut site = with_cluster();
+        for name in ["a", "b"] {
+            add_machine(&mut site, name, true, control_plane_spec());
+        }
+        end_before(&mut site, "a", if has_data { "patch status WindlassConfig n/a" } else { "create Secret n/a" });
+        let secret = site.get(&key("", "Secret", "a")).cloned();
+        if has_data {
+            site.remove(&key("", "Secret", "a"));
+        }
+        site.merge(&Site::config_key("a"), &json!({"spec": {"maxDataBytes": 10}}));
+        end_before(&mut site, "a", "delete ConfigMap n/c-lock");
+        site.merge(&Site::config_key("a"), &json!({"spec": {"maxDataBytes": null}}));
+        secret.map(|secret| site.insert(&key("", "Secret", "a"), secret));
+        site.pass("a");
+        assert_available(&site, "a");
+        site.arrive();
+        assert_eq!(site.get(&key("", "ConfigMap", "c-lock")).unwrap()["data"]["lock-information"], r#"{"machineName":"a"}"#);
+        site.pass("b");
+        assert_eq!(data(&site, "b"), None);
+    }
+}
+
+/// A machine that was told to init keeps its lock as it is, whatever becomes of its data.
+#[test]
+fn the_lock_of_a_machine_that_was_told_to_init_is_not_given_up_for_a_moment() {
+    let mut site = with_cluster();
+    add_machine(&mut site, "a", true, control_plane_spec());
+    site.pass("a");
+    let (lock, writes) = (site.get(&key("", "ConfigMap", "c-lock")).cloned(), site.writes.len());
+    site.remove(&key("", "Secret", "a"));
+    site.pass("a");
+    assert!(data(&site, "a").unwrap().contains("kubeadm init"));
+    assert_eq!(site.get(&key("", "ConfigMap", "c-lock")).cloned(), lock);
+    assert!(!site.writes[writes..].iter().any(|write| write.contains("ConfigMap")), "{:?}", site.writes);
+}
+
+/// A token of the user's in both parts of a config is in its init data too.
+#[test]
+fn init_data_with_the_token_of_the_join_is_not_taken_for_a_join() {
+    let mut site = with_cluster();
+    let token = "abcdef.0123456789abcdef";
+    let both = json!({
+        "initConfiguration": {"bootstrapTokens": [{"token": token}]},
+        "joinConfiguration": {"discovery": {"bootstrapToken": {"token": token}}},
+    });
+    add_machine(&mut site, "a", true, both);
+    end_before(&mut site, "a", "create Secret n/a");
+    site.arrive();
+    assert!(data(&site, "a").unwrap().contains("kubeadm init") && data(&site, "a").unwrap().contains(token));
+    initialize(&mut site);
+    site.pass("a");
+    assert_available(&site, "a");
+    assert!(data(&site, "a").unwrap().contains("kubeadm join"));
+}
+
 /// Init data whose machine holds no lock any more: it takes it again, and looks whether the cluster has begun meanwhile.
 #[test]
 fn init_data_is_given_out_under_the_lock() {
@@ -380,6 +439,27 @@ fn data_that_a_machine_was_given_is_not_made_again() {
     site.cached = None;
     assert_available(&site, "a");
     assert_eq!(data(&site, "a"), before);
+}
+
+/// Nor is that of one that joined, although its config has changed since.
+#[test]
+fn join_data_that_a_machine_was_given_is_not_made_again() {
+    let mut site = with_control_plane();
+    add_machine(&mut site, "a", true, control_plane_spec());
+    site.pass("a");
+    let before = data(&site, "a");
+    site.remember();
+    site.merge(&key(CORE, "Machine", "a"), &json!({"spec": {"bootstrap": {"dataSecretName": "a"}}}));
+    site.merge(&Site::config_key("a"), &json!({"spec": {"verbosity": 3}, "status": null}));
+    site.pass_behind("a", usize::MAX);
+    assert_available(&site, "a");
+    assert_eq!(data(&site, "a"), before);
+    // Nobody was given that of another one, which is made anew.
+    site.merge(&key(CORE, "Machine", "a"), &json!({"spec": {"bootstrap": null}}));
+    site.merge(&Site::config_key("a"), &json!({"status": null}));
+    site.pass("a");
+    assert_available(&site, "a");
+    assert_ne!(data(&site, "a"), before);
 }
 
 /// Whose data needs no token to be good has it compared: it may have been made to begin the cluster.

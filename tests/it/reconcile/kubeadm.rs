@@ -186,7 +186,9 @@ fn a_machine_that_was_let_init_goes_on_and_others_wait() {
     assert_eq!(data(&site, "a"), None);
     site.pass("b");
     assert!(data(&site, "b").unwrap().contains("kubeadm init"));
-    assert!(!site.writes.iter().any(|write| write.contains("ConfigMap")), "{:?}", site.writes);
+    // Taken again: what gave it back may be on the way.
+    let of_lock: Vec<&String> = site.writes.iter().filter(|write| write.contains("ConfigMap")).collect();
+    assert_eq!(of_lock, ["delete ConfigMap n/c-lock", "create ConfigMap n/c-lock"]);
 }
 
 /// Those that `api/bootstrap/kubeadm/v1beta2` and `v1beta1_condition_consts.go` have, and no others.

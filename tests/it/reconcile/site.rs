@@ -172,7 +172,7 @@ impl Site {
                     match self.write(&write, &stored, &uid) {
                         Err(()) => return Ended::Conflict,
                         Ok(written) if is_own => world.observe_config(written.expect("a config is not deleted")),
-                        Ok(written) => world.observe_value(write.key, written),
+                        Ok(written) => world.wrote(write.key, written),
                     }
                 }
             }

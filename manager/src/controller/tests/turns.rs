@@ -260,14 +260,14 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     let setting = setting(&api, &[], Leadership::without_election());
     let (_, caches) = empty_caches(&setting);
     let cluster = json!({"apiVersion": "x/y", "kind": "Cluster", "metadata": {"name": "c", "namespace": "n"}});
-    told(&Change::Cluster(serde_json::from_value(cluster).unwrap()), &caches, &workloads, &[]);
+    told(&Change::Cluster(Arc::new(serde_json::from_value(cluster).unwrap())), &caches, &workloads, &[]);
     assert_eq!(read("c").await, Err(Refusal::Silent));
     assert_eq!(asked().len(), 3, "a Cluster that was made again is another one");
     let missing = read("e").await.expect_err("it has no kubeconfig");
     assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
 }
 
-/// A client that was made while its Cluster went is nobody's: it is not kept, whether it read or wrote.
+/// A client that was made while its Cluster went is nobody's: it is not kept.
 #[tokio::test]
 async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
     let api = site();

@@ -76,7 +76,7 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let machine = json!({
         "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"}, "spec": {"bootstrap": {"configRef": reference}},
     });
-    let change = Change::Machine(serde_json::from_value(machine).unwrap());
+    let change = Change::Machine(Arc::new(serde_json::from_value(machine).unwrap()));
     let (parts, mut receivers): (Vec<_>, Vec<_>) = [None, Some("n"), Some("other")]
         .map(|namespace| {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
@@ -137,7 +137,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
         let (sender, mut receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
         let part = Part { kind: ConfigKind::Windlass, mandate, scope: scope(None), echoes: Arc::default(), sender };
-        told(&Change::Machine(serde_json::from_value(machine(name)).unwrap()), &caches, &workloads, &[part]);
+        told(&Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())), &caches, &workloads, &[part]);
         std::iter::from_fn(|| receiver.try_recv().ok()).map(|reference| reference.name).collect::<BTreeSet<_>>()
     };
     assert_eq!(heard("gone"), ["config-a", "config-b", "config-gone"].map(str::to_owned).into());
