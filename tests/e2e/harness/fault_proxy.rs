@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -107,9 +108,47 @@ struct State {
     writes: usize,
     is_stopped: bool,
     stopped: Option<Sender<()>>,
-    /// What stands here is woken by it.
-    gate: Arc<Notify>,
+    gate: Arc<Gate>,
     counts: BTreeMap<String, usize>,
+}
+
+/// Where requests stand that a plan has stopped, until it is released.
+#[derive(Default)]
+struct Gate {
+    is_released: AtomicBool,
+    released: Notify,
+}
+
+impl Gate {
+    async fn wait(&self) {
+        // In this order: who comes as it is released is not forgotten.
+        let released = self.released.notified();
+        if !self.is_released.load(Ordering::SeqCst) {
+            released.await;
+        }
+    }
+
+    fn release(&self) {
+        self.is_released.store(true, Ordering::SeqCst);
+        self.released.notify_waiters();
+    }
+}
+
+/// Where a request would stand.
+struct Stand {
+    gate: Arc<Gate>,
+    /// Told by the one that the plan has stopped, once it stands there; all others come to a gate that is shut already.
+    stopped: Option<Sender<()>>,
+}
+
+impl Stand {
+    async fn wait(&mut self) {
+        if let Some(stopped) = self.stopped.take() {
+            // A scenario that has gone on does not listen.
+            let _ = stopped.send(());
+        }
+        self.gate.wait().await;
+    }
 }
 
 type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
@@ -137,7 +176,7 @@ impl FaultProxy {
     pub(crate) fn release(&self) {
         let mut state = self.inner.lock();
         state.is_stopped = false;
-        state.gate.notify_waiters();
+        std::mem::take(&mut state.gate).release();
     }
 
     /// How many writes came since the plan is followed.
@@ -162,13 +201,14 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fate(&self, method: &Method, target: &str) -> (Asked, Fate) {
+    fn fate(&self, method: &Method, target: &str) -> (Asked, Fate, Stand) {
         let mut state = self.lock();
         let is_write = is_write(method, target) && !state.is_stopped;
         state.writes += usize::from(is_write);
         let asked = Asked { target: target.to_owned(), write: is_write.then_some(state.writes) };
+        let mut stand = Stand { gate: state.gate.clone(), stopped: None };
         if state.is_stopped {
-            return (asked, Fate::StopBefore);
+            return (asked, Fate::StopBefore, stand);
         }
         let fate = state.plan.request(&asked);
         state.count("request");
@@ -178,9 +218,12 @@ impl Inner {
             Fate::Delay(_) => state.count("delay"),
             Fate::CutBefore => state.count("cut before"),
             Fate::CutAfter => state.count("cut after"),
-            Fate::StopBefore | Fate::StopAfter => state.is_stopped = true,
+            Fate::StopBefore | Fate::StopAfter => {
+                state.is_stopped = true;
+                stand.stopped = state.stopped.take();
+            }
         }
-        (asked, fate)
+        (asked, fate, stand)
     }
 
     fn event_fate(&self, watch: &Asked) -> EventFate {
@@ -194,17 +237,6 @@ impl Inner {
             EventFate::Expire => state.count("watch expired"),
         }
         fate
-    }
-
-    /// Tells the scenario, and stays until it lets go.
-    async fn stop(&self) {
-        let gate = self.lock().gate.clone();
-        let released = gate.notified();
-        if let Some(stopped) = self.lock().stopped.take() {
-            // A scenario that has gone on does not listen.
-            let _ = stopped.send(());
-        }
-        released.await;
     }
 
     async fn connect(&self) -> io::Result<SendRequest<Full<Bytes>>> {
@@ -256,7 +288,7 @@ type Upstream = Arc<tokio::sync::Mutex<Option<SendRequest<Full<Bytes>>>>>;
 
 async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstream) -> io::Result<Response<Body>> {
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
-    let (asked, fate) = inner.fate(request.method(), &target);
+    let (asked, fate, mut stand) = inner.fate(request.method(), &target);
     let (mut head, body) = request.into_parts();
     // What is compressed has no lines.
     head.headers.remove(ACCEPT_ENCODING);
@@ -264,7 +296,7 @@ async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstrea
     match fate {
         Fate::CutBefore => return Err(cut()),
         Fate::Answer(code) => return Ok(refusal(code)),
-        Fate::StopBefore => inner.stop().await,
+        Fate::StopBefore => stand.wait().await,
         Fate::Delay(pause) => tokio::time::sleep(pause).await,
         Fate::Pass | Fate::CutAfter | Fate::StopAfter => {}
     }
@@ -288,7 +320,7 @@ async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstrea
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     match fate {
         Fate::CutAfter => return Err(cut()),
-        Fate::StopAfter => inner.stop().await,
+        Fate::StopAfter => stand.wait().await,
         _ => {}
     }
     // It has its length now.
