@@ -88,15 +88,10 @@ impl<'a> Pass<'a> {
         self.write(self.secret_key(), Action::Merge(json!({"metadata": metadata})))
     }
 
-    /// Whether a Secret of that name is there.
-    pub(super) fn has_secret(&self, subject: Subject<'_>) -> Walk<bool> {
-        Ok(self.look_at_secret(subject)?.is_some())
-    }
-
-    /// Whether the Secret is that of this config and has this data.
-    pub(super) fn is_stored(&self, subject: Subject<'_>, rendered: &Rendered) -> Walk<bool> {
+    /// Whether the Secret has this data.
+    pub(super) fn has_data(&self, subject: Subject<'_>, rendered: &Rendered) -> Walk<bool> {
         let stored = self.look_at_secret(subject)?.and_then(|secret| secret.field(&["data"]));
-        Ok(stored == secret(subject.config, rendered, None).get("data") && self.adopted_secret(subject)? == SecretState::Complete)
+        Ok(stored == secret(subject.config, rendered, None).get("data"))
     }
 
     /// Writes the Secret. The next pass finds it, and says so in the status.

@@ -65,8 +65,8 @@ impl<'a> Pass<'a> {
         self.delete(key, lock)
     }
 
-    /// Takes the lock, which no other machine holds. One that is ours from an earlier pass is made anew, unless the machine was told to init under it: a
-    /// controller that was ended may have given it back, and its request may be on the way still. It is for the lock as it was.
+    /// Takes the lock, which no other machine holds. One that is ours from an earlier pass is made anew, unless the machine was told to init under it: the
+    /// request with which a controller that was ended gave it back may be on the way still, and names the object that was there then.
     pub(super) fn take_lock(&self, cluster: &Object, machine: &str, is_told: bool) -> Walk<()> {
         let key = key(cluster.namespace(), cluster.name());
         match self.lock_holder(cluster, machine)? {

@@ -47,7 +47,7 @@ impl<'a> Pass<'a> {
             return Ok(Some(Outcome::available(config.name())));
         }
         if facts.control_plane_initialized {
-            self.join(subject, &facts)?
+            self.join(subject, &facts, secret)?
         } else {
             self.init(subject, &facts)?
         }
@@ -135,7 +135,7 @@ impl<'a> Pass<'a> {
     }
 
     /// A cluster with a control plane: the machine is told to join.
-    fn join(&self, subject: Subject<'_>, facts: &ClusterFacts) -> Walk<()> {
+    fn join(&self, subject: Subject<'_>, facts: &ClusterFacts, secret: SecretState) -> Walk<()> {
         let Subject { owner, cluster, .. } = subject;
         self.release_needless_lock(cluster, owner.object.name())?;
         self.wait_for_version(subject, facts)?;
@@ -147,10 +147,10 @@ impl<'a> Pass<'a> {
         };
         let joined = self.join_data(subject, facts);
         let (rendered, token) = if is_there { with_certificates(joined) } else { joined }?;
-        if self.is_stored(subject, rendered)? {
+        if secret == SecretState::Complete && self.has_data(subject, rendered)? {
             return end(Outcome::available(subject.config.name()));
         }
-        if self.has_secret(subject)? {
+        if secret != SecretState::Absent {
             // Data that the machine was given is not made again either.
             self.confirm(subject.owner_key())?;
         }

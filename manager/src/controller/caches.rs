@@ -180,10 +180,10 @@ impl Cache {
         let (mut stores, mut all) = (Vec::new(), SelectAll::new());
         for namespace in namespaces(setting) {
             let writer = Writer::new(resource.clone());
+            let mut changes = Changes::of(writer.as_reader());
             stores.push(writer.as_reader());
             let api = api(setting, resource, namespace.as_deref());
             let events = watcher(api, paged()).default_backoff().reflect(writer);
-            let mut changes = Changes::of(stores.last().cloned().expect("internal error: it was pushed"));
             let changed = events.flat_map(move |event| {
                 futures::stream::iter(match event {
                     Ok(event) => changes.told(event).into_iter().map(Ok).collect(),

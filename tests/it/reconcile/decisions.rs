@@ -454,7 +454,7 @@ fn join_data_that_a_machine_was_given_is_not_made_again() {
     site.pass_behind("a", usize::MAX);
     assert_available(&site, "a");
     assert_eq!(data(&site, "a"), before);
-    // Nobody was given that of another one, which is made anew.
+    // While no machine was given it, it is made anew from what the config says now.
     site.merge(&key(CORE, "Machine", "a"), &json!({"spec": {"bootstrap": null}}));
     site.merge(&Site::config_key("a"), &json!({"status": null}));
     site.pass("a");

@@ -267,22 +267,30 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     assert_eq!(missing.to_string(), "Secret e-kubeconfig with the kubeconfig of the cluster is not there");
 }
 
-/// A client that was made while its Cluster went is nobody's: it is not kept.
+/// A client that was made while its Cluster went is nobody's: it is not kept, whether it read or wrote.
 #[tokio::test]
 async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
     let api = site();
     // A port on which nobody listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     api.put(SECRETS, kubeconfig("c", port));
-    let setting = setting(&api, &[], Leadership::without_election());
+    let setting = setting(&api, &["--kinds=WindlassConfig,KubeadmConfig", "--leader-elect"], Leadership::without_election());
     let (filled, watching) = filled_caches(&setting).await;
     let (_, empty) = empty_caches(&setting);
-    for (caches, is_kept) in [(filled, true), (empty, false)] {
-        let workloads = Arc::new(Workloads::new(setting.client.clone(), None, setting.metrics.clone()));
-        let context = Context::new(&setting, ConfigKind::Windlass, core(), Arc::new(caches), workloads.clone());
-        // It reads the token, in vain.
-        work::reconcile(config_of(&api, "reads", "c", with_token()), Arc::new(context)).await.expect_err("nobody listens");
-        assert_eq!(!workloads.answers(&("n".to_owned(), "c".to_owned())), is_kept, "what is known of it");
+    // The first thing that is asked of the cluster: whether the token is there, or of a KubeadmConfig that it be made.
+    let reads = (ConfigKind::Windlass, config_of(&api, "reads", "c", with_token()));
+    let mut joins = kubeadm_config_value();
+    joins["spec"] = json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}}});
+    api.put(KUBEADM_CONFIGS, joins.clone());
+    let writes = (ConfigKind::Kubeadm, Arc::new(serde_json::from_value(joins).unwrap()));
+    let (filled, empty) = (Arc::new(filled), Arc::new(empty));
+    for (kind, config) in [reads, writes] {
+        for (caches, is_kept) in [(&filled, true), (&empty, false)] {
+            let workloads = Arc::new(Workloads::new(setting.client.clone(), None, setting.metrics.clone()));
+            let context = Context::new(&setting, kind, core(), caches.clone(), workloads.clone());
+            work::reconcile(config.clone(), Arc::new(context)).await.expect_err("nobody listens");
+            assert_eq!(!workloads.answers(&("n".to_owned(), "c".to_owned())), is_kept, "what is known of it, {kind:?}");
+        }
     }
     watching.abort();
 }
