@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -15,11 +14,12 @@ use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Resource, ResourceExt};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use windlass::contract::labels;
 
 use super::Setting;
 use super::kept::{Keeping, Kept};
+use super::reading::{FieldPath, Fields, MANAGED_FIELDS};
 use super::resources::{Core, config};
 use super::workload::Name;
 use crate::flags::ConfigKind;
@@ -44,8 +44,24 @@ impl Keeping for OfCore {
         [&kind.group, &kind.version, &kind.kind, &kind.plural].map(|name| name.as_str().into())
     }
 
+    fn fields() -> Fields {
+        Fields::only(IDENTITY.into_iter().chain(FIELDS).chain(LABELS).chain(CONDITIONS))
+    }
+
     fn reduce(object: &mut Value) {
-        *object = read_fields(object);
+        let of_clusters_alone: &[&str] = match object["kind"].as_str() {
+            Some("Machine" | "MachinePool") => &OF_CLUSTERS_ALONE,
+            _ => &[],
+        };
+        if let Some(status) = object.get_mut("status").and_then(Value::as_object_mut) {
+            of_clusters_alone.iter().for_each(|field| drop(status.remove(*field)));
+            reduce_conditions(status);
+            if let Some(status) = status.get_mut("v1beta2").and_then(Value::as_object_mut) {
+                reduce_conditions(status);
+            }
+        }
+        drop_if_empty(object, &["status", "v1beta2"]);
+        drop_if_empty(object, &["status"]);
     }
 
     fn cluster(object: &Value) -> Option<&str> {
@@ -61,10 +77,8 @@ impl Keeping for OfConfigs {
         [group, version, kind, plural].map(Cow::Owned)
     }
 
-    fn reduce(object: &mut Value) {
-        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.remove("managedFields");
-        }
+    fn fields() -> Fields {
+        Fields::without([MANAGED_FIELDS])
     }
 
     /// By the label that the core sets.
@@ -77,18 +91,19 @@ impl Keeping for OfConfigs {
 pub(super) type Watch = BoxStream<'static, Result<Arc<CoreObject>, watcher::Error>>;
 
 /// The labels that are read of the core's objects.
-const LABELS: [&str; 2] = [labels::CLUSTER_NAME, labels::CONTROL_PLANE];
+const LABELS: [FieldPath; 2] = [&["metadata", "labels", labels::CLUSTER_NAME], &["metadata", "labels", labels::CONTROL_PLANE]];
 
 /// The most objects of one answer to a list.
 const PAGE: u32 = 250;
 
-/// What every object has. Its version is none of it: that changes with what is not read, too.
-const IDENTITY: [&[&str]; 6] = [
+/// What every object has. With the version a watch goes on.
+const IDENTITY: [FieldPath; 7] = [
     &["apiVersion"],
     &["kind"],
     &["metadata", "name"],
     &["metadata", "namespace"],
     &["metadata", "uid"],
+    &["metadata", "resourceVersion"],
     &["metadata", "deletionTimestamp"],
 ];
 
@@ -96,7 +111,7 @@ const IDENTITY: [&[&str]; 6] = [
 const CONDITION: &str = "ControlPlaneInitialized";
 
 /// The fields that are read of the core's objects, whichever of them has them (checklist BC-73).
-const FIELDS: [&[&str]; 16] = [
+const FIELDS: [FieldPath; 16] = [
     &["spec", "paused"],
     &["spec", "controlPlaneEndpoint"],
     &["spec", "controlPlaneRef"],
@@ -115,8 +130,12 @@ const FIELDS: [&[&str]; 16] = [
     &["status", "nodeRefs"],
 ];
 
+/// What is read of the status of Clusters alone. Machines have it too, and there it says how far the core has come with them: whether a token
+/// is kept alive goes by their nodes.
+const OF_CLUSTERS_ALONE: [&str; 4] = ["conditions", "infrastructureReady", "initialization", "v1beta2"];
+
 /// Where conditions stand, in either version of the core.
-const CONDITIONS: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
+const CONDITIONS: [FieldPath; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
 
 /// The objects of the core.
 pub(super) struct Caches {
@@ -295,30 +314,25 @@ where
     }
 }
 
-/// What is read of an object.
-fn read_fields(object: &Value) -> Value {
-    let mut kept = json!({});
-    for path in IDENTITY.iter().chain(&FIELDS) {
-        if let Some(value) = path.iter().try_fold(object, |value, step| value.get(step)) {
-            put(&mut kept, path, value.clone());
-        }
+/// Leaves of the conditions that one, without the time when it changed.
+fn reduce_conditions(status: &mut Map<String, Value>) {
+    let Some(Value::Array(mut conditions)) = status.remove("conditions") else { return };
+    conditions.retain(|condition| condition["type"] == CONDITION);
+    conditions.iter_mut().for_each(|condition| *condition = json!({"type": CONDITION, "status": condition["status"]}));
+    if !conditions.is_empty() {
+        status.insert("conditions".to_owned(), conditions.into());
     }
-    for label in LABELS {
-        if let Some(value) = object["metadata"]["labels"].get(label) {
-            put(&mut kept, &["metadata", "labels", label], value.clone());
-        }
-    }
-    for path in CONDITIONS {
-        let conditions = path.iter().try_fold(object, |value, step| value.get(step)).and_then(Value::as_array);
-        if let Some(found) = conditions.and_then(|all| all.iter().find(|condition| condition["type"] == CONDITION)) {
-            put(&mut kept, path, json!([{"type": CONDITION, "status": found["status"]}]));
-        }
-    }
-    kept
 }
 
-fn put(target: &mut Value, path: &[&str], value: Value) {
-    *path.iter().fold(target, |target, step| &mut target[*step]) = value;
+/// What is left of a field of which nothing else is kept says nothing.
+fn drop_if_empty(object: &mut Value, path: FieldPath) {
+    let Some((last, steps)) = path.split_last() else { return };
+    let parent = steps.iter().try_fold(object, |value, step| value.get_mut(step)).and_then(Value::as_object_mut);
+    if let Some(parent) = parent
+        && parent.get(*last).and_then(Value::as_object).is_some_and(Map::is_empty)
+    {
+        parent.remove(*last);
+    }
 }
 
 /// What was read of each object, so that only changes of it make anybody look. What goes always does.
@@ -339,7 +353,7 @@ impl Changes {
     fn told(&mut self, event: Event<CoreObject>) -> Vec<Arc<CoreObject>> {
         match event {
             Event::Apply(object) => {
-                let read = number(&object);
+                let read = object.content();
                 let is_new = self.known.insert(name(&object), read) != Some(read);
                 is_new.then(|| Arc::new(object)).into_iter().collect()
             }
@@ -361,7 +375,7 @@ impl Changes {
         let known = std::mem::take(&mut self.known);
         let mut changed = Vec::new();
         for object in self.store.state() {
-            let read = number(&object);
+            let read = object.content();
             if known.get(&name(&object)) != Some(&read) {
                 changed.push(object.clone());
             }
@@ -377,15 +391,10 @@ fn name(object: &CoreObject) -> Name {
     (object.namespace().unwrap_or_default(), object.name_any())
 }
 
-/// What is read of an object, as a number that changes with it.
-fn number(object: &CoreObject) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    object.text().hash(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
+    use kube::core::WatchEvent;
+
     use super::*;
     use crate::controller::tests::core;
 
@@ -426,7 +435,7 @@ mod tests {
         let machine = object(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {
-                "name": "m", "namespace": "n", "uid": "u", "annotations": {"a": "b"}, "managedFields": [{"manager": "x"}],
+                "name": "m", "namespace": "n", "uid": "u", "resourceVersion": "7", "annotations": {"a": "b"}, "managedFields": [{"manager": "x"}],
                 "labels": {"cluster.x-k8s.io/control-plane": "", "other": "x"},
             },
             "spec": {"clusterName": "c", "version": "v1.34.1", "providerID": "x", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
@@ -434,7 +443,9 @@ mod tests {
         }));
         let kept = json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
-            "metadata": {"name": "m", "namespace": "n", "uid": "u", "labels": {"cluster.x-k8s.io/control-plane": ""}},
+            "metadata": {
+                "name": "m", "namespace": "n", "uid": "u", "resourceVersion": "7", "labels": {"cluster.x-k8s.io/control-plane": ""},
+            },
             "spec": {"clusterName": "c", "version": "v1.34.1", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": {"kind": "k"}},
             "status": {"nodeRef": {"name": "x"}},
         });
@@ -443,6 +454,7 @@ mod tests {
             (machine.namespace().as_deref(), machine.uid().as_deref(), machine.cluster()),
             (Some("n"), Some("u"), Some("c"))
         );
+        assert_eq!(machine.resource_version().as_deref(), Some("7"), "without it a watch begins anew with each event");
     }
 
     #[test]
@@ -453,12 +465,66 @@ mod tests {
                 {"type": "ControlPlaneInitialized", "status": initialized, "lastTransitionTime": ready},
             ]);
             let metadata = json!({"name": "c", "resourceVersion": ready});
-            number(&object(
-                json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": metadata, "status": {"conditions": conditions}}),
-            ))
+            object(json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": metadata, "status": {"conditions": conditions}})).content()
         };
         assert_eq!(cluster("True", "False"), cluster("False", "False"));
         assert_ne!(cluster("True", "False"), cluster("True", "True"));
+        let with_status = |status: Value| {
+            let cluster = json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": {"name": "c"}, "status": status});
+            object(cluster).value()["status"].take()
+        };
+        let [of_others, read] =
+            [json!([{"type": "Available", "status": "True"}]), json!([{"type": "ControlPlaneInitialized", "status": "True"}])];
+        assert_eq!(with_status(json!({"conditions": of_others, "v1beta2": {"conditions": of_others}})), Value::Null);
+        for status in [json!({"conditions": read}), json!({"v1beta2": {"conditions": read}})] {
+            assert_eq!(with_status(status.clone()), status, "either version of the core has it");
+        }
+        let of_kind = |kind: &str, status: Value| {
+            object(json!({"apiVersion": "a/b", "kind": kind, "metadata": {"name": "x"}, "status": status})).content()
+        };
+        for status in [
+            json!({"initialization": {"infrastructureProvisioned": true}}),
+            json!({"infrastructureReady": true}),
+            json!({"v1beta2": {"conditions": read}}),
+            json!({"conditions": read}),
+        ] {
+            assert_ne!(of_kind("Cluster", status.clone()), of_kind("Cluster", Value::Null), "{status}");
+            for kind in ["Machine", "MachinePool"] {
+                let without = object(json!({"apiVersion": "a/b", "kind": kind, "metadata": {"name": "x"}})).content();
+                assert_eq!(of_kind(kind, status.clone()), without, "how far the core has come with it: {status}");
+                assert_ne!(of_kind(kind, json!({"nodeRef": {"name": "x"}})), without);
+            }
+        }
+    }
+
+    /// The core writes who wrote what into each config, after it has made it and again later.
+    #[test]
+    fn who_wrote_what_is_no_part_of_a_config() {
+        let config = |version: &str, labels: Value| -> Config {
+            let metadata = json!({"name": "w", "resourceVersion": version, "labels": labels, "managedFields": [{"time": version}]});
+            serde_json::from_value(json!({"kind": "WindlassConfig", "metadata": metadata})).unwrap()
+        };
+        let first = config("1", json!({"a": "b"}));
+        assert_eq!(first.content(), config("2", json!({"a": "b"})).content());
+        assert_ne!(first.content(), config("2", json!({"a": "c"})).content());
+        let expected = json!({"name": "w", "resourceVersion": "1", "labels": {"a": "b"}});
+        assert_eq!(first.value()["metadata"], expected);
+    }
+
+    /// As the API server sends them, and with the object before its type.
+    #[test]
+    fn events_of_watches_are_read() {
+        let object = r#"{"apiVersion":"a/b","kind":"Machine","metadata":{"name":"m","resourceVersion":"7","managedFields":[{}]},"spec":{"version":"v"}}"#;
+        for text in [format!(r#"{{"type":"ADDED","object":{object}}}"#), format!(r#"{{"object":{object},"type":"ADDED"}}"#)] {
+            let Ok(WatchEvent::Added(read)) = serde_json::from_str::<WatchEvent<CoreObject>>(&text) else { panic!("{text}") };
+            assert_eq!((read.name_any().as_str(), read.resource_version().as_deref()), ("m", Some("7")));
+            assert_eq!(read.value()["spec"], json!({"version": "v"}));
+        }
+        let bookmark = r#"{"type":"BOOKMARK","object":{"apiVersion":"a/b","kind":"Machine","metadata":{"resourceVersion":"8"}}}"#;
+        let Ok(WatchEvent::Bookmark(read)) = serde_json::from_str::<WatchEvent<CoreObject>>(bookmark) else { panic!("{bookmark}") };
+        assert_eq!(read.metadata.resource_version, "8");
+        let error = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}"#;
+        assert!(matches!(serde_json::from_str::<WatchEvent<CoreObject>>(error), Ok(WatchEvent::Error(status)) if status.code == 410));
     }
 
     /// The last event of an object that goes is as its last change was.

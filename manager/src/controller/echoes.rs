@@ -1,10 +1,13 @@
 //! What was looked at of each config last. A change of a config that is our own writing makes nobody look again: the pass that wrote it went on until
-//! there was nothing to do.
+//! there was nothing to do. Nor does a change of what is not read: the core writes twice into `metadata.managedFields` of each config.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use kube::ResourceExt;
+
+use super::caches::Config;
 use super::workload::Name;
 
 /// How long the watch may be behind our own writing before a config is looked at as the watch has it.
@@ -18,12 +21,27 @@ pub(super) struct Echoes(Mutex<BTreeMap<Name, Looked>>);
 
 /// The last pass over a config.
 struct Looked {
-    /// The versions that it saw and wrote, the newest last.
-    versions: Vec<String>,
+    /// What it saw and wrote, the newest last.
+    states: Vec<State>,
     /// Whether something else has changed since it began.
     is_told: bool,
     /// When it ended with nothing left to do, and when to look again whatever happens.
     rest: Option<(Instant, Instant)>,
+}
+
+/// What a config was at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    /// `metadata.resourceVersion`.
+    version: String,
+    content: u64,
+}
+
+impl State {
+    /// That of a config.
+    pub(super) fn of(config: &Config) -> Self {
+        State { version: config.resource_version().unwrap_or_default(), content: config.content() }
+    }
 }
 
 impl Echoes {
@@ -35,12 +53,13 @@ impl Echoes {
     }
 
     /// When to look at a config, if not now: nothing has changed since the last pass but what it wrote itself.
-    pub(super) fn later(&self, name: &Name, version: &str, now: Instant) -> Option<Duration> {
+    pub(super) fn later(&self, name: &Name, state: &State, now: Instant) -> Option<Duration> {
         let all = self.lock();
         let looked = all.get(name)?;
         let (ended, due) = looked.rest?;
-        let is_known = looked.versions.iter().any(|known| known == version);
-        let is_newest = looked.versions.last().is_some_and(|newest| newest == version);
+        // What has the content of an older state, and another version, was put back by somebody.
+        let is_newest = looked.states.last().is_some_and(|newest| newest.version == state.version || newest.content == state.content);
+        let is_known = is_newest || looked.states.iter().any(|known| known.version == state.version);
         match looked.is_told || now >= due {
             _ if !is_known => None,
             false => Some(due - now),
@@ -51,14 +70,14 @@ impl Echoes {
     }
 
     /// A pass begins.
-    pub(super) fn begin(&self, name: &Name, version: &str) {
-        self.lock().insert(name.clone(), Looked { versions: vec![version.to_owned()], is_told: false, rest: None });
+    pub(super) fn begin(&self, name: &Name, state: State) {
+        self.lock().insert(name.clone(), Looked { states: vec![state], is_told: false, rest: None });
     }
 
     /// It has written the config.
-    pub(super) fn wrote(&self, name: &Name, version: &str) {
+    pub(super) fn wrote(&self, name: &Name, state: State) {
         if let Some(looked) = self.lock().get_mut(name) {
-            looked.versions.push(version.to_owned());
+            looked.states.push(state);
         }
     }
 
@@ -94,12 +113,17 @@ mod tests {
         ("n".to_owned(), "w".to_owned())
     }
 
+    /// One whose content no other has.
+    fn state(number: &str) -> State {
+        State { version: number.to_owned(), content: number.parse().unwrap() }
+    }
+
     /// A pass that saw version 1 and wrote 2 and 3.
     fn looked(now: Instant) -> Echoes {
         let echoes = Echoes::default();
-        echoes.begin(&name(), "1");
-        ["2", "3"].iter().for_each(|version| echoes.wrote(&name(), version));
-        assert_eq!(echoes.later(&name(), "2", now), None, "it is not done");
+        echoes.begin(&name(), state("1"));
+        ["2", "3"].iter().for_each(|number| echoes.wrote(&name(), state(number)));
+        assert_eq!(echoes.later(&name(), &state("2"), now), None, "it is not done");
         echoes.rest(&name(), now, AGAIN);
         echoes
     }
@@ -108,12 +132,38 @@ mod tests {
     fn our_own_writing_makes_nobody_look_again() {
         let now = Instant::now();
         let echoes = looked(now);
-        for version in ["1", "2", "3"] {
-            assert_eq!(echoes.later(&name(), version, now + Duration::from_secs(1)), Some(AGAIN - Duration::from_secs(1)));
+        for number in ["1", "2", "3"] {
+            assert_eq!(echoes.later(&name(), &state(number), now + Duration::from_secs(1)), Some(AGAIN - Duration::from_secs(1)));
         }
-        assert_eq!(echoes.later(&name(), "4", now), None, "somebody else wrote");
-        assert_eq!(echoes.later(&name(), "3", now + AGAIN), None, "it is time");
-        assert_eq!(echoes.later(&("n".to_owned(), "other".to_owned()), "3", now), None);
+        assert_eq!(echoes.later(&name(), &state("4"), now), None, "somebody else wrote");
+        assert_eq!(echoes.later(&name(), &state("3"), now + AGAIN), None, "it is time");
+        assert_eq!(echoes.later(&("n".to_owned(), "other".to_owned()), &state("3"), now), None);
+    }
+
+    /// What is printed in another way by the API server is the same version nevertheless.
+    #[test]
+    fn the_version_alone_says_that_it_is_the_newest() {
+        let now = Instant::now();
+        let echoes = looked(now);
+        let printed_anew = State { version: "3".to_owned(), content: 7 };
+        assert_eq!(echoes.later(&name(), &printed_anew, now), Some(AGAIN));
+        echoes.tell(&name());
+        assert_eq!(echoes.later(&name(), &printed_anew, now), None);
+    }
+
+    #[test]
+    fn a_version_of_the_same_content_makes_nobody_look_again() {
+        let now = Instant::now();
+        let echoes = looked(now);
+        let fourth = |content: u64| State { version: "4".to_owned(), content };
+        assert_eq!(echoes.later(&name(), &fourth(3), now), Some(AGAIN));
+        assert_eq!(echoes.later(&name(), &fourth(2), now), None, "somebody put back what we had written over");
+        echoes.tell(&name());
+        assert_eq!(
+            echoes.later(&name(), &fourth(3), now),
+            None,
+            "there is something else, and what is written names the fourth version"
+        );
     }
 
     #[test]
@@ -121,13 +171,13 @@ mod tests {
         let now = Instant::now();
         let echoes = looked(now);
         echoes.tell(&name());
-        assert_eq!(echoes.later(&name(), "3", now), None);
+        assert_eq!(echoes.later(&name(), &state("3"), now), None);
         // Not before the watch has what was written, but not for ever either.
-        assert_eq!(echoes.later(&name(), "2", now), Some(PAUSE));
-        assert_eq!(echoes.later(&name(), "2", now + BEHIND), None);
-        echoes.begin(&name(), "3");
+        assert_eq!(echoes.later(&name(), &state("2"), now), Some(PAUSE));
+        assert_eq!(echoes.later(&name(), &state("2"), now + BEHIND), None);
+        echoes.begin(&name(), state("3"));
         echoes.rest(&name(), now, AGAIN);
-        assert_eq!(echoes.later(&name(), "3", now), Some(AGAIN), "it was looked at");
+        assert_eq!(echoes.later(&name(), &state("3"), now), Some(AGAIN), "it was looked at");
     }
 
     /// What changes while a pass is on may not have been seen by it.
@@ -135,17 +185,17 @@ mod tests {
     fn a_change_during_a_pass_counts() {
         let now = Instant::now();
         let echoes = Echoes::default();
-        echoes.begin(&name(), "1");
+        echoes.begin(&name(), state("1"));
         echoes.tell(&name());
         echoes.rest(&name(), now, AGAIN);
-        assert_eq!(echoes.later(&name(), "1", now), None);
+        assert_eq!(echoes.later(&name(), &state("1"), now), None);
     }
 
     #[test]
     fn what_was_not_done_is_looked_at() {
         let echoes = looked(Instant::now());
         echoes.forget(&name());
-        assert_eq!(echoes.later(&name(), "3", Instant::now()), None);
+        assert_eq!(echoes.later(&name(), &state("3"), Instant::now()), None);
     }
 
     #[test]
@@ -153,8 +203,8 @@ mod tests {
         let now = Instant::now();
         let echoes = looked(now);
         echoes.forget_all(|namespace| namespace == "other");
-        assert!(echoes.later(&name(), "3", now).is_some());
+        assert!(echoes.later(&name(), &state("3"), now).is_some());
         echoes.forget_all(|namespace| namespace == "n");
-        assert_eq!(echoes.later(&name(), "3", now), None);
+        assert_eq!(echoes.later(&name(), &state("3"), now), None);
     }
 }

@@ -2,14 +2,21 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use kube::core::DynamicResourceScope;
+use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use super::reading::Fields;
+
+/// The field of an object's metadata that is its version.
+const VERSION: &str = "resourceVersion";
 
 /// Which objects are kept, and how much of them.
 pub(super) trait Keeping: Sized + 'static {
@@ -19,8 +26,11 @@ pub(super) trait Keeping: Sized + 'static {
     /// Group, version, kind and plural.
     fn names(kind: &Self::Kind) -> [Cow<'_, str>; 4];
 
-    /// Drops what is not read.
-    fn reduce(object: &mut Value);
+    /// Those that are read.
+    fn fields() -> Fields;
+
+    /// Drops what cannot be told by its path.
+    fn reduce(_object: &mut Value) {}
 
     /// The Cluster whose it is.
     fn cluster(object: &Value) -> Option<&str>;
@@ -28,8 +38,9 @@ pub(super) trait Keeping: Sized + 'static {
 
 /// An object.
 pub(super) struct Kept<K> {
-    /// Name, namespace, uid and version alone; the rest is in the text.
+    /// Name, namespace, uid and version alone.
     metadata: ObjectMeta,
+    /// All but the version, which changes with what is not kept, too.
     text: Box<str>,
     cluster: Option<Box<str>>,
     /// The value, while somebody has it.
@@ -38,15 +49,19 @@ pub(super) struct Kept<K> {
 }
 
 impl<K: Keeping> Kept<K> {
-    fn of(mut object: Value) -> Self {
+    /// Keeps an object of which only the fields are there that are read.
+    pub(super) fn of(mut object: Value) -> Self {
         let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
         let metadata = ObjectMeta {
             name: text("name"),
             namespace: text("namespace"),
             uid: text("uid"),
-            resource_version: text("resourceVersion"),
+            resource_version: text(VERSION),
             ..ObjectMeta::default()
         };
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove(VERSION);
+        }
         K::reduce(&mut object);
         let cluster = K::cluster(&object).map(Into::into);
         Kept { metadata, text: object.to_string().into(), cluster, value: Mutex::default(), keeping: PhantomData }
@@ -54,7 +69,11 @@ impl<K: Keeping> Kept<K> {
 
     /// The object, of what is kept.
     pub(super) fn value(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_default()
+        let mut object: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        if let Some(version) = &self.metadata.resource_version {
+            object["metadata"][VERSION] = version.as_str().into();
+        }
+        object
     }
 
     /// The same, for many at once: it is read from the text when nobody has it.
@@ -72,9 +91,16 @@ impl<K: Keeping> Kept<K> {
         self.cluster.as_deref()
     }
 
-    /// The text: another one, whenever something of it has changed.
-    pub(super) fn text(&self) -> &str {
-        &self.text
+    /// How many bytes of text it has.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// A number that changes with what is kept of it, and with its version does not.
+    pub(super) fn content(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.text.hash(&mut hasher);
+        hasher.finish()
     }
 }
 
@@ -99,7 +125,7 @@ impl<K> fmt::Debug for Kept<K> {
 
 impl<'de, K: Keeping> Deserialize<'de> for Kept<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Kept::of)
+        K::fields().deserialize(deserializer).map(Kept::of)
     }
 }
 
@@ -142,6 +168,17 @@ mod tests {
 
     use super::*;
     use crate::controller::caches::CoreObject;
+
+    #[test]
+    fn the_version_is_no_part_of_the_content() {
+        let kept = |version: &str, paused: bool| -> CoreObject {
+            let metadata = json!({"name": "c", "resourceVersion": version});
+            serde_json::from_value(json!({"kind": "Cluster", "metadata": metadata, "spec": {"paused": paused}})).unwrap()
+        };
+        assert_eq!(kept("1", true).content(), kept("2", true).content());
+        assert_ne!(kept("1", true).content(), kept("1", false).content());
+        assert_eq!(kept("1", true).value()["metadata"], json!({"name": "c", "resourceVersion": "1"}), "writes name it");
+    }
 
     #[test]
     fn who_comes_while_another_has_the_value_gets_the_same() {

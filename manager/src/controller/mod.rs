@@ -2,9 +2,9 @@
 //!
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
-//! - [`kept`]: how an object is kept.
+//! - [`kept`]: how an object is kept; [`reading`]: which of its fields are read at all.
 //! - [`triggers`]: whose config is looked at when something changes.
-//! - [`echoes`]: whose change is our own writing.
+//! - [`echoes`]: which change of a config says nothing new, such as our own writing.
 //! - [`queue`]: which config is looked at next, and when; [`turns`]: how many at once.
 //! - [`work`]: one config, from its first step to its last.
 //! - [`shared`]: what many configs of a cluster read.
@@ -18,6 +18,7 @@ mod kept;
 mod keys;
 mod protobuf;
 mod queue;
+mod reading;
 mod requests;
 mod resources;
 mod shared;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio_rustls::rustls;
 use windlass::reconcile::{Action, Key, Realm};
 
+use super::reading::{Fields, MANAGED_FIELDS};
 use super::{keys, protobuf};
 use crate::client::NotLeading;
 use crate::election::Mandate;
@@ -134,16 +135,12 @@ async fn send(client: &Client, request: Result<Request<Vec<u8>>, kube::core::req
 
 /// The object of an answer.
 fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
-    let value: Result<Value, _> = serde_json::from_slice(&body);
+    let value = Fields::without([MANAGED_FIELDS]).read(&body);
     if !code.is_success() {
         let message = value.ok().and_then(|status| status["message"].as_str().map(str::to_owned));
         return Err(Refusal::Refused(message.filter(|text| !text.is_empty()).unwrap_or_else(|| format!("code {}", code.as_u16()))));
     }
-    let mut value = value.map_err(|_| Refusal::Silent)?;
-    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("managedFields");
-    }
-    Ok(value)
+    value.map_err(|_| Refusal::Silent)
 }
 
 /// What is said of an error of kube's. Its own words may quote what it could not read.

@@ -22,7 +22,7 @@ use windlass::reconcile::{self, Key, Observation, Realm, Rest, Settings, Step, W
 
 use super::Setting;
 use super::caches::{Caches, Config, CoreObject};
-use super::echoes::Echoes;
+use super::echoes::{Echoes, State};
 use super::keys;
 use super::queue::Size;
 use super::requests::{self, Refusal};
@@ -164,7 +164,7 @@ impl Context {
 
 /// How much work a config is, by what is known of it before it is looked at.
 pub(super) fn size_of(config: &Config) -> Size {
-    if config.text().len() > LARGE { Size::Large } else { Size::Ordinary }
+    if config.len() > LARGE { Size::Large } else { Size::Ordinary }
 }
 
 /// Works on a config, in a task of its own so that all processors work, and says when it is to be looked at again.
@@ -184,8 +184,8 @@ pub(super) async fn look(config: Arc<Config>, context: Arc<Context>, place: Plac
 /// # Errors
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Duration, Failure> {
-    let (name, version) = (name_of(&config), config.resource_version().unwrap_or_default());
-    if let Some(later) = context.echoes.later(&name, &version, Instant::now()) {
+    let (name, state) = (name_of(&config), State::of(&config));
+    if let Some(later) = context.echoes.later(&name, &state, Instant::now()) {
         return Ok(later);
     }
     let mut turn = tokio::select! {
@@ -197,7 +197,7 @@ pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Res
     }
     // On the heap, so that those who wait for their turn are small.
     Box::pin(async {
-        context.echoes.begin(&name, &version);
+        context.echoes.begin(&name, state);
         let worked = guarded(work(&config, &context, &mut turn), &config, &context).await;
         if worked.is_err() {
             context.echoes.forget(&name);
@@ -446,7 +446,7 @@ impl Context {
         }
         match written {
             Some(value) if is_own => {
-                self.echoes.wrote(&name_of(config), value["metadata"]["resourceVersion"].as_str().unwrap_or_default());
+                self.echoes.wrote(&name_of(config), State::of(&Config::of(value.clone())));
                 world.observe_config(value);
             }
             value => world.wrote(key, value),

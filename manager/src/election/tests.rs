@@ -334,10 +334,9 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
             sleep(Duration::from_millis(100)).await;
         }
         let waited = scaled_down.elapsed();
-        assert!(
-            waited >= times().duration - Duration::from_secs(2) && waited <= times().duration + times().retry_period,
-            "{waited:?}"
-        );
+        // The renewal and our look at it fall on the same instant, in either order; what is waited is read every 100 ms.
+        let longest = times().duration + times().retry_period + Duration::from_millis(200);
+        assert!(waited >= times().duration - Duration::from_secs(2) && waited <= longest, "{waited:?}");
     };
     let lines = crate::log::tests::logged(crate::flags::LogFormat::Text, 2, || {
         let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

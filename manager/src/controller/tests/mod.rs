@@ -159,6 +159,8 @@ impl Api {
                 for field in ["status", "spec"].into_iter().filter(|field| body.get(field).is_some()) {
                     object[field] = body[field].clone();
                 }
+                let version = object["metadata"]["resourceVersion"].as_str().map_or(0, |version| version.parse::<u64>().unwrap());
+                object["metadata"]["resourceVersion"] = json!((version + 1).to_string());
                 state.objects.insert(path.to_owned(), object.clone());
                 (StatusCode::OK, object)
             }

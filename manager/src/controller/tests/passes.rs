@@ -3,6 +3,7 @@
 use k8s_openapi::ByteString;
 
 use super::*;
+use crate::controller::echoes::State;
 
 #[tokio::test]
 async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
@@ -182,8 +183,8 @@ async fn a_config_that_is_gone_is_forgotten() {
     let api = site();
     let (context, _) = context(&api);
     work::reconcile(config(), context.clone()).await.expect("nothing is missing");
-    let (name, version) = (("n".to_owned(), "w".to_owned()), "1");
-    let is_known = || context.echoes.later(&name, version, std::time::Instant::now()).is_some();
+    let (name, state) = (("n".to_owned(), "w".to_owned()), State::of(&config()));
+    let is_known = || context.echoes.later(&name, &state, std::time::Instant::now()).is_some();
     assert!(is_known());
     let mut queue = super::super::Queue::new(1);
     queue.tell(name.clone(), ("n".to_owned(), "c".to_owned()), work::size_of(&config()));

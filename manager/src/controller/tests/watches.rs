@@ -177,9 +177,27 @@ async fn nobody_looks_again_at_his_own_writing() {
     let later = work::reconcile(config(), context.clone()).await.expect("it is done");
     assert_ne!(later, setting.flags.sync_period, "some time of it is over");
     assert_eq!(asked(), before);
+    let written = api.get(&format!("{CONFIGS}/w")).unwrap();
+    assert_ne!(written["metadata"]["resourceVersion"], "1", "it was written");
+    let looks = |object: Value| {
+        let config: Arc<Config> = Arc::new(serde_json::from_value(object).unwrap());
+        work::reconcile(config, context.clone())
+    };
+    let anew = |field: &str, value: Value| {
+        let mut object = written.clone();
+        object["metadata"]["resourceVersion"] = json!("100");
+        object["metadata"][field] = value;
+        object
+    };
+    looks(written.clone()).await.expect("it is done");
+    looks(anew("managedFields", json!([{"manager": "core"}]))).await.expect("it is done");
+    assert_eq!(asked(), before, "neither what it wrote nor who wrote what is news");
+    looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
+    let after = asked();
+    assert!(after > before);
     context.echoes.tell(&("n".to_owned(), "w".to_owned()));
-    work::reconcile(config(), context.clone()).await.expect("it is looked at");
-    assert!(asked() > before);
+    looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
+    assert!(asked() > after);
 }
 
 /// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its configs.
