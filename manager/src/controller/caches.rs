@@ -1,26 +1,25 @@
 //! What is watched. Of each object only the fields are kept that are read.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::join_all;
 use futures::stream::{BoxStream, SelectAll};
-use futures::{Stream, StreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
+use kube::Resource;
 use kube::api::Api;
 use kube::core::DynamicResourceScope;
 use kube::discovery::ApiResource;
-use kube::runtime::reflector::{ObjectRef, Store, store::Writer};
 use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Resource, ResourceExt};
 use serde_json::{Map, Value, json};
 use windlass::contract::labels;
 
 use super::Setting;
-use super::kept::{Keeping, Kept};
+use super::kept::{Keeping, Kept, Read};
 use super::reading::{FieldPath, Fields, MANAGED_FIELDS};
 use super::resources::{Core, config};
+use super::store::{Store, Told, Writer};
 use super::workload::Name;
 use crate::flags::ConfigKind;
 use crate::shard::Shard;
@@ -39,6 +38,9 @@ pub(super) enum OfConfigs {}
 
 impl Keeping for OfCore {
     type Kind = ApiResource;
+
+    /// What is read of it names what belongs to each alone.
+    const COMMON: Option<&str> = None;
 
     fn names(kind: &ApiResource) -> [Cow<'_, str>; 4] {
         [&kind.group, &kind.version, &kind.kind, &kind.plural].map(|name| name.as_str().into())
@@ -71,6 +73,9 @@ impl Keeping for OfCore {
 
 impl Keeping for OfConfigs {
     type Kind = ConfigKind;
+
+    /// They come from the template, and are most of it; each has its own token elsewhere.
+    const COMMON: Option<&str> = Some("files");
 
     fn names(kind: &ConfigKind) -> [Cow<'_, str>; 4] {
         let ApiResource { group, version, kind, plural, .. } = config(*kind);
@@ -153,9 +158,9 @@ pub(super) struct Watches {
 
 /// The objects of one kind.
 struct Cache {
-    resource: ApiResource,
+    kind: String,
     /// One a namespace, or one for all.
-    stores: Vec<Store<CoreObject>>,
+    stores: Vec<Store<OfCore>>,
 }
 
 impl Caches {
@@ -175,22 +180,20 @@ impl Caches {
     /// Waits until all that is there has been listed.
     pub(super) async fn filled(&self) {
         let stores = [&self.clusters, &self.machines, &self.machine_pools].into_iter().flat_map(|cache| &cache.stores);
-        // Writers live as long as their streams; without them nothing is asked any more.
-        join_all(stores.map(|store| async move { drop(store.wait_until_ready().await) })).await;
+        join_all(stores.map(Store::filled)).await;
     }
 
     /// The object of that kind and name.
-    pub(super) fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<CoreObject>> {
-        let cache = [&self.clusters, &self.machines, &self.machine_pools].into_iter().find(|cache| cache.resource.kind == kind)?;
-        let reference = ObjectRef::new_with(name, cache.resource.clone()).within(namespace);
-        cache.stores.iter().find_map(|store| store.get(&reference))
+    pub(super) fn get(&self, kind: &str, name: &Name) -> Option<Arc<CoreObject>> {
+        let cache = [&self.clusters, &self.machines, &self.machine_pools].into_iter().find(|cache| cache.kind == kind)?;
+        cache.stores.iter().find_map(|store| store.get(name))
     }
 
     /// The Machines and MachinePools of a cluster.
     pub(super) fn machines_of(&self, namespace: &str, cluster: &str) -> Vec<Arc<CoreObject>> {
-        let is_of = |object: &CoreObject| object.namespace().as_deref() == Some(namespace) && object.cluster() == Some(cluster);
+        let is_of = |object: &CoreObject| object.namespace() == namespace && object.cluster().is_some_and(|own| **own == *cluster);
         let stores = self.machines.stores.iter().chain(&self.machine_pools.stores);
-        stores.flat_map(|store| store.state_filter(is_of)).collect()
+        stores.flat_map(|store| store.all(is_of)).collect()
     }
 }
 
@@ -198,21 +201,27 @@ impl Cache {
     fn begin(setting: &Setting, resource: &ApiResource) -> (Self, SelectAll<Watch>) {
         let (mut stores, mut all) = (Vec::new(), SelectAll::new());
         for namespace in namespaces(setting) {
-            let writer = Writer::new(resource.clone());
-            let mut changes = Changes::of(writer.as_reader());
-            stores.push(writer.as_reader());
-            let api = api(setting, resource, namespace.as_deref());
-            let events = watcher(api, paged()).default_backoff().reflect(writer);
-            let changed = events.flat_map(move |event| {
-                futures::stream::iter(match event {
-                    Ok(event) => changes.told(event).into_iter().map(Ok).collect(),
-                    Err(fault) => vec![Err(fault)],
-                })
-            });
-            all.push(changed.boxed());
+            let (writer, store) = Writer::new();
+            stores.push(store);
+            let events = watcher(api(setting, resource, namespace.as_deref()), paged()).default_backoff();
+            let changed = told(events, writer).try_filter(|told: &Told<OfCore>| std::future::ready(told.is_news()));
+            all.push(changed.try_filter_map(|told| std::future::ready(Ok(told.object()))).boxed());
         }
-        (Cache { resource: resource.clone(), stores }, all)
+        (Cache { kind: resource.kind.clone(), stores }, all)
     }
+}
+
+/// What a watch tells of, by when the store has it.
+fn told<K: Keeping>(
+    events: impl Stream<Item = Result<Event<Read<K>>, watcher::Error>>,
+    mut writer: Writer<K>,
+) -> impl Stream<Item = Result<Told<K>, watcher::Error>> {
+    events.flat_map(move |event| {
+        futures::stream::iter(match event {
+            Ok(event) => writer.take(event).into_iter().map(Ok).collect(),
+            Err(fault) => vec![Err(fault)],
+        })
+    })
 }
 
 /// Configs that are worked on by themselves.
@@ -236,59 +245,21 @@ pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
     scope: &Scope,
-) -> (impl Stream<Item = Result<ObjectRef<Config>, watcher::Error>> + Send + use<>, Store<Config>) {
+) -> (impl Stream<Item = Result<Name, watcher::Error>> + Send + use<>, Store<OfConfigs>) {
     let mut config = paged();
     if let Some(value) = &setting.flags.watch_filter {
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
     }
-    let writer = Writer::new(kind);
-    let store = writer.as_reader();
+    let (writer, store) = Writer::new();
     let shard = scope.shard;
-    let is_of_shard = move |event: &Event<Config>| match event {
-        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => shard.has(&config.namespace().unwrap_or_default()),
+    let is_of_shard = move |event: &Event<Read<OfConfigs>>| match event {
+        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => shard.has(config.kept.namespace()),
         Event::Init | Event::InitDone => true,
     };
     let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
-    let events = events.filter(move |event| std::future::ready(event.as_ref().map_or(true, is_of_shard)));
-    let mut arrivals = Arrivals { kind, store: store.clone(), listed: Vec::new(), before: Vec::new() };
-    let told = events.reflect(writer).flat_map(move |event| {
-        let told = event.map(|event| arrivals.of(&event));
-        futures::stream::iter(match told {
-            Ok(told) => told.into_iter().map(Ok).collect(),
-            Err(fault) => vec![Err(fault)],
-        })
-    });
-    (told, store)
-}
-
-/// Which configs a watch tells of. Those that are listed come when the list has ended, for the store has none of them before, and with them those that
-/// went while nobody watched.
-struct Arrivals {
-    kind: ConfigKind,
-    store: Store<Config>,
-    listed: Vec<ObjectRef<Config>>,
-    before: Vec<ObjectRef<Config>>,
-}
-
-impl Arrivals {
-    fn of(&mut self, event: &Event<Config>) -> Vec<ObjectRef<Config>> {
-        match event {
-            Event::Apply(config) | Event::Delete(config) => vec![ObjectRef::from_obj_with(config, self.kind)],
-            Event::Init => {
-                self.listed.clear();
-                self.before = self.store.state().iter().map(|config| ObjectRef::from_obj_with(&**config, self.kind)).collect();
-                Vec::new()
-            }
-            Event::InitApply(config) => {
-                self.listed.push(ObjectRef::from_obj_with(config, self.kind));
-                Vec::new()
-            }
-            Event::InitDone => {
-                let gone = std::mem::take(&mut self.before).into_iter().filter(|config| self.store.get(config).is_none());
-                std::mem::take(&mut self.listed).into_iter().chain(gone).collect()
-            }
-        }
-    }
+    let events = events.try_filter(move |event| std::future::ready(is_of_shard(event)));
+    let told = told(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
+    (told.map_ok(|config| config.name().clone()), store)
 }
 
 /// The namespaces that are worked on; one `None` means all.
@@ -335,95 +306,11 @@ fn drop_if_empty(object: &mut Value, path: FieldPath) {
     }
 }
 
-/// What was read of each object, so that only changes of it make anybody look. What goes always does.
-struct Changes {
-    store: Store<CoreObject>,
-    known: BTreeMap<Name, u64>,
-    /// While all objects are listed anew: those that were there before.
-    before: Vec<Arc<CoreObject>>,
-}
-
-impl Changes {
-    /// Of what comes into a store.
-    fn of(store: Store<CoreObject>) -> Self {
-        Changes { store, known: BTreeMap::new(), before: Vec::new() }
-    }
-
-    /// What has changed with an event that the store has seen. What is listed is told when the list has ended: the store has none of it before.
-    fn told(&mut self, event: Event<CoreObject>) -> Vec<Arc<CoreObject>> {
-        match event {
-            Event::Apply(object) => {
-                let read = object.content();
-                let is_new = self.known.insert(name(&object), read) != Some(read);
-                is_new.then(|| Arc::new(object)).into_iter().collect()
-            }
-            Event::Delete(object) => {
-                self.known.remove(&name(&object));
-                vec![Arc::new(object)]
-            }
-            Event::Init => {
-                self.before = self.store.state();
-                Vec::new()
-            }
-            Event::InitApply(_) => Vec::new(),
-            Event::InitDone => self.listed(),
-        }
-    }
-
-    /// What a list brought: what is other than it was, and what was there before and went while nobody watched.
-    fn listed(&mut self) -> Vec<Arc<CoreObject>> {
-        let known = std::mem::take(&mut self.known);
-        let mut changed = Vec::new();
-        for object in self.store.state() {
-            let read = object.content();
-            if known.get(&name(&object)) != Some(&read) {
-                changed.push(object.clone());
-            }
-            self.known.insert(name(&object), read);
-        }
-        let before = std::mem::take(&mut self.before).into_iter();
-        changed.extend(before.filter(|object| !self.known.contains_key(&name(object))));
-        changed
-    }
-}
-
-fn name(object: &CoreObject) -> Name {
-    (object.namespace().unwrap_or_default(), object.name_any())
-}
-
 #[cfg(test)]
 mod tests {
     use kube::core::WatchEvent;
 
     use super::*;
-    use crate::controller::tests::core;
-
-    /// A list that begins again tells of none twice, and of none before the store has it.
-    #[test]
-    fn configs_that_are_listed_come_when_the_list_has_ended() {
-        let config = |name: &str| -> Config {
-            serde_json::from_value(json!({"apiVersion": "x/y", "kind": "z", "metadata": {"name": name, "namespace": "n"}})).unwrap()
-        };
-        let mut writer = Writer::new(ConfigKind::Windlass);
-        let store = writer.as_reader();
-        let mut arrivals = Arrivals { kind: ConfigKind::Windlass, store, listed: Vec::new(), before: Vec::new() };
-        let mut told = |event: Event<Config>| {
-            writer.apply_watcher_event(&event);
-            arrivals.of(&event).into_iter().map(|config| config.name).collect::<Vec<_>>()
-        };
-        let none = [""; 0];
-        assert_eq!(told(Event::Init), none);
-        assert_eq!(told(Event::InitApply(config("a"))), none);
-        assert_eq!(told(Event::Init), none);
-        assert_eq!(told(Event::InitApply(config("a"))), none);
-        assert_eq!(told(Event::InitApply(config("b"))), none);
-        assert_eq!(told(Event::InitDone), ["a", "b"]);
-        assert_eq!(told(Event::Apply(config("c"))), ["c"]);
-        assert_eq!(told(Event::Delete(config("a"))), ["a"], "who waits to look at it need not");
-        assert_eq!(told(Event::Init), none);
-        assert_eq!(told(Event::InitApply(config("b"))), none);
-        assert_eq!(told(Event::InitDone), ["b", "c"], "the second went while nobody watched");
-    }
 
     fn object(value: Value) -> CoreObject {
         serde_json::from_value(value).unwrap()
@@ -450,11 +337,8 @@ mod tests {
             "status": {"nodeRef": {"name": "x"}},
         });
         assert_eq!(machine.value(), kept);
-        assert_eq!(
-            (machine.namespace().as_deref(), machine.uid().as_deref(), machine.cluster()),
-            (Some("n"), Some("u"), Some("c"))
-        );
-        assert_eq!(machine.resource_version().as_deref(), Some("7"), "without it a watch begins anew with each event");
+        assert_eq!((machine.name(), machine.uid(), machine.cluster()), (&("n".into(), "m".into()), "u", Some(&"c".into())));
+        assert_eq!(machine.version(), "7");
     }
 
     #[test]
@@ -516,49 +400,15 @@ mod tests {
     fn events_of_watches_are_read() {
         let object = r#"{"apiVersion":"a/b","kind":"Machine","metadata":{"name":"m","resourceVersion":"7","managedFields":[{}]},"spec":{"version":"v"}}"#;
         for text in [format!(r#"{{"type":"ADDED","object":{object}}}"#), format!(r#"{{"object":{object},"type":"ADDED"}}"#)] {
-            let Ok(WatchEvent::Added(read)) = serde_json::from_str::<WatchEvent<CoreObject>>(&text) else { panic!("{text}") };
-            assert_eq!((read.name_any().as_str(), read.resource_version().as_deref()), ("m", Some("7")));
-            assert_eq!(read.value()["spec"], json!({"version": "v"}));
+            let Ok(WatchEvent::Added(read)) = serde_json::from_str::<WatchEvent<Read<OfCore>>>(&text) else { panic!("{text}") };
+            assert_eq!(read.meta().resource_version.as_deref(), Some("7"), "without it a watch begins anew with each event");
+            assert_eq!(*read.kept.name().1, *"m");
+            assert_eq!(read.kept.value()["spec"], json!({"version": "v"}));
         }
         let bookmark = r#"{"type":"BOOKMARK","object":{"apiVersion":"a/b","kind":"Machine","metadata":{"resourceVersion":"8"}}}"#;
-        let Ok(WatchEvent::Bookmark(read)) = serde_json::from_str::<WatchEvent<CoreObject>>(bookmark) else { panic!("{bookmark}") };
+        let Ok(WatchEvent::Bookmark(read)) = serde_json::from_str::<WatchEvent<Read<OfCore>>>(bookmark) else { panic!("{bookmark}") };
         assert_eq!(read.metadata.resource_version, "8");
         let error = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}"#;
-        assert!(matches!(serde_json::from_str::<WatchEvent<CoreObject>>(error), Ok(WatchEvent::Error(status)) if status.code == 410));
-    }
-
-    /// The last event of an object that goes is as its last change was.
-    #[test]
-    fn what_goes_and_what_is_new_is_told_once() {
-        let machine = |version: &str| {
-            object(json!({"apiVersion": "a/b", "kind": "Machine", "metadata": {"name": "m"}, "spec": {"version": version}}))
-        };
-        let mut writer = Writer::new(core().machine);
-        let mut changes = Changes::of(writer.as_reader());
-        let mut told = |event: Event<CoreObject>| {
-            writer.apply_watcher_event(&event);
-            changes.told(event)
-        };
-        let mut is_told = |event| !told(event).is_empty();
-        assert!(!is_told(Event::Init));
-        assert!(!is_told(Event::InitApply(machine("1"))), "the store does not have it yet");
-        assert!(is_told(Event::InitDone));
-        assert!(!is_told(Event::Apply(machine("1"))));
-        assert!(is_told(Event::Apply(machine("2"))));
-        assert!(!is_told(Event::Init));
-        assert!(!is_told(Event::InitApply(machine("2"))));
-        assert!(!is_told(Event::InitDone), "listed anew and the same");
-        assert!(!is_told(Event::Init));
-        assert!(!is_told(Event::InitApply(machine("3"))));
-        assert!(is_told(Event::InitDone), "it changed while nobody watched");
-        assert!(is_told(Event::Delete(machine("3"))));
-        assert!(is_told(Event::Apply(machine("2"))), "made again");
-        let mut going = machine("2").value();
-        going["metadata"]["deletionTimestamp"] = json!("1970-01-01T00:00:00Z");
-        assert!(is_told(Event::Apply(object(going))), "it goes");
-        assert!(!is_told(Event::Init));
-        let gone: Vec<String> = told(Event::InitDone).iter().map(|object| object.name_any()).collect();
-        assert_eq!(gone, ["m"], "nobody watched when it went");
-        assert!(told(Event::Init).is_empty() && told(Event::InitDone).is_empty(), "once");
+        assert!(matches!(serde_json::from_str::<WatchEvent<Read<OfCore>>>(error), Ok(WatchEvent::Error(status)) if status.code == 410));
     }
 }

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use kube::ResourceExt;
-
 use super::caches::Config;
 use super::workload::Name;
 
@@ -33,14 +31,14 @@ struct Looked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     /// `metadata.resourceVersion`.
-    version: String,
+    version: Box<str>,
     content: u64,
 }
 
 impl State {
     /// That of a config.
     pub(super) fn of(config: &Config) -> Self {
-        State { version: config.resource_version().unwrap_or_default(), content: config.content() }
+        State { version: config.version().into(), content: config.content() }
     }
 }
 
@@ -110,12 +108,12 @@ mod tests {
     const AGAIN: Duration = Duration::from_secs(300);
 
     fn name() -> Name {
-        ("n".to_owned(), "w".to_owned())
+        ("n".into(), "w".into())
     }
 
     /// One whose content no other has.
     fn state(number: &str) -> State {
-        State { version: number.to_owned(), content: number.parse().unwrap() }
+        State { version: number.into(), content: number.parse().unwrap() }
     }
 
     /// A pass that saw version 1 and wrote 2 and 3.
@@ -137,7 +135,7 @@ mod tests {
         }
         assert_eq!(echoes.later(&name(), &state("4"), now), None, "somebody else wrote");
         assert_eq!(echoes.later(&name(), &state("3"), now + AGAIN), None, "it is time");
-        assert_eq!(echoes.later(&("n".to_owned(), "other".to_owned()), &state("3"), now), None);
+        assert_eq!(echoes.later(&("n".into(), "other".into()), &state("3"), now), None);
     }
 
     /// What is printed in another way by the API server is the same version nevertheless.
@@ -145,7 +143,7 @@ mod tests {
     fn the_version_alone_says_that_it_is_the_newest() {
         let now = Instant::now();
         let echoes = looked(now);
-        let printed_anew = State { version: "3".to_owned(), content: 7 };
+        let printed_anew = State { version: "3".into(), content: 7 };
         assert_eq!(echoes.later(&name(), &printed_anew, now), Some(AGAIN));
         echoes.tell(&name());
         assert_eq!(echoes.later(&name(), &printed_anew, now), None);
@@ -155,7 +153,7 @@ mod tests {
     fn a_version_of_the_same_content_makes_nobody_look_again() {
         let now = Instant::now();
         let echoes = looked(now);
-        let fourth = |content: u64| State { version: "4".to_owned(), content };
+        let fourth = |content: u64| State { version: "4".into(), content };
         assert_eq!(echoes.later(&name(), &fourth(3), now), Some(AGAIN));
         assert_eq!(echoes.later(&name(), &fourth(2), now), None, "somebody put back what we had written over");
         echoes.tell(&name());

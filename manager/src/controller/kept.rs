@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::reading::Fields;
+use super::workload::Name;
 
 /// The field of an object's metadata that is its version.
 const VERSION: &str = "resourceVersion";
@@ -22,6 +23,9 @@ const VERSION: &str = "resourceVersion";
 pub(super) trait Keeping: Sized + 'static {
     /// What the kind is called.
     type Kind: Send + Sync + 'static;
+
+    /// The field of the spec that many of them have the same of.
+    const COMMON: Option<&str>;
 
     /// Group, version, kind and plural.
     fn names(kind: &Self::Kind) -> [Cow<'_, str>; 4];
@@ -38,11 +42,13 @@ pub(super) trait Keeping: Sized + 'static {
 
 /// An object.
 pub(super) struct Kept<K> {
-    /// Name, namespace, uid and version alone.
-    metadata: ObjectMeta,
-    /// All but the version, which changes with what is not kept, too.
+    name: Name,
+    uid: Box<str>,
+    version: Box<str>,
+    /// All but the field that many have in common, and the version, which changes with what is not kept, too.
     text: Box<str>,
-    cluster: Option<Box<str>>,
+    common: Option<Arc<str>>,
+    cluster: Option<Arc<str>>,
     /// The value, while somebody has it.
     value: Mutex<Weak<Value>>,
     keeping: PhantomData<fn() -> K>,
@@ -51,27 +57,47 @@ pub(super) struct Kept<K> {
 impl<K: Keeping> Kept<K> {
     /// Keeps an object of which only the fields are there that are read.
     pub(super) fn of(mut object: Value) -> Self {
-        let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
-        let metadata = ObjectMeta {
-            name: text("name"),
-            namespace: text("namespace"),
-            uid: text("uid"),
-            resource_version: text(VERSION),
-            ..ObjectMeta::default()
-        };
+        let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+        let name = (text("namespace").into(), text("name").into());
+        let (uid, version) = (text("uid").into(), text(VERSION).into());
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove(VERSION);
         }
         K::reduce(&mut object);
         let cluster = K::cluster(&object).map(Into::into);
-        Kept { metadata, text: object.to_string().into(), cluster, value: Mutex::default(), keeping: PhantomData }
+        let spec = object.get_mut("spec").and_then(Value::as_object_mut);
+        let common = spec.zip(K::COMMON).and_then(|(spec, field)| spec.remove(field)).map(|common| common.to_string().into());
+        Kept { name, uid, version, text: object.to_string().into(), common, cluster, value: Mutex::default(), keeping: PhantomData }
+    }
+
+    /// Its namespace and name.
+    pub(super) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Its namespace.
+    pub(super) fn namespace(&self) -> &str {
+        &self.name.0
+    }
+
+    /// `metadata.uid`; empty where it has none.
+    pub(super) fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// `metadata.resourceVersion`; empty where it has none.
+    pub(super) fn version(&self) -> &str {
+        &self.version
     }
 
     /// The object, of what is kept.
     pub(super) fn value(&self) -> Value {
         let mut object: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        if let Some(version) = &self.metadata.resource_version {
-            object["metadata"][VERSION] = version.as_str().into();
+        if let Some((field, common)) = K::COMMON.zip(self.common.as_ref()) {
+            object["spec"][field] = serde_json::from_str(common).unwrap_or_default();
+        }
+        if !self.version.is_empty() {
+            object["metadata"][VERSION] = (*self.version).into();
         }
         object
     }
@@ -87,39 +113,43 @@ impl<K: Keeping> Kept<K> {
     }
 
     /// The name of the Cluster whose it is.
-    pub(super) fn cluster(&self) -> Option<&str> {
-        self.cluster.as_deref()
+    pub(super) fn cluster(&self) -> Option<&Arc<str>> {
+        self.cluster.as_ref()
     }
 
     /// How many bytes of text it has.
     pub(super) fn len(&self) -> usize {
-        self.text.len()
+        self.text.len() + self.common.as_ref().map_or(0, |common| common.len())
     }
 
     /// A number that changes with what is kept of it, and with its version does not.
     pub(super) fn content(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.text.hash(&mut hasher);
+        (&self.text, &self.common).hash(&mut hasher);
         hasher.finish()
     }
-}
 
-impl<K> Clone for Kept<K> {
-    fn clone(&self) -> Self {
-        Kept {
-            metadata: self.metadata.clone(),
-            text: self.text.clone(),
-            cluster: self.cluster.clone(),
-            value: Mutex::default(),
-            keeping: PhantomData,
-        }
+    /// Whether as much is kept of another version of it.
+    pub(super) fn has_content_of(&self, other: &Self) -> bool {
+        self.text == other.text && self.common == other.common
+    }
+
+    /// The text of the field that many have in common.
+    pub(super) fn common(&self) -> Option<&Arc<str>> {
+        self.common.as_ref()
+    }
+
+    /// The same, to be replaced by one of these words that others have already.
+    pub(super) fn common_mut(&mut self) -> Option<&mut Arc<str>> {
+        self.common.as_mut()
     }
 }
 
 /// The text may hold a token.
 impl<K> fmt::Debug for Kept<K> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Kept({:?}/{:?})", self.metadata.namespace, self.metadata.name)
+        let (namespace, name) = &self.name;
+        write!(formatter, "Kept({namespace}/{name})")
     }
 }
 
@@ -129,7 +159,34 @@ impl<'de, K: Keeping> Deserialize<'de> for Kept<K> {
     }
 }
 
-impl<K: Keeping> Resource for Kept<K> {
+/// An object as a watch of kube's brings it.
+pub(super) struct Read<K> {
+    /// The version alone, by which the watch goes on.
+    metadata: ObjectMeta,
+    pub(super) kept: Arc<Kept<K>>,
+}
+
+impl<K> Clone for Read<K> {
+    fn clone(&self) -> Self {
+        Read { metadata: self.metadata.clone(), kept: self.kept.clone() }
+    }
+}
+
+impl<K> fmt::Debug for Read<K> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kept.fmt(formatter)
+    }
+}
+
+impl<'de, K: Keeping> Deserialize<'de> for Read<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let kept = Kept::deserialize(deserializer)?;
+        let resource_version = (!kept.version.is_empty()).then(|| String::from(&*kept.version));
+        Ok(Read { metadata: ObjectMeta { resource_version, ..ObjectMeta::default() }, kept: Arc::new(kept) })
+    }
+}
+
+impl<K: Keeping> Resource for Read<K> {
     type DynamicType = K::Kind;
     type Scope = DynamicResourceScope;
 
@@ -167,7 +224,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::controller::caches::CoreObject;
+    use crate::controller::caches::{Config, CoreObject};
 
     #[test]
     fn the_version_is_no_part_of_the_content() {
@@ -191,5 +248,24 @@ mod tests {
         drop(first);
         assert!(gone.upgrade().is_none(), "it is held for nobody");
         assert_eq!(*kept.shared_value(), cluster);
+    }
+    /// The files of a config are kept apart, and are part of it nevertheless.
+    #[test]
+    fn what_many_have_in_common_is_part_of_each() {
+        let value = |content: &str| {
+            let metadata = json!({"name": "w", "namespace": "n", "resourceVersion": "1"});
+            json!({"kind": "WindlassConfig", "metadata": metadata, "spec": {"files": [{"content": content}], "ntp": {"enabled": true}}})
+        };
+        let kept = |value: &Value| -> Config { serde_json::from_value(value.clone()).unwrap() };
+        let [one, other] = ["a", "b"].map(|content| kept(&value(content)));
+        assert_eq!(one.value(), value("a"));
+        assert!(one.has_content_of(&kept(&value("a"))) && !one.has_content_of(&other));
+        assert_ne!(one.content(), other.content());
+        assert_eq!(kept(&value(&"a".repeat(1001))).len() - one.len(), 1000);
+        for spec in [json!({"ntp": {"enabled": true}}), json!({}), json!(null), json!({"files": null}), json!({"files": []})] {
+            let mut without = value("a");
+            without["spec"] = spec;
+            assert_eq!(kept(&without).value(), without);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
-//! - [`kept`]: how an object is kept; [`reading`]: which of its fields are read at all.
+//! - [`store`]: where objects are kept; [`kept`]: how; [`texts`]: what many have in common, once; [`reading`]: which of its fields are read at all.
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`echoes`]: which change of a config says nothing new, such as our own writing.
 //! - [`queue`]: which config is looked at next, and when; [`turns`]: how many at once.
@@ -22,8 +22,10 @@ mod reading;
 mod requests;
 mod resources;
 mod shared;
+mod store;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod triggers;
 mod turns;
 mod work;
@@ -37,7 +39,6 @@ use futures::channel::mpsc;
 use futures::future::{Fuse, FusedFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use kube::runtime::reflector::{ObjectRef, Store};
 use tokio::time::{Instant, sleep_until};
 
 use crate::election::Mandate;
@@ -47,9 +48,10 @@ use crate::metrics::Metrics;
 use crate::readiness::{Check, Readiness};
 use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
-use caches::{Caches, Config, Scope};
+use caches::{Caches, OfConfigs, Scope};
 use queue::Queue;
 use resources::Core;
+use store::Store;
 use triggers::{Part, Triggers};
 use turns::Place;
 use work::Context;
@@ -60,6 +62,9 @@ const CORE_AGAIN: Duration = Duration::from_secs(5);
 
 /// How often it is looked which versions of the core are served: upgrades of it come seldom, and nobody may watch what tells of them.
 const VERSIONS_AGAIN: Duration = Duration::from_secs(10);
+
+/// How often it is looked for what was read and is old.
+const SWEEP_AGAIN: Duration = Duration::from_secs(5);
 
 /// What the controller works with.
 #[derive(Clone)]
@@ -100,7 +105,7 @@ async fn work_with(setting: &Setting, core: &Core, check: &Check) {
     let (caches, watches) = Caches::begin(setting, core);
     let caches = Arc::new(caches);
     let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
-    let (mut parts, mut working) = (Vec::new(), Vec::new());
+    let (mut contexts, mut parts, mut working) = (Vec::new(), Vec::new(), Vec::new());
     for (kind, mandates) in &setting.mandates {
         let context = Arc::new(Context::new(setting, *kind, core.clone(), caches.clone(), workloads.clone()));
         for (scope, mandate) in scopes(setting, mandates) {
@@ -109,6 +114,7 @@ async fn work_with(setting: &Setting, core: &Core, check: &Check) {
             parts.push(Part { kind: *kind, mandate: mandate.clone(), scope: scope.clone(), echoes, sender });
             working.push(controller(setting, *kind, context.clone(), mandate, scope, triggers));
         }
+        contexts.push(context);
     }
     triggers::spread(setting, &caches, &workloads, watches, parts);
     // Nothing is decided before all that decisions are made from is there.
@@ -118,7 +124,19 @@ async fn work_with(setting: &Setting, core: &Core, check: &Check) {
     }
     check.passed();
     tracing::info!(version = core.cluster.version, "Caches are filled");
-    futures::future::join_all(working).await;
+    let working = futures::future::join_all(working);
+    tokio::select! {
+        _ = working => {}
+        () = sweep(&contexts) => {}
+    }
+}
+
+/// Drops what was read and is old, also when nobody comes who would read more.
+async fn sweep(contexts: &[Arc<Context>]) {
+    loop {
+        tokio::time::sleep(SWEEP_AGAIN).await;
+        contexts.iter().for_each(|context| context.sweep());
+    }
 }
 
 /// Waits until the core is read better in another version than so far: it was upgraded, or rolled back.
@@ -202,10 +220,10 @@ async fn work_until(
         let changed = tokio::select! {
             () = &mut until => break,
             Some(change) = changed.next() => change,
-            Some(reference) = triggers.next() => Ok(reference),
+            Some(config) = triggers.next() => Ok(config),
             Some((config, again)) = working.next() => {
                 queue.answers(&config, |cluster| context.answers(cluster));
-                let is_gone = store.get(&reference_to(kind, &config)).is_none();
+                let is_gone = store.get(&config).is_none();
                 if is_gone {
                     context.forget(&config);
                 }
@@ -217,14 +235,14 @@ async fn work_until(
                 continue;
             }
             free = &mut place, if !place.is_terminated() => {
-                working.extend(begin(&mut queue, kind, &context, &store, free));
+                working.extend(begin(&mut queue, &context, &store, free));
                 continue;
             }
         };
-        match changed.map(|reference| (named(&reference), store.get(&reference))) {
-            Ok((name, Some(config))) => queue.tell(name, context.cluster_of(&config), work::size_of(&config)),
+        match changed.map(|name| (store.get(&name), name)) {
+            Ok((Some(config), name)) => queue.tell(name, context.cluster_of(&config), work::size_of(&config)),
             // One that is not there yet is told of when it comes. One that is gone is forgotten, once nobody works on it any more.
-            Ok((name, None)) => {
+            Ok((None, name)) => {
                 if queue.forget(&name) {
                     context.forget(&name);
                 }
@@ -235,28 +253,19 @@ async fn work_until(
     while working.next().await.is_some() {}
 }
 
-fn reference_to(kind: ConfigKind, (namespace, name): &Name) -> ObjectRef<Config> {
-    ObjectRef::new_with(name, kind).within(namespace)
-}
-
 /// Begins with the next config of the queue; `None` when it is gone.
 fn begin(
     queue: &mut Queue,
-    kind: ConfigKind,
     context: &Arc<Context>,
-    store: &Store<Config>,
+    store: &Store<OfConfigs>,
     place: Place,
 ) -> Option<impl Future<Output = (Name, Duration)> + Send + use<>> {
     let name = queue.begin()?;
-    let Some(config) = store.get(&reference_to(kind, &name)) else {
+    let Some(config) = store.get(&name) else {
         context.forget(&name);
         queue.ended(name, None);
         return None;
     };
     let working = work::look(config, context.clone(), place);
     Some(async move { (name, working.await) })
-}
-
-fn named(reference: &ObjectRef<Config>) -> Name {
-    (reference.namespace.clone().unwrap_or_default(), reference.name.clone())
 }

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn name(text: &str) -> Name {
-        ("n".to_owned(), text.to_owned())
+        ("n".into(), text.into())
     }
 
     /// A queue with configs that are due, given as `config/cluster`; those with large letters are large.
@@ -227,7 +227,7 @@ mod tests {
 
     /// The configs that begin now, all that may.
     fn begun(queue: &mut Queue) -> Vec<String> {
-        std::iter::from_fn(|| queue.begin()).map(|(_, name)| name).collect()
+        std::iter::from_fn(|| queue.begin()).map(|(_, name)| name.to_string()).collect()
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
         let order = std::iter::from_fn(|| {
             let config = queue.begin()?;
             queue.ended(config.clone(), None);
-            Some(config.1)
+            Some(config.1.to_string())
         });
         assert_eq!(order.collect::<Vec<_>>(), ["A", "x", "B", "y", "C"]);
     }
@@ -289,7 +289,7 @@ mod tests {
         let (mut queue, now) = (queue(2, &["a1/a", "a2/a", "a3/a", "b1/b", "b2/b"]), Instant::now());
         assert_eq!(begun(&mut queue), ["a1", "b1", "a2", "b2"]);
         let ended = |queue: &mut Queue, config: &str, answers: bool, again: Option<Instant>| {
-            queue.answers(&name(config), |cluster| answers || cluster.1 != "a");
+            queue.answers(&name(config), |cluster| answers || *cluster.1 != *"a");
             queue.ended(name(config), again);
         };
         ended(&mut queue, "a1", false, Some(now));

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 use windlass::reconcile::Key;
 
 use super::requests::Refusal;
@@ -16,14 +17,7 @@ const FRESH: Duration = Duration::from_secs(5);
 
 /// What was read of objects that belong to a Cluster, by the `metadata.uid` of the Cluster: one that was made again has others.
 #[derive(Default)]
-pub(super) struct Shared(Mutex<Slots>);
-
-#[derive(Default)]
-struct Slots {
-    all: BTreeMap<(String, Key), Slot>,
-    /// When those that are not fresh any more were dropped last.
-    swept: Option<Instant>,
-}
+pub(super) struct Shared(Mutex<BTreeMap<(String, Key), Slot>>);
 
 /// Held by the one that reads.
 type Slot = Arc<tokio::sync::Mutex<Option<Known>>>;
@@ -61,17 +55,18 @@ impl Shared {
         *known = value.map(|value| Known { began: Instant::now(), answer: Ok(Some(Arc::new(value.clone()))) });
     }
 
+    /// What is not fresh any more is not kept: there are keys among it.
+    pub(super) fn sweep(&self) {
+        let is_fresh = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.began.elapsed() < FRESH);
+        self.lock().retain(|_, slot| Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known)));
+    }
+
     fn slot(&self, cluster: &str, key: &Key) -> Slot {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is not fresh any more is not kept: there are keys among it. Once in a while, since that looks at all.
-        if slots.swept.is_none_or(|swept| swept.elapsed() >= FRESH) {
-            slots.swept = Some(Instant::now());
-            slots.all.retain(|_, slot| {
-                let is_fresh = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.began.elapsed() < FRESH);
-                Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known))
-            });
-        }
-        slots.all.entry((cluster.to_owned(), key.clone())).or_default().clone()
+        self.lock().entry((cluster.to_owned(), key.clone())).or_default().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, Key), Slot>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -127,5 +122,28 @@ mod tests {
         assert_eq!(read(&shared, "c", "ca", &count, Err(Refusal::Silent)).await, Err(Refusal::Silent));
         assert_eq!(read(&shared, "c", "ca", &count, Ok(Some(json!(1)))).await, Ok(Some(Arc::new(json!(1)))));
         assert_eq!(count.load(Ordering::Relaxed), 3);
+    }
+    /// Nobody may come any more to whom it would be of use.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_fresh_any_more_is_not_kept() {
+        let (shared, count) = (Shared::default(), AtomicUsize::new(0));
+        shared.wrote("c", &key("token"), Some(&json!(1))).await;
+        read(&shared, "c", "missing", &count, Ok(None)).await.unwrap();
+        let slow = async {
+            tokio::time::sleep(FRESH * 3).await;
+            Ok(Some(json!(2)))
+        };
+        let key = key("slow");
+        let mut reading = Box::pin(shared.read("c", &key, slow));
+        assert!(futures::poll!(&mut reading).is_pending());
+        shared.sweep();
+        assert_eq!(shared.lock().len(), 3);
+        tokio::time::sleep(FRESH).await;
+        shared.sweep();
+        assert_eq!(shared.lock().keys().map(|(_, key)| key.name.as_str()).collect::<Vec<_>>(), ["slow"], "somebody waits for it");
+        reading.await.unwrap();
+        tokio::time::sleep(FRESH).await;
+        shared.sweep();
+        assert!(shared.lock().is_empty());
     }
 }

@@ -5,20 +5,18 @@ use std::sync::Arc;
 
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
-use kube::ResourceExt;
-use kube::runtime::reflector::ObjectRef;
 use serde_json::Value;
 use windlass::contract::labels;
 
 use super::Setting;
-use super::caches::{Caches, Config, CoreObject, Scope, Watches};
+use super::caches::{Caches, CoreObject, Scope, Watches};
 use super::echoes::Echoes;
-use super::workload::Workloads;
+use super::workload::{Name, Workloads};
 use crate::election::Mandate;
 use crate::flags::ConfigKind;
 
 /// The configs that are to be looked at.
-pub(super) type Triggers = mpsc::UnboundedReceiver<ObjectRef<Config>>;
+pub(super) type Triggers = mpsc::UnboundedReceiver<Name>;
 
 /// Who looks at the configs of a kind in a scope.
 pub(super) struct Part {
@@ -28,7 +26,7 @@ pub(super) struct Part {
     pub(super) scope: Scope,
     /// Where it is noted that more has changed than what was written here.
     pub(super) echoes: Arc<Echoes>,
-    pub(super) sender: mpsc::UnboundedSender<ObjectRef<Config>>,
+    pub(super) sender: mpsc::UnboundedSender<Name>,
 }
 
 /// What a change is of.
@@ -55,18 +53,17 @@ pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Wo
 
 /// Tells each part which of its configs a change is for; a Cluster that is gone needs no client any more.
 pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, parts: &[Part]) {
-    if let Change::Cluster(cluster) = change {
-        let name = (cluster.namespace().unwrap_or_default(), cluster.name_any());
-        if caches.get("Cluster", &name.0, &name.1).is_none() {
-            workloads.forget(&name);
-        }
+    if let Change::Cluster(cluster) = change
+        && caches.get("Cluster", cluster.name()).is_none()
+    {
+        workloads.forget(cluster.name());
     }
     for Part { kind, scope, echoes, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
         let all = configs(*kind, caches, change).into_iter();
-        for reference in all.filter(|reference| scope.has(reference.namespace.as_deref().unwrap_or_default())) {
-            echoes.tell(&(reference.namespace.clone().unwrap_or_default(), reference.name.clone()));
+        for config in all.filter(|(namespace, _)| scope.has(namespace)) {
+            echoes.tell(&config);
             // A part that has ended looks at nothing any more.
-            drop(sender.unbounded_send(reference));
+            drop(sender.unbounded_send(config));
         }
     }
 }
@@ -82,18 +79,18 @@ fn changes(watches: Watches) -> impl Stream<Item = Change> {
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
-fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<ObjectRef<Config>> {
+fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<Name> {
     match change {
         Change::Machine(machine) => {
-            let (namespace, name) = (machine.namespace().unwrap_or_default(), machine.name_any());
-            let others = match (caches.get("Machine", &namespace, &name), machine.cluster()) {
-                (None, Some(cluster)) if is_of_control_plane(machine) => waiting(caches.machines_of(&namespace, cluster)),
+            let others = match (caches.get("Machine", machine.name()), machine.cluster()) {
+                (None, Some(cluster)) if is_of_control_plane(machine) => waiting(caches.machines_of(machine.namespace(), cluster)),
                 _ => Vec::new(),
             };
             others.iter().chain([machine]).filter_map(|machine| config(kind, machine)).collect()
         }
         Change::Cluster(cluster) => {
-            let machines = caches.machines_of(&cluster.namespace().unwrap_or_default(), &cluster.name_any());
+            let (namespace, name) = cluster.name();
+            let machines = caches.machines_of(namespace, name);
             machines.iter().filter_map(|machine| config(kind, machine)).collect()
         }
     }
@@ -109,7 +106,7 @@ fn is_of_control_plane(machine: &CoreObject) -> bool {
 }
 
 /// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
-fn config(kind: ConfigKind, machine: &CoreObject) -> Option<ObjectRef<Config>> {
+fn config(kind: ConfigKind, machine: &CoreObject) -> Option<Name> {
     let object = machine.value();
     let reference = object.pointer("/spec/bootstrap/configRef").or_else(|| object.pointer("/spec/template/spec/bootstrap/configRef"))?;
     let text = |field: &str| reference.get(field).and_then(Value::as_str);
@@ -117,7 +114,7 @@ fn config(kind: ConfigKind, machine: &CoreObject) -> Option<ObjectRef<Config>> {
     if group != kind.group() || text("kind") != Some(kind.as_str()) {
         return None;
     }
-    Some(ObjectRef::new_with(text("name")?, kind).within(&machine.namespace()?))
+    Some((machine.name().0.clone(), text("name")?.into()))
 }
 
 #[cfg(test)]
@@ -135,9 +132,9 @@ mod tests {
             }))
             .unwrap()
         };
-        let found_of = |kind, reference: Value| config(kind, &machine(reference)).map(|found| (found.namespace, found.name));
+        let found_of = |kind, reference: Value| config(kind, &machine(reference));
         let found = |reference: Value| found_of(ConfigKind::Windlass, reference);
-        let expected = Some((Some("n".to_owned()), "w".to_owned()));
+        let expected = Some(("n".into(), "w".into()));
         assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})), expected);
         assert_eq!(
             found(json!({"apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w"})),

@@ -13,7 +13,6 @@ use futures::future::join_all;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::discovery::ApiResource;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
-use kube::{Resource, ResourceExt};
 use tracing::Instrument;
 use tracing::field::Empty;
 use windlass::api::time::Timestamp;
@@ -126,6 +125,12 @@ impl Context {
         self.lock_failures().retain(|(namespace, _), _| !is_meant(namespace));
     }
 
+    /// Of what was read nothing is kept that is not taken for what is there any more.
+    pub(super) fn sweep(&self) {
+        self.shared.sweep();
+        self.workloads.sweep();
+    }
+
     /// Whether the workload cluster of a Cluster answers, as far as anybody knows.
     pub(super) fn answers(&self, cluster: &Name) -> bool {
         self.workloads.answers(cluster)
@@ -133,27 +138,27 @@ impl Context {
 
     /// A client that was made while its Cluster went is nobody's.
     fn leave(&self, cluster: &Name) {
-        if self.caches.get("Cluster", &cluster.0, &cluster.1).is_none() {
+        if self.caches.get("Cluster", cluster).is_none() {
             self.workloads.forget(cluster);
         }
     }
 
     /// The Cluster of a config, for the queue alone: by the label that the core sets, or else what its machine says.
     pub(super) fn cluster_of(&self, config: &Config) -> Name {
-        let namespace = config.namespace().unwrap_or_default();
+        let namespace = &config.name().0;
         let of_machine = || {
             let value = config.value();
             let owners = value["metadata"]["ownerReferences"].as_array()?;
-            let text = |owner: &serde_json::Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
-            let mut machines = owners.iter().filter_map(|owner| self.caches.get(&text(owner, "kind"), &namespace, &text(owner, "name")));
-            machines.find_map(|machine| machine.cluster().map(str::to_owned))
+            let machine =
+                |owner: &serde_json::Value| self.caches.get(owner["kind"].as_str()?, &(namespace.clone(), owner["name"].as_str()?.into()));
+            owners.iter().filter_map(machine).find_map(|machine| machine.cluster().cloned())
         };
-        let cluster = config.cluster().map(str::to_owned).or_else(of_machine);
-        (namespace, cluster.unwrap_or_default())
+        let cluster = config.cluster().cloned().or_else(of_machine);
+        (namespace.clone(), cluster.unwrap_or_default())
     }
 
     fn mandate_for(&self, config: &Config) -> &Mandate {
-        self.mandates.of(&config.namespace().unwrap_or_default())
+        self.mandates.of(config.namespace())
     }
 
     fn settings(&self) -> Settings {
@@ -184,7 +189,7 @@ pub(super) async fn look(config: Arc<Config>, context: Arc<Context>, place: Plac
 /// # Errors
 /// It is to be looked at again soon.
 pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Duration, Failure> {
-    let (name, state) = (name_of(&config), State::of(&config));
+    let (name, state) = (config.name().clone(), State::of(&config));
     if let Some(later) = context.echoes.later(&name, &state, Instant::now()) {
         return Ok(later);
     }
@@ -213,8 +218,8 @@ pub(super) async fn guarded(
     config: &Config,
     context: &Context,
 ) -> Result<Duration, Failure> {
-    let name = name_of(config);
-    let span = span(context.kind, &name);
+    let name = config.name();
+    let span = span(context.kind, name);
     let (began, _working) = (Instant::now(), context.metrics.working());
     let worked = match AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await {
         Ok(worked) => worked,
@@ -236,9 +241,9 @@ pub(super) async fn guarded(
             span.in_scope(|| tracing::error!(err = %fault, "Reconciler error"));
         }
     })?;
-    context.lock_failures().remove(&name);
+    context.lock_failures().remove(name);
     let again = rest.again.unwrap_or(context.setting.flags.sync_period);
-    context.echoes.rest(&name, Instant::now(), again);
+    context.echoes.rest(name, Instant::now(), again);
     Ok(again)
 }
 
@@ -267,7 +272,7 @@ pub(super) fn after_failure(config: &Config, failure: &Failure, context: &Contex
         Failure::NotLeading | Failure::Ending => return SHORT_PAUSE,
     };
     let mut failures = context.lock_failures();
-    let count = failures.entry(name_of(config)).or_insert(0);
+    let count = failures.entry(config.name().clone()).or_insert(0);
     let pause = first.saturating_mul(1 << (*count).min(16)).min(longest);
     *count += 1;
     pause
@@ -280,7 +285,7 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
     let mut is_cluster_told = false;
     for _ in 0..MOST_STEPS {
         if let Some(cluster) = world.cluster_name().filter(|_| !is_cluster_told) {
-            tracing::Span::current().record("Cluster", format!("{}/{cluster}", name_of(config).0));
+            tracing::Span::current().record("Cluster", format!("{}/{cluster}", config.namespace()));
             is_cluster_told = true;
         }
         let step;
@@ -335,7 +340,7 @@ impl Context {
         if let Some(cached) = self.cached(key) {
             return Observation::shared(cached.shared_value());
         }
-        if let Some(cluster) = self.cluster_of_shared(&config.namespace().unwrap_or_default(), world, key) {
+        if let Some(cluster) = self.cluster_of_shared(&config.name().0, world, key) {
             return match self.shared.read(&cluster, key, self.read_there(config, world, key)).await {
                 Ok(Some(value)) => Observation::shared(value),
                 Ok(None) => Observation::Absent,
@@ -349,7 +354,7 @@ impl Context {
         match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
-                    let cluster = (config.namespace().unwrap_or_default(), cluster.to_owned());
+                    let cluster = (config.name().0.clone(), cluster.into());
                     let answer = self.workloads.read(&cluster, &kubernetes(&key.kind), key).await;
                     self.leave(&cluster);
                     answer
@@ -361,17 +366,18 @@ impl Context {
     }
 
     /// The `metadata.uid` of the Cluster, if the object is one that all configs of the Cluster read, its CA or its control plane, or a token.
-    fn cluster_of_shared(&self, namespace: &str, world: &World, key: &Key) -> Option<String> {
+    fn cluster_of_shared(&self, namespace: &Arc<str>, world: &World, key: &Key) -> Option<String> {
         let name = world.cluster_name()?;
         let is_authority = key.group.is_empty() && key.kind == "Secret" && key.name.strip_suffix("-ca") == Some(name);
         let is_control_plane = !key.group.is_empty() && key.group != CORE_GROUP;
         let is_shared = key.realm == Realm::Workload || is_authority || is_control_plane;
-        self.caches.get("Cluster", namespace, name).filter(|_| is_shared)?.uid()
+        let cluster = self.caches.get("Cluster", &(namespace.clone(), name.into())).filter(|_| is_shared)?;
+        Some(cluster.uid().to_owned())
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
     fn cached(&self, key: &Key) -> Option<Arc<CoreObject>> {
-        if key.group == CORE_GROUP { self.caches.get(&key.kind, &key.namespace, &key.name) } else { None }
+        if key.group == CORE_GROUP { self.caches.get(&key.kind, &(key.namespace.as_str().into(), key.name.as_str().into())) } else { None }
     }
 
     async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
@@ -413,7 +419,7 @@ impl Context {
         let is_own = key.group == self.resource.group && key.kind == self.resource.kind;
         let written = match key.realm {
             Realm::Workload => {
-                let cluster = (config.namespace().unwrap_or_default(), world.cluster_name().unwrap_or_default().to_owned());
+                let cluster = (config.name().0.clone(), world.cluster_name().unwrap_or_default().into());
                 let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action, mandate).await;
                 self.leave(&cluster);
                 if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
@@ -446,7 +452,7 @@ impl Context {
         }
         match written {
             Some(value) if is_own => {
-                self.echoes.wrote(&name_of(config), State::of(&Config::of(value.clone())));
+                self.echoes.wrote(config.name(), State::of(&Config::of(value.clone())));
                 world.observe_config(value);
             }
             value => world.wrote(key, value),
@@ -459,9 +465,9 @@ impl Context {
         let reference = ObjectReference {
             api_version: Some(self.resource.api_version.clone()),
             kind: Some(self.resource.kind.clone()),
-            name: config.meta().name.clone(),
-            namespace: config.meta().namespace.clone(),
-            uid: config.meta().uid.clone(),
+            name: Some(config.name().1.to_string()),
+            namespace: Some(config.namespace().to_owned()),
+            uid: Some(config.uid().to_owned()),
             ..ObjectReference::default()
         };
         let reconcile::Event { reason, message } = event;
@@ -493,10 +499,6 @@ fn observed(answer: Result<Option<serde_json::Value>, Refusal>) -> Observation {
         Ok(None) => Observation::Absent,
         Err(refusal) => Observation::Failed(refusal.to_string()),
     }
-}
-
-fn name_of(config: &Config) -> Name {
-    (config.namespace().unwrap_or_default(), config.name_any())
 }
 
 fn now() -> Timestamp {

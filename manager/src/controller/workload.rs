@@ -44,8 +44,8 @@ pub(super) struct Workloads {
     clusters: Mutex<BTreeMap<Name, Arc<Workload>>>,
 }
 
-/// Namespace and name of a Cluster.
-pub(super) type Name = (String, String);
+/// Namespace and name of an object. Many keep it of the same one.
+pub(super) type Name = (Arc<str>, Arc<str>);
 
 /// One workload cluster.
 struct Workload {
@@ -105,6 +105,14 @@ impl Workloads {
         self.lock().remove(cluster);
     }
 
+    /// A client that would not be used any more, for its kubeconfig may be old, is not kept: it holds keys, and connections.
+    pub(super) fn sweep(&self) {
+        for workload in self.lock().values() {
+            let mut state = workload.lock();
+            state.client = state.client.take().filter(|(_, since)| since.elapsed() < FRESH);
+        }
+    }
+
     /// Asks a cluster.
     async fn ask<T>(&self, cluster: &Name, request: impl AsyncFnOnce(Client) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let workload = self.workload(cluster);
@@ -144,7 +152,7 @@ impl Workloads {
             realm: windlass::reconcile::Realm::Management,
             group: String::new(),
             kind: "Secret".to_owned(),
-            namespace: namespace.clone(),
+            namespace: namespace.to_string(),
             name: secret_name.clone(),
         };
         let secret = requests::read(&self.management, &resources::kubernetes("Secret"), &key).await;
@@ -280,6 +288,21 @@ mod tests {
             workload.answered(Some(&refusal), took);
             assert_eq!(workload.lock().client.is_some(), is_kept, "{refusal}");
             assert_eq!(workload.is_asked(), if is_left_alone { Err(refusal) } else { Ok(()) });
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_old_is_not_kept() {
+        let service = tower::service_fn(|_: axum::http::Request<kube::client::Body>| async {
+            Ok::<_, std::convert::Infallible>(axum::http::Response::new(axum::body::Body::empty()))
+        });
+        let client = Client::new(service, "default");
+        let workloads = Workloads::new(client.clone(), None, Metrics::new());
+        for (age, is_kept) in [(FRESH / 2, true), (FRESH, false)] {
+            let workload = workloads.workload(&("n".into(), "c".into()));
+            workload.lock().client = Some((client.clone(), Instant::now().checked_sub(age).unwrap()));
+            workloads.sweep();
+            assert_eq!(workload.lock().client.is_some(), is_kept, "{age:?}");
         }
     }
 

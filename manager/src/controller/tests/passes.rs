@@ -121,7 +121,7 @@ async fn failures_are_looked_at_later_each_time() {
     assert_eq!(pauses, expected.map(Duration::from_millis));
     let failure = Failure::Fault("x".to_owned());
     let first = Duration::from_millis(500);
-    context.forget(&("n".to_owned(), "w".to_owned()));
+    context.forget(&("n".into(), "w".into()));
     assert_eq!(work::after_failure(&config(), &failure, &context), first);
     // So is one that may have gone while another process led.
     context.forget_all(|namespace| namespace == "other");
@@ -183,15 +183,15 @@ async fn a_config_that_is_gone_is_forgotten() {
     let api = site();
     let (context, _) = context(&api);
     work::reconcile(config(), context.clone()).await.expect("nothing is missing");
-    let (name, state) = (("n".to_owned(), "w".to_owned()), State::of(&config()));
+    let (name, state) = (("n".into(), "w".into()), State::of(&config()));
     let is_known = || context.echoes.later(&name, &state, std::time::Instant::now()).is_some();
     assert!(is_known());
     let mut queue = super::super::Queue::new(1);
-    queue.tell(name.clone(), ("n".to_owned(), "c".to_owned()), work::size_of(&config()));
-    let store = Writer::<Config>::new(ConfigKind::Windlass).as_reader();
-    assert!(begin(&mut queue, ConfigKind::Windlass, &context, &store, context.turns.place().await).is_none());
+    queue.tell(name.clone(), ("n".into(), "c".into()), work::size_of(&config()));
+    let (_writer, store) = Writer::new();
+    assert!(begin(&mut queue, &context, &store, context.turns.place().await).is_none());
     assert!(!is_known());
     // Nor is it worked on.
-    queue.tell(name, ("n".to_owned(), "c".to_owned()), work::size_of(&config()));
+    queue.tell(name, ("n".into(), "c".into()), work::size_of(&config()));
     assert!(queue.has_next());
 }

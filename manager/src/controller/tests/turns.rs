@@ -48,7 +48,7 @@ async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Ref
         namespace: "kube-system".to_owned(),
         name: "x".to_owned(),
     };
-    workloads.read(&("n".to_owned(), cluster.to_owned()), &resources::kubernetes("Secret"), &key).await
+    workloads.read(&("n".into(), cluster.into()), &resources::kubernetes("Secret"), &key).await
 }
 
 /// A spec whose token has to be in the workload cluster.
@@ -143,11 +143,11 @@ async fn turns_are_those_of_the_machines_cluster() {
     let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
     let context = Context::new(&setting, ConfigKind::Windlass, core(), Arc::new(caches), Arc::new(workloads));
     let cluster = |config: &Config| context.cluster_of(config).1;
-    assert_eq!(cluster(&config()), "c");
-    assert_eq!(cluster(&config_of(&api, "labelled", "d", json!({}))), "d");
+    assert_eq!(*cluster(&config()), *"c");
+    assert_eq!(*cluster(&config_of(&api, "labelled", "d", json!({}))), *"d");
     let mut orphan = config_value();
     orphan["metadata"]["ownerReferences"] = json!([]);
-    assert_eq!(cluster(&serde_json::from_value(orphan).unwrap()), "");
+    assert_eq!(*cluster(&serde_json::from_value(orphan).unwrap()), *"");
     watching.abort();
 }
 
@@ -289,7 +289,7 @@ async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
             let workloads = Arc::new(Workloads::new(setting.client.clone(), None, setting.metrics.clone()));
             let context = Context::new(&setting, kind, core(), caches.clone(), workloads.clone());
             work::reconcile(config.clone(), Arc::new(context)).await.expect_err("nobody listens");
-            assert_eq!(!workloads.answers(&("n".to_owned(), "c".to_owned())), is_kept, "what is known of it, {kind:?}");
+            assert_eq!(!workloads.answers(&("n".into(), "c".into())), is_kept, "what is known of it, {kind:?}");
         }
     }
     watching.abort();
@@ -317,6 +317,6 @@ async fn counts_of_requests_go_with_their_cluster() {
     };
     until(&|| tasks.num_alive_tasks() == before).await;
     assert!(is_counted(), "the client is gone, and the cluster is there");
-    workloads.forget(&("n".to_owned(), "c".to_owned()));
+    workloads.forget(&("n".into(), "c".into()));
     until(&|| !is_counted()).await;
 }

@@ -138,7 +138,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
         let mandate = Mandate::of([Leadership::without_election()]);
         let part = Part { kind: ConfigKind::Windlass, mandate, scope: scope(None), echoes: Arc::default(), sender };
         told(&Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())), &caches, &workloads, &[part]);
-        std::iter::from_fn(|| receiver.try_recv().ok()).map(|reference| reference.name).collect::<BTreeSet<_>>()
+        std::iter::from_fn(|| receiver.try_recv().ok()).map(|(_, name)| name.to_string()).collect::<BTreeSet<_>>()
     };
     assert_eq!(heard("gone"), ["config-a", "config-b", "config-gone"].map(str::to_owned).into());
     assert_eq!(heard("a"), ["config-a".to_owned()].into());
@@ -195,7 +195,7 @@ async fn nobody_looks_again_at_his_own_writing() {
     looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
     let after = asked();
     assert!(after > before);
-    context.echoes.tell(&("n".to_owned(), "w".to_owned()));
+    context.echoes.tell(&("n".into(), "w".into()));
     looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
     assert!(asked() > after);
 }
