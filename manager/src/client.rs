@@ -5,30 +5,38 @@ use std::fmt;
 use std::future::Ready;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
 use axum::http::{HeaderValue, Request, Response, header};
 use futures::future::Either;
+use hyper::body::Incoming;
+use hyper_timeout::TimeoutConnector;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::retry::RetryPolicy;
-use kube::client::{Body, ClientBuilder};
+use kube::client::{Body, ClientBuilder, ConfigExt};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::time::{Instant, Sleep};
 use tower::buffer::BufferLayer;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::retry::RetryLayer;
-use tower::{BoxError, Layer, Service};
+use tower::{BoxError, Layer, Service, ServiceBuilder};
 
 use crate::election::Mandate;
 use crate::fault::{Fault, told};
 use crate::flags::Rate;
 use crate::metrics::{Metrics, Requests};
 
-/// Requests that may wait for their turn inside the client; more wait outside of it.
+/// Requests that may wait for a proxy.
 const WAITING: usize = 1024;
+
+/// How long a connection is kept that nobody uses. Each takes 35 KB, and a flood leaves five for each cluster; one that is older may have been cut by
+/// what stands between.
+const IDLE: Duration = Duration::from_secs(10);
 
 /// Requests that are under way at once; a watch is none of them once it is answered. Each takes a connection of its own, and an API server gains nothing
 /// from more: what it works on at once is a matter of its priority and fairness.
@@ -78,7 +86,10 @@ fn unread(fault: &KubeconfigError) -> String {
 /// When the credentials cannot be used.
 pub(crate) fn client(config: Config, rate: Option<Rate>, metrics: &Metrics) -> Result<Client, Fault> {
     let requests = metrics.requests(&host(&config));
-    Ok(layered(ClientBuilder::try_from(config)?, requests, rate))
+    Ok(match config.proxy_url {
+        None => layered(ClientBuilder::new(connection(&config)?, config.default_namespace.clone()), requests, rate),
+        Some(_) => layered(ClientBuilder::try_from(config)?.with_layer(&BufferLayer::new(WAITING)), requests, rate),
+    })
 }
 
 /// Whom a client asks, as metrics have it.
@@ -86,17 +97,36 @@ pub(crate) fn host(config: &Config) -> String {
     config.cluster_url.authority().map_or_else(String::new, ToString::to_string)
 }
 
+/// Connections to a server, one for each request at a time. That of `ClientBuilder::try_from` never ends those that nobody uses.
+fn connection(config: &Config) -> Result<impl Connection<Incoming>, kube::Error> {
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector()?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    let mut client = legacy::Client::builder(TokioExecutor::new());
+    let client = client.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build::<_, Body>(connector);
+    let authorized = ServiceBuilder::new().option_layer(config.auth_layer()?).layer(config.extra_headers_layer()?);
+    Ok(ServiceBuilder::new().layer(config.base_uri_layer()).layer(authorized.into_inner()).map_err(BoxError::from).service(client))
+}
+
+/// What answers requests, for many who ask.
+trait Connection<B>: Service<Request<Body>, Response = Response<B>, Error = BoxError, Future: Send> + Clone + Send + 'static {}
+
+impl<B, S> Connection<B> for S where
+    S: Service<Request<Body>, Response = Response<B>, Error = BoxError, Future: Send> + Clone + Send + 'static
+{
+}
+
 /// A client around a connection; what comes first here a request meets last.
-fn layered<S, B>(connection: ClientBuilder<S>, requests: Requests, rate: Option<Rate>) -> Client
+fn layered<B>(connection: ClientBuilder<impl Connection<B>>, requests: Requests, rate: Option<Rate>) -> Client
 where
-    S: Service<Request<Body>, Response = Response<B>, Error = BoxError> + Send + 'static,
-    S::Future: Send + 'static,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
     let counted = connection.with_layer(&Counting { requests: Arc::new(requests) }).with_layer(&Permitting);
     let limited = counted.with_layer(&ConcurrencyLimitLayer::new(AT_ONCE)).with_layer(&Pacing { rate });
-    limited.with_layer(&BufferLayer::new(WAITING)).with_layer(&RetryLayer::new(retries())).build()
+    limited.with_layer(&RetryLayer::new(retries())).build()
 }
 
 /// What the API server answers with 429, 503 or 504 is asked again up to three times, after half a second and more, or after the time that the
@@ -119,6 +149,7 @@ impl<S> Layer<S> for Counting {
     }
 }
 
+#[derive(Clone)]
 struct Counted<S> {
     inner: S,
     requests: Arc<Requests>,
@@ -173,6 +204,7 @@ impl<S> Layer<S> for Permitting {
     }
 }
 
+#[derive(Clone)]
 struct Permitted<S> {
     inner: S,
 }
@@ -206,15 +238,24 @@ impl<S> Layer<S> for Pacing {
     type Service = Paced<S>;
 
     fn layer(&self, inner: S) -> Paced<S> {
-        Paced { inner, bucket: self.rate.map(|rate| Bucket::new(rate, Instant::now())), waiting: None, may_pass: false }
+        let bucket = self.rate.map(|rate| Arc::new(Mutex::new(Bucket::new(rate, Instant::now()))));
+        Paced { inner, bucket, waiting: None, may_pass: false }
     }
 }
 
 struct Paced<S> {
     inner: S,
-    bucket: Option<Bucket>,
+    /// That of all who ask.
+    bucket: Option<Arc<Mutex<Bucket>>>,
     waiting: Option<Pin<Box<Sleep>>>,
     may_pass: bool,
+}
+
+/// Another one who asks, and has to wait for a turn of its own.
+impl<S: Clone> Clone for Paced<S> {
+    fn clone(&self) -> Self {
+        Paced { inner: self.inner.clone(), bucket: self.bucket.clone(), waiting: None, may_pass: false }
+    }
 }
 
 impl<S: Service<Request<Body>>> Service<Request<Body>> for Paced<S> {
@@ -223,8 +264,8 @@ impl<S: Service<Request<Body>>> Service<Request<Body>> for Paced<S> {
     type Future = S::Future;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        if let Some(bucket) = self.bucket.as_mut().filter(|_| !self.may_pass && self.waiting.is_none()) {
-            let pause = bucket.take(Instant::now());
+        if let Some(bucket) = self.bucket.as_ref().filter(|_| !self.may_pass && self.waiting.is_none()) {
+            let pause = bucket.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now());
             self.waiting = (!pause.is_zero()).then(|| Box::pin(tokio::time::sleep(pause)));
         }
         if let Some(sleep) = &mut self.waiting {
@@ -265,7 +306,7 @@ impl Bucket {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
     use crate::election::Leadership;
@@ -284,11 +325,11 @@ mod tests {
     }
 
     /// A client of a server that answers in turn with these codes, and asks for twenty seconds where it is busy; `asked` hears of each request.
-    fn client_of(codes: &[u16], rate: Option<Rate>, metrics: &Metrics, asked: impl Fn() + Send + 'static) -> Client {
-        let mut left = codes.to_vec();
+    fn client_of(codes: &[u16], rate: Option<Rate>, metrics: &Metrics, asked: impl Fn() + Clone + Send + 'static) -> Client {
+        let left = Arc::new(Mutex::new(codes.to_vec()));
         let service = tower::service_fn(move |_: Request<Body>| {
             asked();
-            let code = left.remove(0);
+            let code = left.lock().unwrap().remove(0);
             async move {
                 let head = Response::builder().status(code).header(header::RETRY_AFTER, "20");
                 head.body(Body::from(br#"{"status": "Success"}"#.to_vec())).map_err(BoxError::from)
@@ -317,8 +358,10 @@ mod tests {
     async fn requests_follow_each_other_at_the_rate() {
         let begun = Instant::now();
         let service = tower::service_fn(|_: Request<Body>| async { Ok::<_, BoxError>(Response::new(Body::empty())) });
-        let mut paced = Pacing { rate: Some(Rate { per_second: 10.0, burst: 2 }) }.layer(service);
-        for _ in 0..7 {
+        let paced = Pacing { rate: Some(Rate { per_second: 10.0, burst: 2 }) }.layer(service);
+        let mut askers = [paced.clone(), paced];
+        for number in 0..7 {
+            let paced = &mut askers[number % 2];
             std::future::poll_fn(|context| paced.poll_ready(context)).await.unwrap();
             paced.call(Request::get("/").body(Body::empty()).unwrap()).await.unwrap();
         }
@@ -368,6 +411,53 @@ mod tests {
         let answer = counted.call(Request::get("/").body(Body::empty()).unwrap()).await;
         assert!(answer.is_err());
         assert!(metrics.text().contains("rest_client_requests_total{code=\"<error>\",method=\"GET\",host=\"a\"} 1"));
+    }
+
+    /// A configuration, a server to which it leads, and what was sent to that one first.
+    async fn server(answer: &'static str) -> (Config, tokio::task::JoinHandle<String>) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4096];
+            let length = stream.read(&mut head).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            // It ends when the client has closed the connection.
+            assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+            String::from_utf8_lossy(&head[..length]).into_owned()
+        });
+        let mut config = Config::new(url.parse().unwrap());
+        (config.connect_timeout, config.read_timeout, config.write_timeout) = (None, None, None);
+        (config, asked)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_nobody_uses_are_closed() {
+        let (mut config, asked) = server("HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{\"status\": \"Success\"}").await;
+        config.headers.push((header::USER_AGENT, HeaderValue::from_static("x")));
+        config.auth_info.token = Some("t".into());
+        let client = client(config, None, &Metrics::new()).unwrap();
+        let answer = client.request::<kube::core::Status>(Request::get("/x").body(Vec::new()).unwrap()).await;
+        assert!(answer.is_ok(), "{answer:?}");
+        let begun = Instant::now();
+        let asked = asked.await.unwrap();
+        assert!(begun.elapsed() <= IDLE * 3, "{:?}", begun.elapsed());
+        for line in ["GET /x HTTP/1.1\r\n", "\r\nuser-agent: x\r\n", "\r\nauthorization: Bearer t\r\n"] {
+            assert!(asked.contains(line), "{asked}");
+        }
+        drop(client);
+    }
+
+    #[tokio::test]
+    async fn a_proxy_is_asked_for_the_way() {
+        let (config, asked) = server("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").await;
+        let mut proxied = Config::new("https://cluster.example:6443".parse().unwrap());
+        proxied.proxy_url = Some(config.cluster_url);
+        let client = client(proxied, None, &Metrics::new()).unwrap();
+        let answer = client.request::<kube::core::Status>(Request::get("/x").body(Vec::new()).unwrap()).await;
+        assert!(answer.is_err(), "{answer:?}");
+        let asked = asked.await.unwrap();
+        assert!(asked.starts_with("CONNECT cluster.example:6443 HTTP/1.1\r\n"), "{asked}");
     }
 
     #[tokio::test]

@@ -30,6 +30,9 @@ use crate::fault::{Fault, told};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
+/// The most threads that work, on a node with however many processors: a flood of machines keeps less than one busy.
+const MOST_THREADS: usize = 4;
+
 /// The version of the program.
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
@@ -63,7 +66,8 @@ fn manage(flags: flags::Flags) -> ExitCode {
 fn in_runtime(flags: flags::Flags) -> Result<(), Fault> {
     // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a second choice fails.
     drop(aws_lc_rs::default_provider().install_default());
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let ended = runtime.block_on(run::run(flags));
     // Who has lost the lease waits for nothing.
     runtime.shutdown_background();

@@ -204,15 +204,23 @@ impl Cache {
             let (writer, store) = Writer::new();
             stores.push(store);
             let events = watcher(api(setting, resource, namespace.as_deref()), paged()).default_backoff();
-            let changed = told(events, writer).try_filter(|told: &Told<OfCore>| std::future::ready(told.is_news()));
-            all.push(changed.try_filter_map(|told| std::future::ready(Ok(told.object()))).boxed());
+            all.push(news(events, writer).boxed());
         }
         (Cache { kind: resource.kind.clone(), stores }, all)
     }
 }
 
+/// Objects of which a watch brings something that is read here, by when the store has it.
+fn news<K: Keeping>(
+    events: impl Stream<Item = Result<Event<Read<K>>, watcher::Error>>,
+    writer: Writer<K>,
+) -> impl Stream<Item = Result<Arc<Kept<K>>, watcher::Error>> {
+    let news = taken(events, writer).try_filter(|told| std::future::ready(told.is_news()));
+    news.try_filter_map(|told| std::future::ready(Ok(told.object())))
+}
+
 /// What a watch tells of, by when the store has it.
-fn told<K: Keeping>(
+fn taken<K: Keeping>(
     events: impl Stream<Item = Result<Event<Read<K>>, watcher::Error>>,
     mut writer: Writer<K>,
 ) -> impl Stream<Item = Result<Told<K>, watcher::Error>> {
@@ -258,8 +266,8 @@ pub(super) fn configs(
     };
     let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
     let events = events.try_filter(move |event| std::future::ready(is_of_shard(event)));
-    let told = told(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
-    (told.map_ok(|config| config.name().clone()), store)
+    let changed = taken(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
+    (changed.map_ok(|config| config.name().clone()), store)
 }
 
 /// The namespaces that are worked on; one `None` means all.
@@ -337,7 +345,7 @@ mod tests {
             "status": {"nodeRef": {"name": "x"}},
         });
         assert_eq!(machine.value(), kept);
-        assert_eq!((machine.name(), machine.uid(), machine.cluster()), (&("n".into(), "m".into()), "u", Some(&"c".into())));
+        assert_eq!((machine.name(), machine.uid(), machine.cluster()), (&("n".into(), "m".into()), Some("u"), Some(&"c".into())));
         assert_eq!(machine.version(), "7");
     }
 
@@ -379,6 +387,32 @@ mod tests {
                 assert_ne!(of_kind(kind, json!({"nodeRef": {"name": "x"}})), without);
             }
         }
+    }
+
+    /// The core writes into the status of each Machine over and over; what is not read of it makes nobody look.
+    #[tokio::test]
+    async fn objects_come_that_are_news_and_faults_of_the_watch() {
+        let machine = |version: &str, node: &str| -> Read<OfCore> {
+            let metadata = json!({"name": "m", "namespace": "n", "resourceVersion": version});
+            let status = json!({"nodeRef": {"name": node}, "phase": version});
+            serde_json::from_value(json!({"apiVersion": "a/b", "kind": "Machine", "metadata": metadata, "status": status})).unwrap()
+        };
+        let (writer, store) = Writer::new();
+        let events = [
+            Ok(Event::Init),
+            Ok(Event::InitApply(machine("1", "x"))),
+            Ok(Event::InitDone),
+            Ok(Event::Apply(machine("2", "x"))),
+            Err(watcher::Error::NoResourceVersion),
+            Ok(Event::Apply(machine("3", "y"))),
+            Ok(Event::Delete(machine("4", "y"))),
+        ];
+        let seen =
+            news(futures::stream::iter(events), writer).map_ok(|object| (object.version().to_owned(), store.get(object.name()).is_some()));
+        let seen: Vec<_> = seen.map(|seen| seen.map_err(|_| ())).collect().await;
+        let there = |version: &str| Ok((version.to_owned(), true));
+        assert_eq!(seen, [there("1"), Err(()), there("3"), Ok(("4".to_owned(), false))]);
+        assert!(store.get(&("n".into(), "m".into())).is_none());
     }
 
     /// The core writes who wrote what into each config, after it has made it and again later.

@@ -43,6 +43,7 @@ pub(super) trait Keeping: Sized + 'static {
 /// An object.
 pub(super) struct Kept<K> {
     name: Name,
+    /// Empty where it has none, as the version.
     uid: Box<str>,
     version: Box<str>,
     /// All but the field that many have in common, and the version, which changes with what is not kept, too.
@@ -80,9 +81,9 @@ impl<K: Keeping> Kept<K> {
         &self.name.0
     }
 
-    /// `metadata.uid`; empty where it has none.
-    pub(super) fn uid(&self) -> &str {
-        &self.uid
+    /// `metadata.uid`.
+    pub(super) fn uid(&self) -> Option<&str> {
+        (!self.uid.is_empty()).then_some(&*self.uid)
     }
 
     /// `metadata.resourceVersion`; empty where it has none.
@@ -134,14 +135,36 @@ impl<K: Keeping> Kept<K> {
         self.text == other.text && self.common == other.common
     }
 
-    /// The text of the field that many have in common.
-    pub(super) fn common(&self) -> Option<&Arc<str>> {
-        self.common.as_ref()
+    /// The texts that others have, too: namespace, Cluster, and the field that many have in common.
+    pub(super) fn shared(&self) -> impl Iterator<Item = &Arc<str>> {
+        [&self.name.0].into_iter().chain(&self.cluster).chain(&self.common)
     }
 
-    /// The same, to be replaced by one of these words that others have already.
-    pub(super) fn common_mut(&mut self) -> Option<&mut Arc<str>> {
-        self.common.as_mut()
+    /// The same, to be replaced by those that others have.
+    pub(super) fn shared_mut(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+        [&mut self.name.0].into_iter().chain(&mut self.cluster).chain(&mut self.common)
+    }
+
+    /// Takes the same name from who has it already.
+    pub(super) fn rename(&mut self, name: Name) {
+        self.name = name;
+    }
+}
+
+/// Nobody has the value of another one.
+impl<K> Clone for Kept<K> {
+    fn clone(&self) -> Self {
+        let Kept { name, uid, version, text, common, cluster, value: _, keeping } = self;
+        Kept {
+            name: name.clone(),
+            uid: uid.clone(),
+            version: version.clone(),
+            text: text.clone(),
+            common: common.clone(),
+            cluster: cluster.clone(),
+            value: Mutex::default(),
+            keeping: *keeping,
+        }
     }
 }
 

@@ -61,6 +61,11 @@ impl Shared {
         self.lock().retain(|_, slot| Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known)));
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     fn slot(&self, cluster: &str, key: &Key) -> Slot {
         self.lock().entry((cluster.to_owned(), key.clone())).or_default().clone()
     }

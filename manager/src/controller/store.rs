@@ -23,7 +23,8 @@ pub(super) struct Writer<K> {
     filled: watch::Sender<bool>,
     /// While all objects are listed: those that have been so far. Nobody sees them before the list has ended.
     listed: Objects<K>,
-    common: Texts,
+    /// Of the objects that are there and of those that are listed.
+    texts: Texts,
 }
 
 type Objects<K> = BTreeMap<Name, Arc<Kept<K>>>;
@@ -67,7 +68,7 @@ impl<K: Keeping> Writer<K> {
         let (sender, filled) = watch::channel(false);
         let objects = Arc::<RwLock<Objects<K>>>::default();
         (
-            Writer { objects: objects.clone(), filled: sender, listed: Objects::new(), common: Texts::default() },
+            Writer { objects: objects.clone(), filled: sender, listed: Objects::new(), texts: Texts::default() },
             Store { objects, filled },
         )
     }
@@ -77,24 +78,26 @@ impl<K: Keeping> Writer<K> {
     pub(super) fn take(&mut self, event: Event<Read<K>>) -> Vec<Told<K>> {
         match event {
             Event::Apply(Read { kept, .. }) => {
-                let now = self.with_common_text(kept);
+                let now = self.with_shared_texts(kept);
                 let before = self.write(|objects| objects.insert(now.name().clone(), now.clone()));
-                self.leave(before.as_deref());
+                self.release(before.as_deref());
                 vec![Told { before, now: Some(now) }]
             }
             Event::Delete(Read { kept, .. }) => {
                 let before = self.write(|objects| objects.remove(kept.name()));
-                self.leave(before.as_deref());
+                self.release(before.as_deref());
                 vec![Told { before: Some(kept), now: None }]
             }
             Event::Init => {
-                self.listed.clear();
-                self.common.sweep();
+                // A list that was given up: what it had may be gone.
+                let given_up = std::mem::take(&mut self.listed);
+                given_up.values().for_each(|object| self.release(Some(object)));
                 Vec::new()
             }
             Event::InitApply(Read { kept, .. }) => {
-                let now = self.with_common_text(kept);
-                self.listed.insert(now.name().clone(), now);
+                let now = self.with_shared_texts(kept);
+                let twice = self.listed.insert(now.name().clone(), now);
+                self.release(twice.as_deref());
                 Vec::new()
             }
             Event::InitDone => self.listed(),
@@ -102,24 +105,28 @@ impl<K: Keeping> Writer<K> {
     }
 
     fn listed(&mut self) -> Vec<Told<K>> {
-        let now = std::mem::take(&mut self.listed);
-        let mut before = self.write(|objects| std::mem::replace(objects, now.clone()));
-        let mut told: Vec<_> = now.into_iter().map(|(name, object)| Told { before: before.remove(&name), now: Some(object) }).collect();
+        let listed = std::mem::take(&mut self.listed);
+        let now = listed.clone();
+        let mut before = self.write(|objects| std::mem::replace(objects, now));
+        before.values().for_each(|object| self.release(Some(object)));
+        let mut told: Vec<_> = listed.into_iter().map(|(name, object)| Told { before: before.remove(&name), now: Some(object) }).collect();
         told.extend(before.into_values().map(|object| Told { before: Some(object), now: None }));
         self.filled.send_replace(true);
         told
     }
 
-    fn with_common_text(&mut self, mut object: Arc<Kept<K>>) -> Arc<Kept<K>> {
-        if let Some(text) = Arc::get_mut(&mut object).and_then(Kept::common_mut) {
-            *text = self.common.one(text.clone());
-        }
+    /// An object comes: of its name and of what others have, too, there is one text.
+    fn with_shared_texts(&mut self, mut object: Arc<Kept<K>>) -> Arc<Kept<K>> {
+        let known = self.objects.read().unwrap_or_else(PoisonError::into_inner).get_key_value(object.name()).map(|(name, _)| name.clone());
+        let kept = Arc::make_mut(&mut object);
+        known.into_iter().for_each(|name| kept.rename(name));
+        kept.shared_mut().for_each(|text| self.texts.share(text));
         object
     }
 
     /// An object is not in the store any more.
-    fn leave(&mut self, object: Option<&Kept<K>>) {
-        object.and_then(Kept::common).into_iter().for_each(|text| self.common.leave(text));
+    fn release(&mut self, object: Option<&Kept<K>>) {
+        object.into_iter().flat_map(Kept::shared).for_each(|text| self.texts.release(text));
     }
 
     fn write<T>(&self, write: impl FnOnce(&mut Objects<K>) -> T) -> T {
@@ -198,10 +205,11 @@ mod tests {
         let (mut writer, store) = Writer::new();
         let mut told = |event| taken(&mut writer, event);
         let none = [""; 0];
-        for name in ["a", "b"] {
-            assert_eq!(told(Event::Init), none);
-            assert_eq!(told(Event::InitApply(machine("a", "1"))), none, "{name}: the first list was given up");
-        }
+        assert_eq!(told(Event::Init), none);
+        assert_eq!(told(Event::InitApply(machine("x", "1"))), none);
+        // That list was given up, and what it had is gone.
+        assert_eq!(told(Event::Init), none);
+        assert_eq!(told(Event::InitApply(machine("a", "1"))), none);
         assert_eq!(told(Event::InitApply(machine("b", "1"))), none);
         assert_eq!(told(Event::InitDone), ["a:1!", "b:1!"]);
         assert_eq!(told(Event::Apply(machine("c", "1"))), ["c:1!"]);
@@ -235,20 +243,44 @@ mod tests {
         ] {
             writer.take(event);
         }
-        let files = |name: &str| store.get(&("n".into(), name.into())).unwrap().common().unwrap().clone();
+        let get = |name: &str| store.get(&("n".into(), name.into())).unwrap();
+        let files = |name: &str| get(name).shared().last().unwrap().clone();
         assert!(Arc::ptr_eq(&files("a"), &files("b")) && !Arc::ptr_eq(&files("a"), &files("c")));
-        assert_eq!(
-            store.get(&("n".into(), "b".into())).unwrap().value()["spec"],
-            json!({"files": [{"path": "/x"}], "verbosity": 1})
-        );
+        assert_eq!(get("b").value()["spec"], json!({"files": [{"path": "/x"}], "verbosity": 1}));
         let (x, y) = (Arc::downgrade(&files("a")), Arc::downgrade(&files("c")));
         writer.take(Event::Apply(config("c", "/x")));
         assert!(y.upgrade().is_none(), "the last one has another");
         writer.take(Event::Delete(config("a", "/x")));
-        writer.take(Event::Delete(config("b", "/x")));
+        // A list that is given up, and one that is not: what it does not have any more went while nobody watched.
+        for event in [Event::Init, Event::InitApply(config("d", "/z")), Event::Init, Event::InitApply(config("c", "/x")), Event::InitDone] {
+            writer.take(event);
+        }
         assert!(x.upgrade().is_some());
+        let reading = get("c");
+        writer.take(Event::Apply(config("c", "/x")));
         writer.take(Event::Delete(config("c", "/x")));
-        assert!(x.upgrade().is_none());
+        drop(reading);
+        assert!(x.upgrade().is_none(), "whoever read it has it no more");
+        assert!(!writer.texts.has_any());
+    }
+
+    /// Queue and echoes keep the name, too.
+    #[test]
+    fn an_object_has_one_name_however_often_it_changes() {
+        let (mut writer, store) = Writer::new();
+        writer.take(Event::Init);
+        writer.take(Event::InitApply(machine("a", "1")));
+        writer.take(Event::InitApply(machine("b", "1")));
+        writer.take(Event::InitDone);
+        let name = |name: &str| store.get(&("n".into(), name.into())).unwrap().name().clone();
+        let (a, b) = (name("a"), name("b"));
+        assert!(Arc::ptr_eq(&a.0, &b.0));
+        writer.take(Event::Apply(machine("a", "2")));
+        writer.take(Event::Init);
+        writer.take(Event::InitApply(machine("b", "2")));
+        writer.take(Event::InitDone);
+        writer.take(Event::Apply(machine("b", "3")));
+        assert!(Arc::ptr_eq(&name("b").1, &b.1) && Arc::ptr_eq(&name("b").0, &b.0));
     }
 
     #[tokio::test]

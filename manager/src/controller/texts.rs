@@ -1,45 +1,39 @@
-//! Texts that many objects have in common, each once: all configs of a MachineDeployment have the files of its template.
+//! Texts that many objects have in common, each once: all configs of a MachineDeployment have the files of its template, all machines of a cluster its
+//! name.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// As many are held before it is looked for the first time which of them nobody has any more.
-const FEW: usize = 64;
-
-/// The texts of the objects of a store.
+/// The texts of the objects of a store, and how many of these have each.
 #[derive(Default)]
-pub(super) struct Texts {
-    all: BTreeSet<Arc<str>>,
-    /// How many somebody had when that was looked for last.
-    had: usize,
-}
+pub(super) struct Texts(BTreeMap<Arc<str>, usize>);
 
 impl Texts {
-    /// The one that all hold who have this text.
-    pub(super) fn one(&mut self, text: Arc<str>) -> Arc<str> {
-        if let Some(known) = self.all.get(&text) {
-            return known.clone();
-        }
-        // So that looking at all costs each text a constant share.
-        if self.all.len() >= FEW.max(self.had * 2) {
-            self.sweep();
-        }
-        self.all.insert(text.clone());
-        text
-    }
-
-    /// An object that has this text is let go.
-    pub(super) fn leave(&mut self, text: &Arc<str>) {
-        // The other one is the set.
-        if Arc::strong_count(text) == 2 {
-            self.all.remove(text);
+    /// An object comes that has this text: it becomes the one that the others have.
+    pub(super) fn share(&mut self, text: &mut Arc<str>) {
+        match self.0.entry(text.clone()) {
+            Entry::Occupied(mut known) => {
+                *text = known.key().clone();
+                *known.get_mut() += 1;
+            }
+            Entry::Vacant(new) => drop(new.insert(1)),
         }
     }
 
-    /// Lets go what nobody has any more.
-    pub(super) fn sweep(&mut self) {
-        self.all.retain(|text| Arc::strong_count(text) > 1);
-        self.had = self.all.len();
+    /// An object goes that had this text: with the last one the text is let go.
+    pub(super) fn release(&mut self, text: &str) {
+        let Some(count) = self.0.get_mut(text) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.0.remove(text);
+        }
+    }
+
+    /// Whether any is held.
+    #[cfg(test)]
+    pub(super) fn has_any(&self) -> bool {
+        !self.0.is_empty()
     }
 }
 
@@ -48,29 +42,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_there_once_and_as_long_as_somebody_has_it() {
+    fn a_text_is_there_once_and_as_long_as_an_object_has_it() {
         let mut texts = Texts::default();
-        let (first, second) = (texts.one("a".into()), texts.one("a".into()));
+        let [mut first, mut second, mut other] = ["a", "a", "b"].map(Arc::<str>::from);
+        [&mut first, &mut second, &mut other].into_iter().for_each(|text| texts.share(text));
         assert!(Arc::ptr_eq(&first, &second));
-        texts.one("b".into());
-        assert_eq!(texts.all.len(), 2);
-        texts.sweep();
-        assert_eq!(texts.all.len(), 1);
-        texts.leave(&first);
-        drop(first);
-        assert_eq!(texts.all.len(), 1, "another has it");
-        texts.leave(&second);
-        assert!(texts.all.is_empty());
-    }
-
-    #[test]
-    fn what_nobody_has_does_not_pile_up() {
-        let mut texts = Texts::default();
-        let held: Vec<_> = (0..100).map(|number| texts.one(number.to_string().into())).collect();
-        for number in 100..10_000 {
-            texts.one(number.to_string().into());
-        }
-        assert!(texts.all.len() <= 200, "{}", texts.all.len());
-        assert!(held.iter().all(|text| texts.all.contains(text)));
+        assert_eq!((&*first, &*other, texts.0.len()), ("a", "b", 2));
+        texts.release("a");
+        assert_eq!(texts.0.len(), 2, "another has it");
+        // Whoever still reads the object that went keeps nothing here.
+        texts.release("a");
+        texts.release("b");
+        assert!(texts.0.is_empty());
+        texts.release("unknown");
     }
 }

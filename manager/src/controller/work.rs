@@ -131,6 +131,12 @@ impl Context {
         self.workloads.sweep();
     }
 
+    /// Whether nothing is kept of what was read.
+    #[cfg(test)]
+    pub(super) fn is_swept(&self) -> bool {
+        self.shared.is_empty()
+    }
+
     /// Whether the workload cluster of a Cluster answers, as far as anybody knows.
     pub(super) fn answers(&self, cluster: &Name) -> bool {
         self.workloads.answers(cluster)
@@ -372,7 +378,7 @@ impl Context {
         let is_control_plane = !key.group.is_empty() && key.group != CORE_GROUP;
         let is_shared = key.realm == Realm::Workload || is_authority || is_control_plane;
         let cluster = self.caches.get("Cluster", &(namespace.clone(), name.into())).filter(|_| is_shared)?;
-        Some(cluster.uid().to_owned())
+        cluster.uid().map(str::to_owned)
     }
 
     /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
@@ -467,7 +473,7 @@ impl Context {
             kind: Some(self.resource.kind.clone()),
             name: Some(config.name().1.to_string()),
             namespace: Some(config.namespace().to_owned()),
-            uid: Some(config.uid().to_owned()),
+            uid: config.uid().map(str::to_owned),
             ..ObjectReference::default()
         };
         let reconcile::Event { reason, message } = event;

@@ -1,6 +1,6 @@
-//! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is
-//! there. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one that tries.
-//! Connections that end early cost nobody time: only several in a row count as silence.
+//! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is there, for
+//! five minutes at most. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one
+//! that tries. Connections that end early cost nobody time: only several in a row count as silence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -25,7 +25,7 @@ use super::store::Writer;
 use super::triggers::{Change, Part, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
-use super::{Setting, begin, keys};
+use super::{Setting, begin, keys, sweep};
 use crate::client::NotLeading;
 use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
 use crate::flags::{ConfigKind, Flags};

@@ -29,6 +29,21 @@ async fn a_config_of_either_kind_goes_from_its_machine_to_its_data() {
     }
 }
 
+/// There are keys among what was read; nobody may come any more who would look how old it is.
+#[tokio::test(start_paused = true)]
+async fn what_was_read_goes_by_time() {
+    let api = site();
+    let setting = setting(&api, &[], Leadership::without_election());
+    let (caches, watching) = filled_caches(&setting).await;
+    let workloads = Workloads::new(api.client(), None, Metrics::new());
+    let context = Arc::new(Context::new(&setting, ConfigKind::Windlass, core(), Arc::new(caches), Arc::new(workloads)));
+    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
+    watching.abort();
+    assert!(!context.is_swept());
+    let swept = tokio::time::timeout(Duration::from_secs(11), sweep(std::slice::from_ref(&context))).await;
+    assert!(swept.is_err() && context.is_swept());
+}
+
 /// The cached Cluster has not begun yet, the one of the API server has: the lock is free for that reason.
 #[tokio::test]
 async fn nobody_is_told_to_init_because_a_cache_lags_behind() {
