@@ -30,6 +30,7 @@ use crate::election::Mandate;
 use crate::fault::{Fault, told};
 use crate::flags::Rate;
 use crate::metrics::{Metrics, Requests};
+use crate::proxy;
 
 /// Requests that may wait for a proxy.
 const WAITING: usize = 1024;
@@ -48,20 +49,21 @@ const AT_ONCE: usize = 32;
 /// # Errors
 /// When none is there, or the first that is cannot be read.
 pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, Fault> {
-    let options = KubeConfigOptions::default();
     let named = match kubeconfig {
         Some(path) => Some(Kubeconfig::read_from(path).map_err(|fault| format!("--kubeconfig={}: {}", path.display(), unread(&fault)))?),
         None => Kubeconfig::from_env().map_err(|fault| format!("KUBECONFIG: {}", unread(&fault)))?,
     };
     let mut config = match named {
-        Some(named) => Config::from_custom_kubeconfig(named, &options).await.map_err(|fault| unread(&fault))?,
+        Some(named) => of_kubeconfig(named, unread).await?,
+        // The API server's own network is ours, and no proxy stands between.
         None => match Config::incluster() {
             Ok(config) => config,
             Err(in_cluster) => {
-                let at_home = Config::from_kubeconfig(&options).await;
-                at_home.map_err(|at_home| {
+                let at_home = Kubeconfig::read();
+                let at_home = at_home.map_err(|at_home| {
                     format!("no way to the API server: write --kubeconfig=FILE ({}; {})", told(&in_cluster), unread(&at_home))
-                })?
+                })?;
+                of_kubeconfig(at_home, unread).await?
             }
         },
     };
@@ -71,10 +73,25 @@ pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, F
     Ok(config)
 }
 
+/// How to reach the cluster of a kubeconfig's current context.
+///
+/// # Errors
+/// When it lacks something, in the words of `unread`, or its proxy is none.
+pub(crate) async fn of_kubeconfig(kubeconfig: Kubeconfig, unread: fn(&KubeconfigError) -> String) -> Result<Config, Fault> {
+    let proxy = proxy::named(&kubeconfig);
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let mut config = config.map_err(|fault| unread(&fault))?;
+    proxy::choose(&mut config, proxy, &proxy::Environment::of_process())?;
+    Ok(config)
+}
+
 /// Why a kubeconfig cannot be used. The reader of YAML shows the lines around a fault, and those may hold a key or a token.
-fn unread(fault: &KubeconfigError) -> String {
+pub(crate) fn unread(fault: &KubeconfigError) -> String {
     match fault {
         KubeconfigError::Parse(_) => "it is no kubeconfig: its YAML cannot be read, which kubectl config view shows".to_owned(),
+        // Both are read for each kubeconfig, and may hold a password.
+        KubeconfigError::ParseProxyUrl(_) => "its proxy-url, or HTTPS_PROXY, is no URL".to_owned(),
+        KubeconfigError::ParseNoProxy(_) => "NO_PROXY is no list of hosts, addresses and networks with commas between them".to_owned(),
         fault => told(fault),
     }
 }

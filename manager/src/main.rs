@@ -12,6 +12,7 @@ mod flags;
 mod log;
 mod metrics;
 mod process;
+mod proxy;
 mod readiness;
 mod run;
 mod server;

@@ -68,7 +68,7 @@ pub(super) fn objects(shown: &str, text: &[u8], before: Option<ReadBefore<'_>>, 
     let one_by_one = text.len() < SMALL || yaml::has_anchors(&text);
     let before = before.map(|before| before.by_piece()).unwrap_or_default();
     let value = |piece: &&[u8]| before.get(&key(piece)).map_or_else(|| first(piece, budget), |known| Ok(in_doubles(known)));
-    let parsed = if one_by_one { in_turn(&pieces, value) } else { pieces.par_iter().map(value).collect() };
+    let parsed = if one_by_one { in_turn(&pieces, value) } else { pieces.par_iter().with_max_len(1).map(value).collect() };
     if let Some(spent) = budget.exceeded() {
         return Err(step(
             Refusal::new(format!("{shown}: {spent}")).note(format!("split {shown}, or write out what its aliases multiply")),
@@ -163,19 +163,18 @@ fn with_line_ends(text: &[u8]) -> Cow<'_, [u8]> {
 /// still empty. The fault, if any, comes after the pieces.
 fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Refusal>) {
     let mut pieces = Vec::new();
-    let (mut from, mut line) = (0, 0);
-    for end in memchr::memchr_iter(b'\n', text) {
-        if let Some(rest) = text[line..end].strip_prefix(b"---") {
-            let rest = rest.trim_ascii();
-            if !rest.is_empty() && rest[0] != b'#' {
-                return (pieces, Some(Refusal::new(format!("invalid Yaml document separator: {}", String::from_utf8_lossy(rest)))));
-            }
-            if line > from {
-                pieces.push(&text[from..line]);
-                from = end + 1;
-            }
+    let mut from = 0;
+    let first = text.starts_with(b"---").then_some(0);
+    for line in first.into_iter().chain(memchr::memmem::find_iter(text, b"\n---").map(|end| end + 1)) {
+        let end = memchr::memchr(b'\n', &text[line..]).map_or(text.len(), |length| line + length);
+        let rest = text[line + 3..end].trim_ascii();
+        if !rest.is_empty() && rest[0] != b'#' {
+            return (pieces, Some(Refusal::new(format!("invalid Yaml document separator: {}", String::from_utf8_lossy(rest)))));
         }
-        line = end + 1;
+        if line > from {
+            pieces.push(&text[from..line]);
+            from = end + 1;
+        }
     }
     if from < text.len() {
         pieces.push(&text[from..]);

@@ -36,7 +36,7 @@ pub(super) fn is_namespaced(kind: &str) -> bool {
 
 /// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
 pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
-    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().map(|object| enforce(object, namespace)).collect();
+    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().with_max_len(1).map(|object| enforce(object, namespace)).collect();
     moved.into_iter().collect()
 }
 

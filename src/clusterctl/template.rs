@@ -36,7 +36,7 @@ pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: 
 }
 
 /// Replaces the variables of the file `shown` by their values in the configuration.
-pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template: &envsubst::Template) -> Result<Vec<u8>, Refusal> {
+pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template: &envsubst::Template<'_>) -> Result<Vec<u8>, Refusal> {
     template.substitute(|name| config.variable(name), config.world().budget).map(|done| done.bytes).map_err(|error| {
         let refusal = Refusal::new(error.to_string());
         let places = Places::new(shown, text);
@@ -50,7 +50,7 @@ pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template
 }
 
 /// Parses the template in the file `shown`.
-pub(super) fn parse(shown: &str, text: &[u8]) -> Result<envsubst::Template, Refusal> {
+pub(super) fn parse<'t>(shown: &str, text: &'t [u8]) -> Result<envsubst::Template<'t>, Refusal> {
     envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()).hint(format!("see {}", Places::new(shown, text).of(error.start))))
 }
 

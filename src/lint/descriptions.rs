@@ -15,7 +15,7 @@ rules! {
 }
 
 /// Judges descriptions, in which nobody means a variable or an escape.
-pub(super) fn check(source: &Source, template: &Template, documents: &[Document]) -> Report {
+pub(super) fn check(source: &Source, template: &Template<'_>, documents: &[Document]) -> Report {
     if !source.text().contains('$') {
         return Report::new();
     }

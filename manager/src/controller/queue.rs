@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 use super::workload::Name;
 
+/// How many ordinary configs of a cluster begin before the next large one does, while they are due.
+const BETWEEN_LARGE: usize = 16;
+
 /// Names of configs, and what is to become of each.
 pub(super) struct Queue {
     /// Configs of one cluster that are worked on at once.
@@ -54,8 +57,8 @@ struct Cluster {
     working: usize,
     /// Of these, large ones.
     working_on_large: usize,
-    /// Whether the one that began last is large.
-    was_large: bool,
+    /// How many others have begun since a large one did.
+    since_large: usize,
     has_turn: bool,
 }
 
@@ -196,13 +199,16 @@ impl Cluster {
         self.due.is_empty() && self.large.is_empty()
     }
 
-    /// The config that begins next. One large one is worked on at a time while others are due: these would wait for all of them else.
+    /// The config that begins next. While others are due a large one begins after so many of them, and alone: the API server takes as long for one as
+    /// for dozens, wherever it stands in the queue.
     fn next(&mut self) -> Option<(Name, Size)> {
-        // Where there is room for one only, they take turns.
-        let is_turn_of_large = self.due.is_empty() || (self.working_on_large == 0 && !self.was_large);
-        let large = if is_turn_of_large { self.large.pop_front() } else { None };
-        self.was_large = large.is_some();
-        large.map(|config| (config, Size::Large)).or_else(|| Some((self.due.pop_front()?, Size::Ordinary)))
+        let is_turn_of_large = self.due.is_empty() || (self.working_on_large == 0 && self.since_large >= BETWEEN_LARGE);
+        if is_turn_of_large && let Some(config) = self.large.pop_front() {
+            self.since_large = 0;
+            return Some((config, Size::Large));
+        }
+        self.since_large += 1;
+        Some((self.due.pop_front()?, Size::Ordinary))
     }
 }
 
@@ -253,35 +259,40 @@ mod tests {
         assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty() && queue.later.is_empty());
     }
 
+    /// Two large configs of a cluster before so many others.
+    fn with_large(of_one: usize, others: usize) -> Queue {
+        let mut queue = queue(of_one, &["A/c", "B/c"]);
+        (0..others).for_each(|other| queue.tell(name(&format!("o{other}")), name("c"), Size::Ordinary));
+        queue
+    }
+
     #[test]
     fn of_a_cluster_one_large_config_is_worked_on_while_others_wait() {
-        let mut queue = queue(3, &["A/c", "B/c", "C/c", "x/c", "y/c", "z/c"]);
-        assert_eq!(begun(&mut queue), ["A", "x", "y"]);
-        queue.ended(name("x"), None);
-        assert_eq!(begun(&mut queue), ["z"]);
-        queue.ended(name("A"), Some(Instant::now()));
-        assert_eq!(begun(&mut queue), ["B"]);
+        let mut queue = with_large(100, 3 * BETWEEN_LARGE);
+        let order = begun(&mut queue);
+        let at = |config: &str| order.iter().position(|begun| begun == config);
+        assert_eq!((at("A"), at("B"), order.len()), (Some(BETWEEN_LARGE), Some(order.len() - 1), 3 * BETWEEN_LARGE + 2));
         // When no other waits they have all the room.
-        queue.ended(name("y"), None);
-        queue.wake(Instant::now());
-        assert_eq!(begun(&mut queue), ["C"]);
-        queue.ended(name("z"), None);
-        assert_eq!(begun(&mut queue), ["A"]);
-        for config in ["A", "B", "C"] {
-            queue.ended(name(config), None);
+        for config in ["A", "B"] {
+            queue.ended(name(config), Some(Instant::now()));
         }
+        queue.wake(Instant::now());
+        assert_eq!(begun(&mut queue), ["A", "B"]);
+        order.iter().for_each(|config| queue.ended(name(config), None));
         assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty());
     }
 
     #[test]
-    fn large_configs_and_others_take_turns_where_there_is_room_for_one() {
-        let mut queue = queue(1, &["A/c", "B/c", "C/c", "x/c", "y/c"]);
-        let order = std::iter::from_fn(|| {
+    fn large_configs_begin_between_others_where_there_is_room_for_one() {
+        let mut queue = with_large(1, 3 * BETWEEN_LARGE);
+        let order: Vec<_> = std::iter::from_fn(|| {
             let config = queue.begin()?;
             queue.ended(config.clone(), None);
             Some(config.1.to_string())
-        });
-        assert_eq!(order.collect::<Vec<_>>(), ["A", "x", "B", "y", "C"]);
+        })
+        .collect();
+        let at = |config: &str| order.iter().position(|begun| begun == config);
+        assert_eq!((at("A"), at("B"), order.len()), (Some(BETWEEN_LARGE), Some(2 * BETWEEN_LARGE + 1), 3 * BETWEEN_LARGE + 2));
     }
 
     #[test]

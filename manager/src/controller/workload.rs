@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::Client;
+use kube::config::{Kubeconfig, KubeconfigError};
 use kube::discovery::ApiResource;
-use kube::{Client, Config};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use windlass::reconcile::{Action, Key};
@@ -173,8 +173,7 @@ impl Workloads {
         // What the reader says quotes the text.
         let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| "it is no kubeconfig")?;
         confined(&kubeconfig)?;
-        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-        let mut config = config.map_err(|_| "it is incomplete")?;
+        let mut config = client::of_kubeconfig(kubeconfig, incomplete).await?;
         config.connect_timeout = Some(TIMEOUT);
         config.read_timeout = Some(TIMEOUT);
         config.write_timeout = Some(TIMEOUT);
@@ -236,6 +235,14 @@ impl Workload {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a workload cluster's kubeconfig cannot be used: of what is in that Secret nothing is quoted.
+fn incomplete(fault: &KubeconfigError) -> String {
+    match fault {
+        KubeconfigError::ParseProxyUrl(_) | KubeconfigError::ParseNoProxy(_) => client::unread(fault),
+        _ => "it is incomplete".to_owned(),
     }
 }
 

@@ -73,7 +73,7 @@ impl Prefixes {
 }
 
 /// Judges the variables of a file: all of them are told at once.
-pub(super) fn check(source: &Source, template: &Template, prefixes: &Prefixes) -> Option<Diagnostic> {
+pub(super) fn check(source: &Source, template: &Template<'_>, prefixes: &Prefixes) -> Option<Diagnostic> {
     let mut found = BTreeMap::new();
     for used in template.uses() {
         found.entry(used.name.to_owned()).or_insert(used.span);

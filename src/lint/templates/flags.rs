@@ -74,7 +74,7 @@ const FLAGS: &[Flag] = &[
 ];
 
 /// Judges the objects of a template. One without variables is none that people make clusters of.
-pub(super) fn check(sampled: &Sampled, template: &Template) -> Report {
+pub(super) fn check(sampled: &Sampled, template: &Template<'_>) -> Report {
     let uses = template.uses();
     let is_used = |name: &str| uses.iter().any(|used| used.name == name);
     if uses.is_empty() {

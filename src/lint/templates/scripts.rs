@@ -95,7 +95,7 @@ static LOOP: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Judges the scripts of a template.
-pub(super) fn check(source: &Source, template: &Template, documents: &[Document]) -> Report {
+pub(super) fn check(source: &Source, template: &Template<'_>, documents: &[Document]) -> Report {
     let mut report: Report = halved(source).into_iter().collect();
     let uses: Vec<(Range<usize>, &str)> = template.uses().into_iter().map(|used| (used.span, used.name)).collect();
     if !uses.is_empty() {

@@ -84,7 +84,7 @@ pub(super) struct Unset {
 
 impl Unset {
     /// Those of a template that have neither a default nor a value.
-    pub(super) fn of(source: &Source, template: &Template, variables: &Variables<'_>) -> Self {
+    pub(super) fn of(source: &Source, template: &Template<'_>, variables: &Variables<'_>) -> Self {
         let required = template.variables();
         let unset: BTreeSet<&String> =
             required.iter().filter(|(name, default)| default.is_none() && variables.value(name).is_none()).map(|(name, _)| name).collect();

@@ -18,7 +18,7 @@ enum Value<'v> {
 }
 
 struct Evaluation<'t, 'v> {
-    template: &'t Template,
+    template: &'t Template<'t>,
     values: &'v BTreeMap<&'t str, Vec<u8>>,
     /// Results of the references from `first` on.
     results: Vec<Value<'v>>,
@@ -146,7 +146,7 @@ impl<'e, 't> Iterator for Leaves<'e, 't, '_> {
     }
 }
 
-impl Template {
+impl Template<'_> {
     fn fault(&self, reference: &Reference, kind: fn(String) -> SubstErrorKind) -> SubstError {
         let start = self.source.original(reference.span.start);
         SubstError { kind: kind(self.name(reference).to_owned()), start, stopped: start }

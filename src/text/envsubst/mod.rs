@@ -28,8 +28,8 @@ use squeeze::Squeezed;
 
 /// A parsed template: texts and references to variables, in order.
 #[derive(Debug, Clone)]
-pub struct Template {
-    source: Squeezed,
+pub struct Template<'t> {
+    source: Squeezed<'t>,
     /// Offsets of the bytes that an escape drops from a text, ascending.
     dropped: Vec<usize>,
     /// All references; those within the arguments of another stand before it.
@@ -151,7 +151,7 @@ impl std::error::Error for SubstError {}
 ///
 /// # Errors
 /// The first fault of grammar; the reference stops there too.
-pub fn parse(template: impl AsRef<[u8]>) -> Result<Template, SubstError> {
+pub fn parse<T: AsRef<[u8]> + ?Sized>(template: &T) -> Result<Template<'_>, SubstError> {
     let source = Squeezed::new(template.as_ref());
     parser::parse(source)
 }
@@ -160,11 +160,11 @@ pub fn parse(template: impl AsRef<[u8]>) -> Result<Template, SubstError> {
 ///
 /// # Errors
 /// As [`parse`].
-pub(crate) fn parse_exact(text: impl AsRef<[u8]>) -> Result<Template, SubstError> {
+pub(crate) fn parse_exact<T: AsRef<[u8]> + ?Sized>(text: &T) -> Result<Template<'_>, SubstError> {
     parser::parse(Squeezed::without_gaps(text.as_ref()))
 }
 
-impl Template {
+impl Template<'_> {
     /// What clusterctl's inspection finds: each variable of the top level, with the default of its first use. An empty default is
     /// none, and the arguments of every function count as default (`${V:0:3}` has the default `03`). References within arguments are
     /// not looked into; a default shows them as `${NAME}`. Bytes that are not UTF-8 are shown as U+FFFD.

@@ -41,7 +41,7 @@ struct Parser<'a> {
     references: Vec<Reference>,
 }
 
-pub(super) fn parse(source: Squeezed) -> Result<Template, SubstError> {
+pub(super) fn parse(source: Squeezed<'_>) -> Result<Template<'_>, SubstError> {
     let mut parser = Parser { scanner: Scanner::new(&source.bytes), references: Vec::new() };
     let mut parts = Vec::new();
     loop {

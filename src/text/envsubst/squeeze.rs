@@ -1,49 +1,47 @@
 //! clusterctl's legacy blanks: `${ VAR }`, `${VAR }` and `${ VAR}` become `${VAR}` before anything else is read.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
 
 /// The text without legacy blanks, and where they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Squeezed {
+pub(super) struct Squeezed<'t> {
     /// The text without them.
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Cow<'t, [u8]>,
     /// For each run of blanks, ascending: the offset in `bytes` from which on it is missing, and how many bytes are missing in all by then.
     gaps: Vec<(usize, usize)>,
 }
 
-impl Squeezed {
-    pub(super) fn new(text: &[u8]) -> Self {
-        let mut squeezed = Squeezed { bytes: Vec::with_capacity(text.len()), gaps: Vec::new() };
+impl<'t> Squeezed<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        let mut bytes = Vec::new();
+        let mut gaps = Vec::new();
         let mut rest = 0;
         let mut at = 0;
         while let Some(found) = memmem::find(&text[at..], b"${") {
             let open = at + found;
             at = open + 2;
             if let Some((name, end)) = legacy_reference(text, at) {
-                squeezed.bytes.extend_from_slice(&text[rest..at]);
-                squeezed.skip(name.start - at);
-                squeezed.bytes.extend_from_slice(&text[name.clone()]);
-                squeezed.skip(end - name.end);
+                bytes.extend_from_slice(&text[rest..at]);
+                skip(&mut gaps, bytes.len(), name.start - at);
+                bytes.extend_from_slice(&text[name.clone()]);
+                skip(&mut gaps, bytes.len(), end - name.end);
                 rest = end;
                 at = end;
             }
         }
-        squeezed.bytes.extend_from_slice(&text[rest..]);
-        squeezed
+        if gaps.is_empty() {
+            return Squeezed::without_gaps(text);
+        }
+        bytes.extend_from_slice(&text[rest..]);
+        Squeezed { bytes: bytes.into(), gaps }
     }
 
     /// The text as it is.
-    pub(super) fn without_gaps(text: &[u8]) -> Self {
-        Squeezed { bytes: text.to_vec(), gaps: Vec::new() }
-    }
-
-    fn skip(&mut self, blanks: usize) {
-        if blanks > 0 {
-            let before = self.gaps.last().map_or(0, |(_, missing)| *missing);
-            self.gaps.push((self.bytes.len(), before + blanks));
-        }
+    pub(super) fn without_gaps(text: &'t [u8]) -> Self {
+        Squeezed { bytes: text.into(), gaps: Vec::new() }
     }
 
     /// The offset in the text as it was.
@@ -57,6 +55,14 @@ impl Squeezed {
 
     pub(super) fn gaps(&self) -> &[(usize, usize)] {
         &self.gaps
+    }
+}
+
+/// Notes that from an offset on so many blanks more are missing.
+fn skip(gaps: &mut Vec<(usize, usize)>, at: usize, blanks: usize) {
+    if blanks > 0 {
+        let before = gaps.last().map_or(0, |(_, missing)| *missing);
+        gaps.push((at, before + blanks));
     }
 }
 

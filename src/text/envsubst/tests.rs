@@ -21,7 +21,7 @@ fn value(name: &str) -> Option<Vec<u8>> {
 
 /// The substituted text, or `!` and the error.
 fn substitute(template: impl AsRef<[u8]>) -> String {
-    match parse(template).and_then(|template| template.substitute(value, &Budget::default())) {
+    match parse(template.as_ref()).and_then(|template| template.substitute(value, &Budget::default())) {
         Ok(done) => String::from_utf8_lossy(&done.bytes).into_owned(),
         Err(error) => format!("!{error}"),
     }
@@ -225,7 +225,8 @@ fn bytes_that_are_not_utf8_pass_through() {
 #[test]
 fn depth_is_not_bounded_by_the_stack() {
     let depth = 200_000;
-    let template = parse(["${M:=x".repeat(depth), "}".repeat(depth)].concat()).unwrap();
+    let text = ["${M:=x".repeat(depth), "}".repeat(depth)].concat();
+    let template = parse(&text).unwrap();
     assert_eq!(template.substitute(value, &Budget::default()).unwrap().bytes, "x".repeat(depth).into_bytes());
     assert_eq!(template.uses().len(), depth);
     let open = "${A#".repeat(depth);
@@ -235,7 +236,7 @@ fn depth_is_not_bounded_by_the_stack() {
 #[test]
 fn output_is_bounded() {
     let big = vec![b'a'; 1 << 20];
-    let error = parse("${A}".repeat(300)).unwrap().substitute(|_| Some(big.clone()), &Budget::default()).unwrap_err();
+    let error = parse(&"${A}".repeat(300)).unwrap().substitute(|_| Some(big.clone()), &Budget::default()).unwrap_err();
     assert_eq!(error.kind, SubstErrorKind::TooLarge("A".to_owned()));
     let error = parse("${A//a/${A}}").unwrap().substitute(|_| Some(big.clone()), &Budget::default()).unwrap_err();
     assert_eq!(error.kind, SubstErrorKind::TooLarge("A".to_owned()));
@@ -275,6 +276,6 @@ fn a_pattern_ends_with_the_budget() {
     let error = parse("${A##*ab}").unwrap().substitute(|_| Some(value.clone()), &Budget::default()).unwrap_err();
     assert_eq!(error.kind, SubstErrorKind::TooLong("A".to_owned()));
     let budget = Budget::of(1000);
-    let error = parse("${A//a/}".repeat(100)).unwrap().substitute(|_| Some("a".repeat(100)), &budget).unwrap_err();
+    let error = parse(&"${A//a/}".repeat(100)).unwrap().substitute(|_| Some("a".repeat(100)), &budget).unwrap_err();
     assert_eq!((error.kind, error.start), (SubstErrorKind::TooLong("A".to_owned()), 72));
 }

@@ -104,7 +104,7 @@ pub fn documents_to_string(documents: Vec<Value>) -> Result<String, Value> {
     let texts: Vec<String> = if documents.len() < WORTHWHILE {
         documents.into_iter().map(write).collect::<Result<_, _>>()?
     } else {
-        documents.into_par_iter().map(write).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?
+        documents.into_par_iter().with_max_len(1).map(write).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?
     };
     Ok(texts.join("---\n"))
 }
