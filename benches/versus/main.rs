@@ -1,4 +1,5 @@
-//! `cargo run --release -p windlass-versus [ROW…]`: ours as it is shipped (profile `dist`) and the real peer in turns, at least ten times each, in one run.
+//! `cargo run --release -p windlass-versus [ROW…]`: ours as it is shipped (profile `dist`, or what `WINDLASS` names) and the
+//! real peer in turns, at least ten times each, in one run.
 //!
 //! `tests/peers/build` builds the peers. What is printed is the median with the smallest and largest value; the ratio is that of
 //! neighbouring runs, so that what else the machine does hits both. A new comparison is a new entry in [`rows::ALL`]. Managers are compared on
@@ -51,8 +52,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The program as it is shipped.
+/// What `WINDLASS` names (the static binary of `dist/build`), or else the program in the profile in which it is shipped.
 fn windlass() -> PathBuf {
+    if let Some(given) = std::env::var_os("WINDLASS").map(PathBuf::from) {
+        assert!(given.is_file(), "WINDLASS: {} is no file", given.display());
+        return given;
+    }
     let root = sources::checkout();
     let build = Command::new(env!("CARGO")).args(["build", "--profile", "dist", "--quiet", "--bin", "windlass"]).current_dir(root).status();
     assert!(build.expect("cargo started us").success(), "windlass does not build");

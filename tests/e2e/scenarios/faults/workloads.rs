@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -94,9 +94,7 @@ fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Dura
     let names: Vec<String> = (0..count).map(|index| format!("good-{index:03}")).collect();
     names.iter().for_each(|name| site.give_worker("c", name));
     let mut manager = site.manager(ways, &[]);
-    let began = Instant::now();
-    site.wait_until_done(&mut manager, &names);
-    let taken = began.elapsed();
+    let taken = site.time_until_done(&mut manager, &names);
     then();
     manager.stop();
     taken
