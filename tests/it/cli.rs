@@ -142,6 +142,24 @@ fn a_copy_that_is_installed_as_a_plugin_works() {
     assert!(stderr(&output).contains("name a repository, or a configuration with `--config FILE`"), "{}", stderr(&output));
 }
 
+/// Book, "v1.12 to v1.13" and "v1.10 to v1.11": what clusterctl took away is not imitated, and nothing is done in its place.
+#[test]
+fn what_clusterctl_no_longer_has_is_unknown() {
+    let said = |arguments: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let output = windlass(folder.path()).args(arguments).output().unwrap();
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{arguments:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{arguments:?}");
+        stderr(&output)
+    };
+    for gone in [&["backup"][..], &["restore"], &["alpha", "rollout", "undo"]] {
+        assert!(said(gone).starts_with(&format!("Error: unknown command \"{}\" for \"windlass\"", gone[0])), "{gone:?}");
+    }
+    for gone in ["--disable-grouping", "--skip-crd-migration"] {
+        assert_eq!(said(&["generate", "cluster", "c", gone]), format!("Error: unknown flag: {gone}\n"));
+    }
+}
+
 /// Whether the error of a faulty command line is coloured; standard error is a pipe.
 fn is_coloured(environment: &[(&str, &str)], flags: &[&str]) -> bool {
     let mut command = windlass(root());

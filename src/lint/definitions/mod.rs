@@ -228,6 +228,19 @@ mod tests {
         assert_eq!(faulty("fooconfigs.foo.dev", json!({})), Some("crd-name-not-plural"));
     }
 
+    /// Book, "IPAM contract": the name of a pool's CRD follows the rule of all kinds of the contract.
+    #[test]
+    fn pools_of_addresses_are_named_as_all_kinds_are() {
+        let judged = |called: &str, plural: &str| {
+            let group = "ipam.cluster.x-k8s.io";
+            let names = json!({"kind": "FooPool", "plural": plural});
+            let crd = json!({"metadata": {"name": format!("{called}.{group}")}, "spec": {"group": group, "names": names}});
+            name(&Object::made(crd)).map(|finding| finding.rule.id)
+        };
+        assert_eq!(judged("foopools", "foopools"), None);
+        assert_eq!(judged("pools", "pools"), Some("crd-name-wrong"));
+    }
+
     /// apiextensions-apiserver, pkg/apis/apiextensions/validation, ValidateCustomResourceDefinition.
     #[test]
     fn the_name_is_plural_and_group() {

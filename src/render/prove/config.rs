@@ -194,10 +194,9 @@ fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
 /// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1 object with an empty list, does not
 /// validate the result: in an object that was read back, empty lists do not count, and empty objects are taken away, as Go reads them.
 fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
-    let was_stored = target.config.value()["metadata"]["uid"].is_string();
     loop {
         let mut violations = schema.validate(object);
-        if !was_stored {
+        if !was_stored(target) {
             return violations;
         }
         violations.retain(|violation| !matches!(violation.fault, Fault::TooFewItems { least: 1, .. }));
@@ -207,6 +206,11 @@ fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<V
             return violations;
         }
     }
+}
+
+/// Whether the object was read back from an API server.
+fn was_stored(target: &Target<'_>) -> bool {
+    target.config.value()["metadata"]["uid"].is_string()
 }
 
 /// Takes an empty object away. Whether there was one.
@@ -286,9 +290,13 @@ fn moved(target: &Target<'_>, path: &FieldPath) -> Option<String> {
     }
 }
 
-/// The CEL rules of the schema.
+/// The CEL rules of the schema. v1beta1 demands the `layout` of a partition, also beside a `diskLayout`, and the kubeadm provider's conversion
+/// keeps both: in an object that was read back that breaks no rule.
 fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Budget, notes: &mut Notes) -> Option<()> {
-    let verdict = schema.evaluate_rules(object, None, budget);
+    let mut verdict = schema.evaluate_rules(object, None, budget);
+    if was_stored(target) {
+        verdict.violations.retain(|violation| !has_both_layouts(object, &violation.path));
+    }
     for rule in verdict.not_evaluable {
         let path = in_object(target, &rule.path);
         let message = format!("{path} has a rule that cannot be judged here: {}", rule.reason);
@@ -307,6 +315,10 @@ fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Bu
         notes.report.push(finding.help("change the fields so that the rule holds"));
     }
     None
+}
+
+fn has_both_layouts(object: &Value, path: &FieldPath) -> bool {
+    fields::at(object, path.segments()).is_some_and(|partition| ["layout", "diskLayout"].iter().all(|name| partition.get(name).is_some()))
 }
 
 /// The rules of the validating webhook, for a spec in the version that the webhook gets.

@@ -15,7 +15,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("cluster-api-operator-v0.28.0", &["capioperator"]),
     ("cluster-api-v1.10.10", &["core"]),
     ("cluster-api-v1.12.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
-    ("cluster-api-v1.14.0", &["core"]),
+    ("cluster-api-v1.14.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
     ("clusterctl-v1.12.0", &["clusterctl"]),
     ("clusterctl-v1.14.2", &["clusterctl"]),
     ("cosign-v3.1.3", &["cosign"]),

@@ -80,6 +80,10 @@ pub(crate) const ALL: &[Scenario] = &[
         manager::machines_of_our_class_boot_from_what_is_rendered,
     ),
     scenario("manager::kubeadm_configs_as_the_kubeadm_provider", manager::kubeadm_configs_as_the_kubeadm_provider),
+    scenario(
+        "manager::kubeadm_configs_as_the_newest_kubeadm_provider",
+        manager::kubeadm_configs_as_the_newest_kubeadm_provider,
+    ),
     scenario("manager::kubeadm_providers_take_turns", manager::kubeadm_providers_take_turns),
     scenario("migrate::files_of_the_corpus_are_taken", migrate::files_of_the_corpus_are_taken),
     scenario("gate::examples_are_refused", gate::examples_are_refused),
@@ -97,6 +101,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("commands::templates_of_the_corpus_are_equal", commands::templates_of_the_corpus_are_equal),
     scenario("commands::components_of_the_corpus_are_equal", commands::components_of_the_corpus_are_equal),
     scenario("commands::random_input_gives_the_same", commands::random_input_gives_the_same),
+    scenario("commands::as_a_plugin_of_clusterctl", commands::as_a_plugin_of_clusterctl),
     scenario("operator::config_maps_are_those_of_the_operator", operator::config_maps_are_those_of_the_operator),
     scenario(
         "operator::its_selector_installs_what_clusterctl_installs",

@@ -7,9 +7,6 @@ use crate::support::{root, shared};
 const TABLE: &str = "docs/contract.tsv";
 const HEADER: &str = "id\tlevel\tfulfilled\tproof";
 
-/// The subjects that are still to come. A row may wait for one of them, and no row may wait for what is done.
-const SUBJECTS: &[&str] = &["the gate (lint)", "cert-manager in bundles and lists of images"];
-
 struct Row {
     id: String,
     level: String,
@@ -22,16 +19,11 @@ struct Row {
 enum Proof {
     /// By tests (`path::name`, several with `; ` between them).
     Tests(Vec<(String, String)>),
-    /// `planned: SUBJECT`.
-    Planned(String),
     /// `n/a: reason`.
     NotApplicable(String),
 }
 
 fn proof(text: &str) -> Result<Proof, String> {
-    if let Some(subject) = text.strip_prefix("planned: ") {
-        return Ok(Proof::Planned(subject.to_owned()));
-    }
     if let Some(reason) = text.strip_prefix("n/a: ") {
         return Ok(Proof::NotApplicable(reason.to_owned()));
     }
@@ -59,14 +51,13 @@ fn rows() -> Vec<Row> {
 fn proofs_have_one_form() {
     let test = |path: &str, name: &str| (path.to_owned(), name.to_owned());
     for (text, expected) in [
-        ("planned: x", Some(Proof::Planned("x".into()))),
         ("n/a: x", Some(Proof::NotApplicable("x".into()))),
         ("a.rs::b", Some(Proof::Tests(vec![test("a.rs", "b")]))),
         ("a.rs::b; c.rs::d", Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")]))),
         ("", None),
         ("manager", None),
-        ("a.rs::b; planned: x", None),
-        ("planned", None),
+        ("a.rs::b; n/a: x", None),
+        ("planned: x", None),
     ] {
         assert_eq!(proof(text).ok(), expected, "{text}");
     }
@@ -116,7 +107,7 @@ fn scenarios_are_found_by_function_and_list() {
     assert!(!is_scenario("", text, "crds/mod.rs", "hold"));
 }
 
-/// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing that waits for what is done.
+/// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing that waits.
 #[test]
 fn table_is_sound() {
     let mut faults = Vec::new();
@@ -142,7 +133,6 @@ fn table_is_sound() {
                     }
                 }
             }
-            Proof::Planned(subject) if !SUBJECTS.contains(&subject.as_str()) => faults.push(format!("{id}: `{subject}` is not to come")),
             Proof::NotApplicable(reason) if reason.split(' ').count() < 4 => faults.push(format!("{id}: say why")),
             _ => {}
         }
@@ -175,24 +165,18 @@ fn tests_of_upstream_have_tests_here() {
     assert_eq!(seen.len(), 78);
 }
 
-/// A rule of the checklist: level, and the parts that it concerns, the one that fulfils it first.
-struct Rule {
-    level: String,
-    parts: Vec<String>,
-}
-
-fn checklist() -> Option<BTreeMap<String, Rule>> {
+/// The rules of the checklist, with their levels.
+fn checklist() -> Option<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(shared("contract/checklist.md")?).unwrap();
     let is_id = |id: &str| ["BC-", "PK-", "CC-", "OP-"].iter().any(|prefix| id.starts_with(prefix));
     let rules = text.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
-        let parts = cells.last()?.split("; ").map(str::to_owned).collect();
-        is_id(cells[0]).then(|| (cells[0].to_owned(), Rule { level: cells[1].to_owned(), parts }))
+        is_id(cells[0]).then(|| (cells[0].to_owned(), cells[1].to_owned()))
     });
     Some(rules.collect())
 }
 
-/// The table against the checklist: all rules, with their levels, in its order; and what a release is to fulfil is proven, not planned.
+/// The table against the checklist: all rules, with their levels. Each is proven, or does not bind us, since the table has no other form.
 #[test]
 fn table_is_complete() {
     let Some(checklist) = checklist() else { return };
@@ -201,11 +185,6 @@ fn table_is_complete() {
     let ids: BTreeSet<&String> = rows.iter().map(|row| &row.id).collect();
     assert_eq!(ids, checklist.keys().collect(), "ids");
     for row in &rows {
-        let rule = &checklist[&row.id];
-        assert_eq!(row.level, rule.level, "{}", row.id);
-        if rule.parts.iter().any(|part| part == "release") {
-            let proven = matches!(row.proof, Proof::Tests(..) | Proof::NotApplicable(_));
-            assert!(proven, "{} concerns the release and is not proven: {:?}", row.id, row.proof);
-        }
+        assert_eq!(row.level, checklist[&row.id], "{}", row.id);
     }
 }

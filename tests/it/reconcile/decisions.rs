@@ -193,6 +193,7 @@ fn the_first_control_plane_machine_inits_and_the_others_wait() {
     for purpose in ["ca", "etcd", "proxy", "sa"] {
         let secret = site.get(&key("", "Secret", &format!("c-{purpose}"))).unwrap();
         assert_eq!(secret["type"], "cluster.x-k8s.io/secret", "{purpose}");
+        assert_eq!(secret["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"], "c", "managers do not see it without");
         assert_eq!(secret["metadata"]["ownerReferences"][0]["kind"], "Cluster", "they outlive the machine");
     }
     let first = data(&site, "a").unwrap();

@@ -138,6 +138,30 @@ fn version_3_4_has_what_the_config_says() {
     assert!(units[0]["contents"].as_str().unwrap().contains("\nExecStart=/bin/bash /etc/kubeadm.sh\n"));
 }
 
+/// Book, KubeadmConfigSpec: boot commands run at each boot, and Ignition has none; what runs before and after kubeadm is in the run commands,
+/// or in the script that Ignition starts.
+#[test]
+fn commands_of_both_formats_surround_kubeadm() {
+    let rendered = |spec: &str| {
+        let commands = "preKubeadmCommands: [echo before], postKubeadmCommands: [echo after]";
+        let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}";
+        let gate = ["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
+        render_text(&format!("{head}\nspec: {{{spec}, {commands}}}\n"), &gate)
+    };
+    let places = |text: &str| {
+        ["echo before", "kubeadm join", "echo after"].map(|part| text.find(part).unwrap_or_else(|| panic!("no `{part}`: {text}")))
+    };
+    let (_, data, talk) = rendered("bootCommands: [echo boot]");
+    let (boot, run) = data.split_once("runcmd:").unwrap_or_else(|| panic!("{talk}"));
+    assert!(places(run).is_sorted() && boot.contains("bootcmd:\n") && boot.contains("echo boot"), "{data}");
+    let (_, data, _) = rendered("format: ignition");
+    let script = text(&serde_json::from_str(&data).unwrap(), "/etc/kubeadm.sh");
+    assert!(places(&script).is_sorted(), "{script}");
+    let (code, _, talk) = rendered("format: ignition, bootCommands: [echo boot]");
+    let refused = "spec.bootCommands: not supported when spec.format is set to: \"ignition\"";
+    assert!(code == 1 && talk.contains(refused), "{talk}");
+}
+
 #[test]
 fn the_example_is_valid() {
     let (code, out, talk) = render_text("", &["render", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/flatcar.yaml")]);

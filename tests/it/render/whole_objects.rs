@@ -403,3 +403,21 @@ fn a_layout_of_v1beta1_beside_a_disk_layout_reaches_ignition() {
     }
     assert_eq!(disks("v1beta2", "").0, r#"[{"device":"/dev/sdb"}]"#);
 }
+
+/// The rule of v1beta2 is not asked of what the server converted from v1beta1: the kubeadm provider's conversion keeps both.
+#[test]
+fn both_layouts_are_right_in_objects_that_were_read_back() {
+    let written = kubeadm(
+        "KubeadmConfig",
+        "v1beta2",
+        "{diskSetup: {partitions: [{device: /dev/sdb, layout: true, diskLayout: [{percentage: 33}]}]}}",
+    );
+    let talk = refused(&written);
+    assert!(talk.contains("exactly one of the fields in [layout diskLayout] must be set"), "{talk}");
+    let stored = written.replacen("metadata: {", "metadata: {uid: 0-1, ", 1);
+    let (data, _) = rendered(&stored, &[]);
+    assert!(data.contains("    layout:\n      - 33"), "{data}");
+    let neither = stored.replace(", layout: true, diskLayout: [{percentage: 33}]", "");
+    let talk = refused(&neither);
+    assert!(talk.contains("exactly one of the fields in [layout diskLayout] must be set"), "{talk}");
+}

@@ -42,6 +42,7 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
         NOT_WAITING,
     ),
 ];
+const NEWEST: &str = "v1.14.0";
 const REFUSED: &str = "of a config that cannot be rendered the provider tells its log alone";
 const NOT_WAITING: &str = "a first machine whose config cannot be rendered waits for nobody";
 
@@ -55,8 +56,17 @@ const OF_DATA: [(&str, &str, &str); 1] = [(
 /// The corpus and random configs go to the kubeadm provider; then the same, once more, to ours, while the provider stands by: Secrets are equal
 /// byte for byte but for the token, and so are conditions and events but for what is listed.
 pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
+    compare(context, RELEASE);
+}
+
+/// The same with the provider of the newest release that is built here.
+pub(crate) fn kubeadm_configs_as_the_newest_kubeadm_provider(context: &Context) {
+    compare(context, NEWEST);
+}
+
+fn compare(context: &Context, release: &'static str) {
     let mut theirs = None;
-    let mut provider = Provider::start_with(context, |plane| theirs = Some(KubeadmProvider::start(plane, RELEASE)));
+    let mut provider = Provider::start_with(context, release, |plane| theirs = Some(KubeadmProvider::start(plane, release)));
     let mut theirs = theirs.expect("it was started");
     let mut submitted: Vec<Submitted> = subjects().into_iter().map(|subject| provider.submit(subject)).collect();
     let schemas = ["v1beta2", "v1beta1"].map(|version| (version, provider.schema(version))).to_vec();
@@ -73,8 +83,8 @@ pub(crate) fn kubeadm_configs_as_the_kubeadm_provider(context: &Context) {
         .api
         .delete(&json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"namespace": LEASE[0], "name": LEASE[1]}}))
         .unwrap();
-    let release = shared::checkout().join("releases").join(ours::LABEL).join(ours::VERSION);
-    components::apply(plane, &release.join("bootstrap-components.yaml"));
+    let components = shared::checkout().join("releases").join(ours::LABEL).join(ours::VERSION).join("bootstrap-components.yaml");
+    components::apply(plane, &components);
     grant_rights(plane);
     let _manager = ours_for(plane, "ours", "--kinds=KubeadmConfig");
     expect_holder(plane, "our manager", |holder| holder == OURS);

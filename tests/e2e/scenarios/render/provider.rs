@@ -14,7 +14,7 @@ use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
 
-/// The release whose manager runs.
+/// The release whose manager runs where a scenario does not name one.
 pub(crate) const RELEASE: &str = "v1.12.0";
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
 const SOON: Duration = Duration::from_secs(60);
@@ -28,6 +28,7 @@ const JOINED: &str = "joined";
 /// The manager and its API server.
 pub(crate) struct Provider {
     pub(crate) plane: ControlPlane,
+    release: &'static str,
     /// Data of the Secrets of a cluster's certificates by purpose, as the manager made them.
     certificates: BTreeMap<&'static str, Value>,
     clusters: usize,
@@ -49,14 +50,14 @@ pub(crate) struct Submitted {
 impl Provider {
     /// Starts everything; a first machine makes the certificates.
     pub(super) fn start(context: &Context) -> Provider {
-        Provider::start_with(context, |plane| managers::start(plane, RELEASE, &[managers::KUBEADM_BOOTSTRAP]))
+        Provider::start_with(context, RELEASE, |plane| managers::start(plane, RELEASE, &[managers::KUBEADM_BOOTSTRAP]))
     }
 
     /// The same with a manager that is started in another way.
-    pub(crate) fn start_with(context: &Context, manager: impl FnOnce(&ControlPlane)) -> Provider {
+    pub(crate) fn start_with(context: &Context, release: &'static str, manager: impl FnOnce(&ControlPlane)) -> Provider {
         let plane = context.control_plane();
         for file in ["core-components.yaml", "bootstrap-components.yaml"] {
-            components::apply(&plane, &shared::cluster_api(RELEASE).join(file));
+            components::apply(&plane, &shared::cluster_api(release).join(file));
         }
         for kind in ["Validating", "Mutating"] {
             let name = format!("capi-{}-webhook-configuration", kind.to_lowercase());
@@ -66,7 +67,7 @@ impl Provider {
             plane.api.delete(&configuration).unwrap_or_else(|refusal| panic!("{refusal}"));
         }
         manager(&plane);
-        let mut provider = Provider { plane, certificates: BTreeMap::new(), clusters: 0 };
+        let mut provider = Provider { plane, release, certificates: BTreeMap::new(), clusters: 0 };
         provider.make_certificates();
         // First: when it is not there, the manager looks again after half a minute only.
         let kubeconfig = std::fs::read(&provider.plane.kubeconfig).expect("the harness wrote it");
@@ -87,7 +88,7 @@ impl Provider {
 
     /// What the manager has logged.
     pub(super) fn log(&self) -> String {
-        let file = self.plane.folder().join(format!("manager-kubeadm-bootstrap-{RELEASE}.log"));
+        let file = self.plane.folder().join(format!("manager-kubeadm-bootstrap-{}.log", self.release));
         std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 
