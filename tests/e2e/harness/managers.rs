@@ -20,7 +20,7 @@ pub(crate) struct Manager {
     program: &'static str,
     pub(crate) namespace: &'static str,
     service_account: &'static str,
-    service: &'static str,
+    pub(crate) service: &'static str,
     feature_gates: &'static str,
 }
 

@@ -44,6 +44,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("contract::core_v1_12", contract::core_v1_12),
     scenario("contract::core_v1_14", contract::core_v1_14),
     scenario("contract::core_v1_10", contract::core_v1_10),
+    scenario("contract::core_is_upgraded", contract::core_is_upgraded),
     sharing("templates::every_flavor_is_taken", templates::every_flavor_is_taken),
     sharing("templates::examples_are_taken", templates::examples_are_taken),
     sharing("topology::cluster_of_our_class_settles", topology::cluster_of_our_class_settles),

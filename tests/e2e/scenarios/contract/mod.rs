@@ -8,10 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windlass::api::names::Version;
 
-use crate::harness::components;
-use crate::harness::managers;
+use crate::harness::control_plane::ControlPlane;
+use crate::harness::managers::{self, CORE};
+use crate::harness::process::Process;
 use crate::harness::runner::Context;
-use crate::harness::{shared, wait, windlass as ours, windlass_manager};
+use crate::harness::{components, ports, redirect, shared, wait, windlass as ours, windlass_manager};
 use cluster::{CLUSTER, Cluster};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -31,14 +32,73 @@ pub(crate) fn core_v1_10(context: &Context) {
     core(context, "v1.10.10", "v1beta1");
 }
 
-fn core(context: &Context, release: &str, version: &str) {
+/// The core goes from v1.10.10 to v1.12.0 under our manager, which has read it in v1beta1 so far, and reads it in v1beta2 then: what has data
+/// keeps it, and a further Machine of the same MachineDeployment gets its own.
+pub(crate) fn core_is_upgraded(context: &Context) {
+    const OLD: &str = "v1.10.10";
+    const NEW: &str = "v1.12.0";
+    let plane = plane_with(context, OLD);
+    let mut manager = windlass_manager::start(&plane, "windlass-manager", &["--leader-elect"]).process;
+    let (mut old, port) = start_core(&plane, OLD);
+    let cluster = Cluster { plane: &plane, version: "v1beta1" };
+    cluster.create_cluster();
+    machine_moves_on(&cluster);
+    machine_deployment_clones_the_template(&cluster);
+    let secrets = data_secrets(&plane);
+    assert_eq!(secrets.len(), 3, "{secrets:?}");
+
+    old.stop();
+    redirect::back_to_service(&plane, port, CORE.namespace, CORE.service);
+    components::apply(&plane, &shared::cluster_api(NEW).join("core-components.yaml"));
+    let (new, _) = start_core(&plane, NEW);
+    plane.adopt(new);
+    manager.until_it_says(SOON, "is read in another version from now on");
+    let cluster = Cluster { version: "v1beta2", ..cluster };
+    let deployment = cluster.expect("MachineDeployment", "md", "has its workers", |deployment| deployment["status"]["readyReplicas"] == 2);
+    plane.api.merge(&deployment, &json!({"spec": {"replicas": 3}})).unwrap();
+    for clone in clones(&cluster, "md", 3) {
+        assert!(cluster.expect_data(clone["metadata"]["name"].as_str().unwrap()).contains("kubeadm join"));
+    }
+    let after = data_secrets(&plane);
+    assert!(after.len() == 4 && secrets.iter().all(|known| after.contains(known)), "{secrets:?} became {after:?}");
+    manager.assert_running();
+    plane.adopt(manager);
+    deletion_takes_our_objects_along(&cluster);
+}
+
+/// Uids and versions of the Secrets with data.
+fn data_secrets(plane: &ControlPlane) -> Vec<(String, String)> {
+    let secrets = plane.api.list("v1", "Secret", Some("default")).into_iter();
+    let of_configs = secrets.filter(|secret| secret["metadata"]["ownerReferences"][0]["kind"] == "WindlassConfig");
+    of_configs.map(|secret| (secret["metadata"]["uid"].to_string(), secret["metadata"]["resourceVersion"].to_string())).collect()
+}
+
+/// The core's manager, and the port of its webhooks.
+fn start_core(plane: &ControlPlane, release: &str) -> (Process, u16) {
+    let [webhooks, health] = [ports::free(), ports::free()];
+    let mut process = managers::spawn(plane, release, &CORE, &CORE.program(release), [webhooks, health], &["--leader-elect=false"]);
+    wait::until("the core", SOON, || {
+        process.assert_running();
+        managers::healthy(health)
+    });
+    managers::redirect(plane, &[(&CORE, webhooks)]);
+    (process, webhooks)
+}
+
+/// A control plane with the kinds of a release of the core, ours, and those of an infrastructure.
+fn plane_with(context: &Context, release: &str) -> ControlPlane {
     let plane = context.control_plane();
     components::apply(&plane, &shared::cluster_api(release).join("core-components.yaml"));
     let our_release = shared::checkout().join("releases").join(ours::LABEL).join(ours::VERSION);
     components::apply(&plane, &our_release.join("bootstrap-components.yaml"));
     infrastructure::install(&plane);
+    plane
+}
+
+fn core(context: &Context, release: &str, version: &str) {
+    let plane = plane_with(context, release);
     plane.adopt(windlass_manager::start(&plane, "windlass-manager", &["--leader-elect"]).process);
-    managers::start(&plane, release, &[managers::CORE]);
+    managers::start(&plane, release, &[CORE]);
 
     let cluster = Cluster { plane: &plane, version };
     cluster.create_cluster();
@@ -70,13 +130,7 @@ fn machine_deployment_clones_the_template(cluster: &Cluster<'_>) {
     let metadata = json!({"labels": {"from": "template"}, "annotations": {"note": "from template"}});
     cluster.create(&config("WindlassConfigTemplate", "md", json!({"template": {"metadata": metadata, "spec": spec}})));
     cluster.create_machine_deployment("md", 2);
-    let clones = wait::until("two configs", SOON, || {
-        let all = cluster.plane.api.list(&Version::V1Beta2.api_version(), "WindlassConfig", Some("default"));
-        let of_md = |config: &Value| config["metadata"]["annotations"]["cluster.x-k8s.io/cloned-from-name"] == "md";
-        let clones: Vec<Value> = all.into_iter().filter(of_md).collect();
-        if clones.len() == 2 { Ok(clones) } else { Err(format!("{} configs", clones.len())) }
-    });
-    for clone in clones {
+    for clone in clones(cluster, "md", 2) {
         let name = clone["metadata"]["name"].as_str().unwrap();
         let data = cluster.expect_data(name);
         let mut own = cluster.config(name)["spec"].clone();
@@ -103,6 +157,16 @@ fn machine_deployment_clones_the_template(cluster: &Cluster<'_>) {
     cluster.expect("MachineDeployment", "md", "is complete", |deployment| deployment["status"]["readyReplicas"] == 2);
     let template = cluster.plane.api.get(&Version::V1Beta2.api_version(), "WindlassConfigTemplate", Some("default"), "md").unwrap();
     assert_eq!(template["metadata"]["ownerReferences"][0]["kind"], "Cluster", "so that `clusterctl move` takes it along");
+}
+
+/// Waits until so many configs have been made from a template.
+fn clones(cluster: &Cluster<'_>, template: &str, count: usize) -> Vec<Value> {
+    wait::until(&format!("{count} configs"), SOON, || {
+        let all = cluster.plane.api.list(&Version::V1Beta2.api_version(), "WindlassConfig", Some("default"));
+        let is_of_it = |config: &Value| config["metadata"]["annotations"]["cluster.x-k8s.io/cloned-from-name"] == template;
+        let clones: Vec<Value> = all.into_iter().filter(is_of_it).collect();
+        if clones.len() == count { Ok(clones) } else { Err(format!("{} configs", clones.len())) }
+    })
 }
 
 fn machine_pool_moves_on(cluster: &Cluster<'_>) {
