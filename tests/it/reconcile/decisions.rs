@@ -434,12 +434,14 @@ fn data_that_a_machine_was_given_is_not_made_again() {
     site.merge(&key(CORE, "Machine", "a"), &json!({"spec": {"bootstrap": {"dataSecretName": "a"}}}));
     initialize(&mut site);
     site.merge(&Site::config_key("a"), &json!({"status": null}));
-    let before = data(&site, "a");
+    let (before, writes) = (data(&site, "a"), site.writes.len());
     site.cached = site.remembered.clone().map(|cached| cached.into_iter().filter(|(key, _)| key.kind == "Machine").collect());
     site.pass("a");
     site.cached = None;
     assert_available(&site, "a");
     assert_eq!(data(&site, "a"), before);
+    // Nor is a token made for it.
+    assert_eq!(site.writes[writes..], ["patch status WindlassConfig n/a", "delete ConfigMap n/c-lock"]);
 }
 
 /// Nor is that of one that joined, although its config has changed since.
