@@ -358,6 +358,25 @@ fn versions_of_one_input_are_compared() {
     }
 }
 
+/// What git shows of another revision comes through a pipe, on either side, but not on both.
+#[test]
+fn either_side_is_standard_input_and_both_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.yaml"), CONTROL_PLANE).unwrap();
+    fs::write(folder.path().join("b.yaml"), CONTROL_PLANE.replace("content: one", "content: two")).unwrap();
+    let of = |old: &str, new: &str| {
+        let piped = fs::File::open(folder.path().join("b.yaml")).unwrap();
+        let output = windlass(folder.path()).args(["diff", old, new, "--show-secrets"]).stdin(piped).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (old, new, lines) in [("a.yaml", "-", ["-one", "+two"]), ("-", "a.yaml", ["-two", "+one"])] {
+        let (code, report, talk) = of(old, new);
+        assert!(code == Some(0) && lines.iter().all(|line| report.contains(line)), "{report}{talk}");
+    }
+    let (code, _, talk) = of("-", "-");
+    assert!(code == Some(2) && talk.contains("standard input is one side only"), "{talk}");
+}
+
 #[test]
 fn revisions_of_git_are_refused_with_the_line_to_write() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,6 +36,7 @@ patches:
       value: patched
   target: {kind: CustomResourceDefinition, name: foobuckets.infrastructure.foo.dev}
 - path: patches/manager.yaml
+- path: patches/cainjection_in_clusters.yaml
 ";
 
 pub(crate) fn crd(kind: &str, versions: &[&str]) -> String {
@@ -79,6 +80,7 @@ pub(crate) fn project(provider: &str) -> tempfile::TempDir {
     write(path, "config/crd/patches/webhook_in_machines.yaml", &patch("foohosts", conversion));
     let injection = "  annotations: {cert-manager.io/inject-ca-from: $(CERTIFICATE_NAMESPACE)/$(CERTIFICATE_NAME)}\n";
     write(path, "config/crd/patches/cainjection_in_machines.yaml", &patch("foohosts", injection));
+    write(path, "config/crd/patches/cainjection_in_clusters.yaml", &patch("foobuckets", injection));
     let moved = "  labels: {clusterctl.cluster.x-k8s.io/move-hierarchy: \"\"}\n";
     write(path, "config/crd/patches/move_in_clusters.yaml", &patch("foobuckets", moved));
     let manager = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {priorityClassName: high, containers: [{name: manager, image: \"controller:latest\"}]}}}\n";
@@ -136,7 +138,8 @@ fn what_kustomizations_change_and_the_release_lacks_is_told_at_its_place() {
             assert!(text.contains(words), "{words} is not in {text}");
         }
     }
-    // The conversion, the CA and the image are the release's own; the version that no CRD serves would lead nowhere.
+    // The conversion, the CA and the image are the release's own; the version that no CRD serves would lead nowhere, and where nothing is
+    // converted nobody needs a CA.
     assert_eq!(text.matches("warning[provider-kustomization-not-applied]").count(), 4, "{text}");
 
     let metadata = "crdMetadata:\n- labels: {example.dev/team: \"7\"}\n- kinds: [FooBucket]\n  labels: {clusterctl.cluster.x-k8s.io/move-hierarchy: \"\"}\n  \
@@ -442,6 +445,7 @@ fn components_come_from_standard_input() {
     let text = told(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("info[crd-contract-label-corrected]: label cluster.x-k8s.io/v1beta2 of CustomResourceDefinition/foohosts.infrastructure.foo.dev is `v1alpha1_v1` and becomes `v1`"), "{text}");
+    assert_eq!(text.matches("becomes `v1`").count(), 1, "the other label is right: {text}");
     assert_eq!(components(folder.path()).matches("cluster.x-k8s.io/v1beta2: v1\n").count(), 2);
 
     write(folder.path(), "provider.yaml", &format!("{BUILT}contracts: {{v1beta2: [v1]}}\n"));

@@ -301,3 +301,132 @@ fn pages_do_not_change_by_themselves() {
     let arguments = ["size", "examples/control-plane.yaml"];
     assert_eq!(page_of(root(), &arguments, 0), page_of(root(), &arguments, 0));
 }
+
+/// The tables of a caption, in their order: the words of each row's cells.
+fn tables_of(document: &Document<'_>, caption: &str) -> Vec<Vec<Vec<String>>> {
+    let of_caption = |table: &Node<'_, '_>| table.descendants().any(|node| node.has_tag_name("caption") && words(node) == caption);
+    let cells = |row: Node<'_, '_>| row.children().filter(Node::is_element).map(words).collect();
+    let is_row = |node: &Node<'_, '_>| node.has_tag_name("tr") && node.parent().is_some_and(|parent| parent.has_tag_name("tbody"));
+    let rows = |table: Node<'_, '_>| table.descendants().filter(is_row).map(cells).collect();
+    elements(document, "table").into_iter().filter(of_caption).map(rows).collect()
+}
+
+/// A number as pages have it: a comma between thousands.
+fn grouped(number: &Value) -> String {
+    let digits = number.to_string();
+    let head = digits.len() % 3;
+    let thousands = digits.as_bytes()[head..].chunks(3).map(|three| std::str::from_utf8(three).unwrap());
+    (head > 0).then_some(&digits[..head]).into_iter().chain(thousands).collect::<Vec<_>>().join(",")
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The page and the JSON of a run say the same of each machine.
+#[test]
+fn the_page_of_sizes_has_what_the_json_has() {
+    let arguments = ["size", "examples/worker.yaml", "examples/control-plane.yaml", "examples/windlass.yaml"];
+    let (page, report) = (page_of(root(), &arguments, 0), json_of(root(), &arguments));
+    let document = read(&page);
+    let machines = report["machines"].as_array().unwrap();
+    let sizes = |machine: &Value| {
+        let numbers = ["raw", "gzip", "base64", "gzipBase64"].map(|field| grouped(&machine[field]));
+        [text_of(&machine["name"]), text_of(&machine["role"])].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(tables_of(&document, "Bytes of each machine's data"), [machines.iter().map(sizes).collect::<Vec<_>>()]);
+
+    let facts: Vec<Vec<String>> = elements(&document, "dl").into_iter().map(|list| elements_of(list, "dd")).collect();
+    for (at, (machine, facts)) in machines.iter().zip(&facts).enumerate() {
+        let name = text_of(&machine["name"]);
+        // A control plane has two machines of its name.
+        let nth = machines[..at].iter().filter(|other| other["name"] == machine["name"]).count();
+        let rows_of = |caption: &str| tables_of(&document, caption)[nth].clone();
+        let sent = format!("{}, {} bytes", if machine["compressed"] == true { "as gzip" } else { "as it is" }, grouped(&machine["bytes"]));
+        let filled: Vec<String> = machine["standIns"].as_array().unwrap().iter().map(text_of).collect();
+        assert_eq!(*facts, [text_of(&machine["object"]), text_of(&machine["format"]), sent, filled.join(", ")], "{name}");
+
+        let raw = machine["raw"].as_u64().unwrap();
+        let part = |(at, part): (usize, &Value)| {
+            let share = format!("{} %", (part["bytes"].as_u64().unwrap() * 100).div_ceil(raw));
+            vec![
+                (at + 1).to_string(),
+                text_of(&part["name"]),
+                text_of(&part["kind"]),
+                grouped(&part["bytes"]),
+                share,
+                text_of(&part["from"]),
+            ]
+        };
+        let parts: Vec<_> = machine["parts"].as_array().unwrap().iter().enumerate().map(part).collect();
+        assert_eq!(rows_of(&format!("Parts of {name}, largest first")), parts);
+
+        let saving = |saving: &Value| vec![text_of(&saving["field"]), grouped(&saving["bytes"]), text_of(&saving["note"])];
+        let savings: Vec<_> = machine["savings"].as_array().unwrap().iter().map(saving).collect();
+        assert_eq!(rows_of(&format!("What fields would save of {name}")), savings);
+
+        let fit = |fit: &Value| {
+            let gzip = if fit["providerGzips"] == true { "gzip, " } else { "" };
+            let host = text_of(&fit["source"]).trim_start_matches("https://").split('/').next().unwrap_or_default().to_owned();
+            let sent_as = format!("{gzip}{}", text_of(&fit["measured"]));
+            let (bytes, limit) = (grouped(&fit["bytes"]), grouped(&fit["limit"]));
+            vec![text_of(&fit["infrastructure"]), format!("{} %", fit["percent"]), bytes, limit, sent_as, text_of(&fit["moved"]), host]
+        };
+        let mut fits: Vec<&Value> = machine["limits"].as_array().unwrap().iter().collect();
+        fits.sort_by_key(|fit| std::cmp::Reverse(fit["percent"].as_u64().unwrap()));
+        assert_eq!(rows_of(&format!("Limits of user data for {name}")), fits.into_iter().map(fit).collect::<Vec<_>>());
+    }
+    assert_eq!(facts.len(), machines.len());
+}
+
+fn elements_of(node: Node<'_, '_>, tag: &str) -> Vec<String> {
+    node.descendants().filter(|inner| inner.has_tag_name(tag)).map(words).collect()
+}
+
+/// The page and the JSON of a run say the same of each machine, also of one that nothing came of.
+#[test]
+fn the_page_of_machines_has_what_the_json_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let control_plane = std::fs::read_to_string(root().join("examples/control-plane.yaml")).unwrap();
+    let wrong = worker
+        .replace("name: gpu-worker", "name: wrong, namespace: team")
+        .replace("\n  name: wrong, namespace: team", "\n  name: wrong\n  namespace: team");
+    std::fs::write(
+        folder.path().join("a.yaml"),
+        format!("{control_plane}---\n{worker}---\n{}", wrong.replace("files:", "filez:")),
+    )
+    .unwrap();
+    let arguments = ["render", "--all", "a.yaml"];
+    let (page, report) = (page_of(folder.path(), &arguments, 1), json_of(folder.path(), &arguments));
+    let document = read(&page);
+    let machines = report["machines"].as_array().unwrap();
+    assert_eq!(machines.len(), 4, "{report:#}");
+    let row = |machine: &Value| {
+        let bytes = if machine["bytes"].is_null() { "none".to_owned() } else { grouped(&machine["bytes"]) };
+        [&["object", "role", "kubernetesVersion", "format"].map(|field| text_of(&machine[field]))[..], &[bytes]].concat()
+    };
+    assert_eq!(tables_of(&document, "Machines of the input"), [machines.iter().map(row).collect::<Vec<_>>()]);
+
+    for (machine, list) in
+        machines.iter().zip(elements(&document, "dl").into_iter().filter(|list| list.attribute("class") == Some("facts")))
+    {
+        let facts: Vec<(String, String)> = elements_of(list, "dt").into_iter().zip(elements_of(list, "dd")).collect();
+        let fact = |name: &str| facts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let said = |field: &str| machine[field].as_str().map(str::to_owned);
+        assert_eq!(fact("Config"), said("object"));
+        assert_eq!(fact("Namespace"), said("namespace"));
+        assert_eq!(fact("Kubernetes"), said("kubernetesVersion"));
+        assert_eq!(fact("Format"), said("format"));
+        assert_eq!(fact("Size"), (!machine["bytes"].is_null()).then(|| format!("{} bytes", grouped(&machine["bytes"]))));
+        assert_eq!(fact("File"), Some(format!("a.yaml, document {}", machine["document"])));
+    }
+    let filled = |machine: &&Value| machine["standIns"].as_array().is_some_and(|filled| !filled.is_empty());
+    for machine in machines.iter().filter(filled) {
+        let stand_in = |stand_in: &Value| ["name", "value", "flag"].map(|field| text_of(&stand_in[field])).to_vec();
+        let rows: Vec<_> = machine["standIns"].as_array().unwrap().iter().map(stand_in).collect();
+        let tables = tables_of(&document, &format!("What nothing in the input says of {}", text_of(&machine["object"])));
+        assert!(tables.contains(&rows), "{rows:?} are not in {tables:?}");
+    }
+    assert_eq!(page.matches("Nothing was rendered: the findings say why.").count(), 1);
+}

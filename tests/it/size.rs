@@ -159,3 +159,195 @@ fn templates_are_measured_when_they_are_said_to_be() {
     let output = size(&["--template", "--var", "CLUSTER_NAME=prod", file.to_str().unwrap()]);
     assert!(output.status.success() && text(&output).contains("prod-gpu-worker"), "{}", text(&output));
 }
+
+/// A worker with these files, each of one line.
+fn with_files(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let listed: String = files.iter().map(|(path, content)| format!("\n  - {{path: {path}, content: {content}}}")).collect();
+    input(&worker.replacen("\n  files:", &format!("\n  files:{listed}"), 1))
+}
+
+/// The columns of each line.
+fn columns(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect()).collect()
+}
+
+/// The columns of a part: bar, share, bytes, name, and the field that it comes from.
+fn part_columns(part: &Value, raw: u64) -> Vec<String> {
+    let bytes = part["bytes"].as_u64().unwrap();
+    let share = (bytes * 100).div_ceil(raw);
+    let full = usize::try_from((share * 20).div_ceil(100)).unwrap();
+    let bar = format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full));
+    let from = part["from"].as_str().map(|from| format!("({from})"));
+    [bar, format!("{share} %"), bytes.to_string(), part["name"].as_str().unwrap().to_owned()].into_iter().chain(from).collect()
+}
+
+/// Ten parts of a machine, and what is left in one line; all with `--all`.
+#[test]
+fn the_text_lists_the_largest_parts_and_sums_the_others_up() {
+    let content = "x".repeat(200);
+    let names: Vec<String> = (0..9).map(|at| format!("/etc/{at}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().enumerate().map(|(at, name)| (name.as_str(), &content[at * 10..])).collect();
+    let folder = with_files(&files);
+    let file = folder.path().join("c.yaml");
+    let machine = &json(&[file.to_str().unwrap()])["machines"][0];
+    let (raw, parts) = (machine["raw"].as_u64().unwrap(), machine["parts"].as_array().unwrap());
+    assert!(parts.len() > 11, "{parts:?}");
+
+    for (arguments, listed) in [(vec![], 10), (vec!["--all"], parts.len())] {
+        let shown = text(&size(&[&[file.to_str().unwrap()], arguments.as_slice()].concat()));
+        assert!(shown.contains(&format!("\ngpu-worker worker-join, {raw} bytes\n")), "{shown}");
+        let rows = columns(&shown);
+        let at = rows.iter().position(|row| row.first().is_some_and(|cell| cell.starts_with('['))).unwrap();
+        for (row, part) in rows[at..].iter().zip(&parts[..listed]) {
+            assert_eq!(*row, part_columns(part, raw), "{shown}");
+        }
+        let rest: u64 = parts[listed..].iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+        let more = format!("{} smaller parts", parts.len() - listed);
+        let sum = rows.iter().find(|row| row.contains(&more.as_str())).map(|row| (row[1].to_owned(), row[2].to_owned()));
+        let expected = (listed < parts.len()).then(|| (format!("{} %", (rest * 100).div_ceil(raw)), rest.to_string()));
+        assert_eq!(sum, expected, "{shown}");
+        assert_eq!(shown.matches("smaller parts").count(), usize::from(listed < parts.len()), "{shown}");
+    }
+}
+
+/// What a change would save is what it does save, to the few bytes that the fields themselves take.
+#[test]
+fn what_would_be_saved_is_what_is_saved() {
+    let long = "line of a file that is said again and again ".repeat(40);
+    let random = "q7PzK1vX";
+    let folder = with_files(&[("/etc/long", &long), ("/etc/short", random)]);
+    let file = folder.path().join("c.yaml");
+    let machine = json(&[file.to_str().unwrap()])["machines"][0].clone();
+    let savings: Vec<(&str, u64)> =
+        machine["savings"].as_array().unwrap().iter().map(|s| (s["field"].as_str().unwrap(), s["bytes"].as_u64().unwrap())).collect();
+    let number = |name: &str| machine[name].as_u64().unwrap();
+    let saved = |field: &str| savings.iter().find(|(name, _)| *name == field).map(|(_, bytes)| *bytes);
+    assert_eq!(saved("compression: gzip"), Some(number("raw") - number("gzip")));
+    let of_long = saved("spec.files[0].transferEncoding: gzip+base64").unwrap();
+    let content = u64::try_from(long.trim_end().len()).unwrap();
+    assert!(of_long > content * 8 / 10 && of_long < content, "{of_long} of {content}");
+    assert_eq!(saved("spec.files[1].transferEncoding: gzip+base64"), None, "eight bytes only grow");
+    assert!(savings.is_sorted_by(|(_, a), (_, b)| a >= b), "{savings:?}");
+
+    let shown = text(&size(&[file.to_str().unwrap()]));
+    for saving in machine["savings"].as_array().unwrap() {
+        let line = format!(
+            "`{}` saves {} bytes: {}\n",
+            saving["field"].as_str().unwrap(),
+            saving["bytes"],
+            saving["note"].as_str().unwrap()
+        );
+        assert!(shown.contains(&line), "{line}{shown}");
+    }
+}
+
+/// Data that is sent with gzip saves nothing by gzip again, and counts as what is sent.
+#[test]
+fn what_is_compressed_already_is_measured_as_it_is_sent() {
+    let folder = with_files(&[("/etc/long", &"again and again ".repeat(60))]);
+    let file = folder.path().join("c.yaml");
+    let plain = json(&[file.to_str().unwrap()])["machines"][0].clone();
+    let config = std::fs::read_to_string(&file).unwrap();
+    let ours = config
+        .replace("kind: KubeadmConfig\n", "kind: WindlassConfig\n")
+        .replace("bootstrap.cluster.x-k8s.io/v1beta2", "bootstrap.windlass.dev/v1beta2")
+        .replacen("\nspec:\n", "\nspec:\n  compression: gzip\n", 1);
+    std::fs::write(&file, ours).unwrap();
+    let report = json(&[file.to_str().unwrap(), "--infra", "openstack,hetzner"]);
+    let machine = &report["machines"][0];
+    assert_eq!(machine["compressed"], true, "{report}");
+    assert_eq!((&machine["raw"], &machine["bytes"]), (&plain["raw"], &machine["gzip"]));
+    let fields: Vec<&str> = machine["savings"].as_array().unwrap().iter().map(|saving| saving["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["files[].contentFrom"]);
+    let counted: Vec<(&str, u64)> = machine["limits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fit| (fit["infrastructure"].as_str().unwrap(), fit["bytes"].as_u64().unwrap()))
+        .collect();
+    let gzip = machine["gzip"].as_u64().unwrap();
+    assert_eq!(counted, [("hetzner", gzip), ("openstack", gzip.div_ceil(3) * 4)]);
+    let shown = text(&size(&[file.to_str().unwrap()]));
+    assert!(shown.contains(" bytes, sent with gzip\n"), "{shown}");
+}
+
+/// Of two machines the larger is shown where nothing says which infrastructure it is; both where something does, and with `--all`.
+#[test]
+fn limits_are_told_of_the_largest_machine_or_of_all() {
+    let files = ["examples/worker.yaml", "examples/control-plane.yaml"];
+    let report = json(&files);
+    let machines = report["machines"].as_array().unwrap();
+    let row = |machine: &Value, fit: &Value| -> Vec<String> {
+        let gzip = if fit["providerGzips"] == true { "gzip, " } else { "" };
+        let (bytes, limit) = (fit["bytes"].as_u64().unwrap(), fit["limit"].as_u64().unwrap());
+        assert_eq!(fit["percent"], (bytes * 100).div_ceil(limit), "{fit}");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        vec![
+            text(&fit["infrastructure"]),
+            text(&machine["name"]),
+            text(&machine["role"]),
+            format!("{gzip}{}", text(&fit["measured"])),
+            bytes.to_string(),
+            limit.to_string(),
+            format!("{} %", fit["percent"]),
+            text(&fit["source"]),
+        ]
+    };
+    // Sorted by the name of the infrastructure, then the largest first.
+    let mut all: Vec<Vec<String>> =
+        machines.iter().flat_map(|machine| machine["limits"].as_array().unwrap().iter().map(move |fit| row(machine, fit))).collect();
+    all.sort_by_key(|row| (row[0].clone(), std::cmp::Reverse(row[4].parse::<u64>().unwrap())));
+    let mut largest = all.clone();
+    largest.dedup_by_key(|row| row[0].clone());
+    assert!(all.len() == 3 * largest.len() && largest.iter().all(|row| row[1] == "example-control-plane"), "{all:?}");
+    let shown_rows = |arguments: &[&str]| -> Vec<Vec<String>> {
+        let shown = text(&size(arguments));
+        let rows = columns(&shown);
+        let from = rows.iter().position(|row| row.first() == Some(&"INFRASTRUCTURE")).unwrap();
+        let table = rows[from + 1..].iter().take_while(|row| row.len() > 3);
+        table.map(|row| row.iter().filter(|cell| !cell.starts_with('[')).map(|cell| (*cell).to_owned()).collect()).collect()
+    };
+    assert_eq!(shown_rows(&files), largest);
+    assert_eq!(shown_rows(&[&files[..], &["--all"]].concat()), all);
+    let of_hetzner: Vec<Vec<String>> = all.into_iter().filter(|row| row[0] == "hetzner").collect();
+    assert_eq!(shown_rows(&[&files[..], &["--infra", "hetzner"]].concat()), of_hetzner);
+
+    // Where data may be moved to stands below the table, once.
+    let shown = text(&size(&files));
+    let moved = |name: &str| shown.matches(&format!("\n{name} moves data: ")).count();
+    assert_eq!((moved("aws"), moved("linode"), moved("azure")), (1, 1, 0), "{shown}");
+}
+
+/// A machine whose infrastructure is known is warned of; one that may run anywhere is not.
+#[test]
+fn what_an_infrastructure_does_not_take_is_a_warning_where_it_is_known() {
+    // A file has at most 10,240 bytes.
+    let content = "0123456789".repeat(1000);
+    let folder = with_files(&["/etc/1", "/etc/2", "/etc/3", "/etc/4"].map(|path| (path, content.as_str())));
+    let file = folder.path().join("c.yaml");
+    let of = |arguments: &[&str]| text(&size(&[&[file.to_str().unwrap()], arguments].concat()));
+    let warning = "warning[user-data-over-limit]: gpu-worker worker-join is over 100 % of what hetzner takes: ";
+    let shown = of(&["--infra", "hetzner"]);
+    assert!(shown.contains(warning) && shown.contains("largest: /etc/1 100"), "{shown}");
+    assert!(!of(&[]).contains("user-data-over-limit"));
+    assert!(!of(&["--infra", "azure"]).contains("user-data-over-limit"));
+}
+
+/// Either contract's references say where a machine runs, and no machine template has to be there.
+#[test]
+fn references_say_where_machines_run() {
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let names = |object: &str| -> Vec<String> {
+        let folder = input(&format!("{object}\n---\n{worker}"));
+        let report = json(&[folder.path().join("c.yaml").to_str().unwrap()]);
+        let limits = report["machines"][0]["limits"].as_array().unwrap_or_else(|| panic!("{report}"));
+        limits.iter().map(|limit| limit["infrastructure"].as_str().unwrap().to_owned()).collect()
+    };
+    let of_v1beta2 = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: c}, spec: {infrastructureRef: {apiGroup: \
+                      infrastructure.cluster.x-k8s.io, kind: AWSCluster, name: c}}}";
+    let of_v1beta1 = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: c}, spec: {infrastructureRef: {apiVersion: \
+                      infrastructure.cluster.x-k8s.io/v1beta1, kind: HetznerCluster, name: c}}}";
+    assert_eq!(names(of_v1beta2), ["aws"]);
+    assert_eq!(names(of_v1beta1), ["hetzner"]);
+}

@@ -528,3 +528,61 @@ fn rendered_data_is_sent_to_inspect() {
         assert!(report.contains("error[render-config-missing]") && report.contains("windlass inspect"), "{report}");
     }
 }
+
+/// What a run judged, and what of the input nobody looks at.
+#[test]
+fn a_line_says_what_was_judged_and_what_was_not() {
+    let object = |kind: &str, more: &str| format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: o}}\n{more}");
+    let worker = config("  preKubeadmCommands: [\"true\"]\n");
+    let cluster = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec: {controlPlaneEndpoint: {host: h, port: 6443}}\n";
+    let foreign = "---\napiVersion: example.org/v1\nkind: Foo\nmetadata: {name: f}\n";
+    for (text, expected) in [
+        (worker.clone(), "1 machine kind; 1 info\n"),
+        (format!("{worker}{}{}", object("Secret", ""), object("ConfigMap", "")), "1 machine kind; 1 info\n"),
+        (format!("{worker}{}", object("Service", "")), "1 machine kind, 1 other object not judged; 1 info\n"),
+        (format!("{worker}{cluster}"), "1 machine kind, 1 cluster object; 1 info\n"),
+        (
+            format!("{worker}{cluster}{foreign}{}", object("Service", "")),
+            "1 machine kind, 1 cluster object, 2 other objects not judged; 1 info\n",
+        ),
+        (object("Service", ""), "1 other object not judged; 1 error\n"),
+        ("# nothing\n".to_owned(), "nothing judged; 1 error\n"),
+    ] {
+        let report = run(&text, &[]).1;
+        assert!(report.ends_with(&format!("\n{expected}")), "{expected}{report}");
+    }
+}
+
+/// Once, with how many there are; not of machines whose version an object says.
+#[test]
+fn machines_without_a_version_are_counted() {
+    let named = |name: &str| config("  preKubeadmCommands: [\"true\"]\n").replace("{name: w}", &format!("{{name: {name}}}"));
+    let said = "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: cp}\nspec: {version: v1.34.1, \
+                machineTemplate: {spec: {infrastructureRef: {apiGroup: g.io, kind: K, name: n}}}, kubeadmConfigSpec: {}}\n";
+    for (names, expected) in [
+        (&["a"][..], Some("KubeadmConfig/a:")),
+        (&["a", "b"], Some("KubeadmConfig/a and 1 more:")),
+        (&["a", "b", "c"], Some("KubeadmConfig/a and 2 more:")),
+        (&[], None),
+    ] {
+        let configs: String = names.iter().map(|name| format!("---\n{}", named(name))).collect();
+        let report = run(&format!("{configs}{said}"), &[]).1;
+        match expected {
+            Some(expected) => assert!(report.contains(&format!("nobody says the Kubernetes version of {expected} flags")), "{report}"),
+            None => assert!(!report.contains("validate-version-unknown"), "{report}"),
+        }
+    }
+}
+
+/// An object of that name alone, or of that kind alone, is not the control plane.
+#[test]
+fn a_control_plane_is_found_by_its_kind_and_its_name() {
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  \
+        controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n";
+    let of_name = "---\napiVersion: v1\nkind: Service\nmetadata: {name: cp}\n";
+    let of_kind = "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: other}\nspec: {}\n";
+    for other in [of_name, of_kind] {
+        let report = run(&format!("{cluster}{other}"), &[]).1;
+        assert!(report.contains("has the control plane KubeadmControlPlane/cp, which is not in the input"), "{report}");
+    }
+}

@@ -566,3 +566,92 @@ fn hostile_documents_neither_reach_the_terminal_nor_take_long() {
     assert_eq!((code, report["machines"][0]["things"].as_array().unwrap().len()), (Some(0), 100));
     assert!(report.to_string().contains("why-cut") && begin.elapsed().as_secs() < 60);
 }
+
+/// A worker with one of each, in a file.
+fn one_of_each() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = config(
+        "  files:\n  - {path: /a, content: xy}\n  users:\n  - {name: ops, groups: wheel}\n  - {name: bare}\n  joinConfiguration: {nodeRegistration: \
+         {kubeletExtraArgs: [{name: v, value: \"4\"}]}}\n  preKubeadmCommands: [sysctl --system]\n",
+    );
+    std::fs::write(folder.path().join("c.yaml"), text).unwrap();
+    folder
+}
+
+/// Machine, role, thing and value in a line; below it each step with its place.
+#[test]
+fn the_text_has_the_thing_its_value_and_the_places_of_its_steps() {
+    let folder = one_of_each();
+    for (what, expected) in [
+        ("/a", "w worker-join: file /a (2 bytes)\n  field   c.yaml:6:5   spec.files[0] of KubeadmConfig/w\n"),
+        (
+            "user:ops",
+            "w worker-join: user ops (groups wheel)\n  field   c.yaml:8:5   spec.users[0] of KubeadmConfig/w\n",
+        ),
+        ("user:bare", "w worker-join: user bare\n  field   c.yaml:9:5   spec.users[1] of KubeadmConfig/w\n"),
+        (
+            "argument:v",
+            "w worker-join: argument v = 4\n  field   c.yaml:10:78   spec.joinConfiguration.nodeRegistration.kubeletExtraArgs[0].value of \
+             KubeadmConfig/w\n",
+        ),
+        (
+            "command:sysctl",
+            "w worker-join: pre-kubeadm command `sysctl --system`\n  field   c.yaml:11:24   spec.preKubeadmCommands[0] of KubeadmConfig/w\n",
+        ),
+    ] {
+        let output = windlass(folder.path()).args(["why", what, "c.yaml"]).output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(0), expected), "{what}");
+    }
+    // What nobody wrote has no place; what is not there has its reasons.
+    let of = |what: &str| String::from_utf8(why(&[what, "examples/worker.yaml"]).stdout).unwrap();
+    let join = of("/run/kubeadm/kubeadm-join-config.yaml");
+    assert!(
+        join.starts_with("gpu-worker worker-join: file /run/kubeadm/kubeadm-join-config.yaml (0640, root:root, "),
+        "{join}"
+    );
+    assert!(join.contains("\n  provider   -   the provider writes what kubeadm reads into it"), "{join}");
+}
+
+/// One machine or several, a word or a name of a kind: the sentence says which.
+#[test]
+fn what_is_not_there_is_said_of_the_machine_or_of_all() {
+    let general =
+        "paths, users, keys and names are compared as a whole, and commands in parts; `windlass render` shows all that a machine gets";
+    for (file, what, message, help) in [
+        ("examples/worker.yaml", "user:ops", "the machine of the input has no user `ops`", general),
+        (
+            "examples/worker.yaml",
+            "/srv/nothing/at/all",
+            "the machine of the input has no `/srv/nothing/at/all`",
+            general,
+        ),
+        (
+            "examples/worker.yaml",
+            "argument:cloud-provider",
+            "the machine of the input has no argument `cloud-provider`",
+            "the machines have node-labels",
+        ),
+        ("examples/control-plane.yaml", "user:ops", "none of the 2 machines of the input has user `ops`", general),
+    ] {
+        let output = why(&[what, file, "-o", "json"]);
+        assert_eq!(output.status.code(), Some(1), "{what}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let finding = |key: &str| report["findings"][0][key].as_str().unwrap().to_owned();
+        assert_eq!((finding("message").as_str(), finding("help").as_str()), (message, help));
+    }
+}
+
+/// A hundred are told; of more the finding says that they are cut.
+#[test]
+fn of_more_than_a_hundred_things_the_rest_is_cut_and_told() {
+    for (count, is_cut) in [(100, false), (101, true), (150, true)] {
+        let commands: String = (0..count).map(|at| format!("  - say {at}\n")).collect();
+        let (code, report) = ask("command:say", &config(&format!("  preKubeadmCommands:\n{commands}")), &[]);
+        assert_eq!(code, Some(0), "{report:#}");
+        assert_eq!(report["machines"][0]["things"].as_array().unwrap().len(), 100);
+        let messages: Vec<&str> =
+            report["findings"].as_array().unwrap().iter().map(|finding| finding["message"].as_str().unwrap()).collect();
+        let expected: &[&str] = if is_cut { &["w worker-join has more than 100 things that `command:say` means"] } else { &[] };
+        assert_eq!(messages, expected);
+    }
+}

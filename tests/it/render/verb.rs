@@ -379,3 +379,89 @@ fn typed_quotes_times_and_line_ends() {
         "{data}"
     );
 }
+
+/// The help names what there is.
+#[test]
+fn a_machine_that_is_not_there_is_told_with_those_that_are() {
+    let two = format!("{WORKER}---\n{}", WORKER.replace("{name: w}", "{name: v}"));
+    let (code, _, talk) = render_text(&two, &["render", "-", "--select", "nobody"]);
+    assert!(
+        code == 1 && talk.contains("no machine is called `nobody`") && talk.contains("`--select` one of w, v"),
+        "{talk}"
+    );
+    let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    let (code, _, talk) = render_text(&control_plane, &["render", "-", "--role", "worker-join"]);
+    assert!(code == 1 && talk.contains("no machine has that role"), "{talk}");
+    for role in ["init", "control-plane-join"] {
+        let (code, _, talk) = render_text(&control_plane, &["render", "-", "--role", role, "-o", "json"]);
+        assert_eq!(code, 0, "of {role}: {talk}");
+    }
+}
+
+/// What leads nowhere is told of the whole input, and not to who asks for one machine.
+#[test]
+fn a_reference_that_leads_nowhere_is_told_unless_one_machine_is_asked_for() {
+    let machine = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata: {name: m}\nspec: {clusterName: c, bootstrap: {configRef: \
+                   {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: gone}}}\n";
+    let text = format!("{WORKER}{machine}");
+    let (_, _, talk) = render_text(&text, &["render", "-"]);
+    assert!(talk.contains("Machine/m names KubeadmConfig gone"), "{talk}");
+    let (code, _, talk) = render_text(&text, &["render", "-", "--select", "w"]);
+    assert!(code == 0 && !talk.contains("gone"), "{talk}");
+}
+
+/// Of what cannot be rendered the note says what it is, and only what was rendered already is for `inspect`.
+#[test]
+fn an_input_without_a_config_is_described() {
+    let inspect = "bootstrap data that was rendered already is read back by `windlass inspect FILE`";
+    let object = |kind: &str, more: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: o}}\n{more}");
+    for (text, note, is_data) in [
+        (object("Secret", "data: {value: YQ==}\n"), "it holds Secret/o", true),
+        (object("Secret", "stringData: {value: a}\n"), "it holds Secret/o", true),
+        (object("Secret", "data: {other: YQ==}\n"), "it holds Secret/o", false),
+        (object("ConfigMap", "data: {value: a}\n"), "it holds ConfigMap/o", false),
+        ("runcmd: [a]\n".to_owned(), "<stdin> holds no object, which would have a `kind`", true),
+        ("# a\n".to_owned(), "<stdin> holds only comments or empty documents", false),
+        (String::new(), "<stdin> is empty", false),
+        (
+            ["a", "b", "c", "d", "e", "f", "g"]
+                .map(|name| object("Service", "").replace("name: o", &format!("name: {name}")))
+                .join("---\n"),
+            "it holds Service/a, Service/b, Service/c, Service/d, Service/e and 2 more",
+            false,
+        ),
+    ] {
+        let (code, _, talk) = render_text(&text, &["render", "-"]);
+        assert!(code == 1 && talk.contains(&format!("= note: {note}\n")), "{note}: {talk}");
+        assert_eq!(talk.contains(inspect), is_data, "{text}{talk}");
+    }
+}
+
+/// A file that has no name on the node, or that of our own lists, is not written among them.
+#[test]
+fn extracted_files_leave_our_lists_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = folder.path().join("node");
+    let files = "  - {path: /.windlass/user-data, content: mine}\n  - {path: /.., content: none}\n  - {path: /etc/a, content: x}\n";
+    let text = WORKER.replace("  - {path: /etc/a, content: x}\n", files);
+    let (code, _, talk) = render_text(&text, &["render", "-", "--extract", node.to_str().unwrap()]);
+    assert_eq!(code, 0, "{talk}");
+    let (_, data, _) = render_text(&text, &["render", "-"]);
+    assert_eq!(std::fs::read_to_string(node.join(".windlass/user-data")).unwrap(), data);
+    assert_eq!(std::fs::read_to_string(node.join("etc/a")).unwrap(), "x\n");
+}
+
+/// A config that a template or a control plane gives has another name in the cluster: its Secret has no owner here.
+#[test]
+fn the_secret_of_what_is_made_of_a_template_has_no_owner() {
+    let template = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {name: t, namespace: team}\nspec: {template: \
+                    {spec: {files: [{path: /etc/a, content: x}]}}}\n";
+    let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    for (text, flags) in [(template, &[][..]), (&control_plane, &["--role", "init"])] {
+        let (code, secret, talk) = render_text(text, &[&["render", "-", "-o", "secret"], flags].concat());
+        assert!(code == 0 && secret.contains("kind: Secret") && !secret.contains("ownerReferences"), "{secret}{talk}");
+    }
+    let report = |text: &str| serde_json::from_str::<Value>(&render_text(text, &["render", "-", "-o", "json"]).1).unwrap();
+    assert_eq!(report(template)["machines"][0]["namespace"], "team");
+    assert_eq!(report(WORKER)["machines"][0]["namespace"], Value::Null);
+}
