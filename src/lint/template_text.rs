@@ -81,7 +81,6 @@ pub(super) fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
     let rest = rest.strip_prefix(used.name).unwrap_or("").trim_end_matches('}');
     let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
     match &rest[..end] {
-        sign if sign.starts_with(':') || end < 2 => sign,
         sign if sign.starts_with('=') => &sign[..1],
         sign => sign,
     }

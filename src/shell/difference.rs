@@ -27,8 +27,10 @@ impl Difference {
 
     /// Why `verb` does not write to `target`.
     pub(super) fn refusal(&self, target: &str, verb: &str) -> String {
-        let foreign = || format!("{} that no {verb} wrote: {}", files(self.foreign.len()), list(&self.foreign));
-        let modified = || format!("{} with other content: {}", files(self.modified.len()), list(&self.modified));
+        // No more of them are looked for.
+        let more = if self.foreign.len() >= Self::MOST_FOREIGN { " or more" } else { "" };
+        let foreign = || format!("{} that no {verb} wrote: {}", files(self.foreign.len(), more), list(&self.foreign));
+        let modified = || format!("{} with other content: {}", files(self.modified.len(), ""), list(&self.modified));
         match (self.modified.is_empty(), self.foreign.is_empty()) {
             (true, _) => format!("{target} holds {}", foreign()),
             (false, true) => format!("{target} holds {}", modified()),
@@ -37,12 +39,9 @@ impl Difference {
     }
 }
 
-fn files(count: usize) -> String {
-    match count {
-        1 => "1 file".to_owned(),
-        Difference::MOST_FOREIGN.. => format!("{count} or more files"),
-        _ => format!("{count} files"),
-    }
+fn files(count: usize, more: &str) -> String {
+    let word = if count == 1 { "file" } else { "files" };
+    format!("{count}{more} {word}")
 }
 
 /// The first names; enough to recognise the folder.
@@ -71,5 +70,15 @@ mod tests {
         check(&["a"], &[], "out holds 1 file with other content: a");
         check(&["a"], &["b"], "out holds 1 file with other content: a, and 1 file that no release build wrote: b");
         check(&[], &["1", "2", "3", "4", "5", "6"], "out holds 6 files that no release build wrote: 1, 2, 3, 4, 5, …");
+        check(&[], &["1", "2", "3", "4", "5"], "out holds 5 files that no release build wrote: 1, 2, 3, 4, 5");
+    }
+
+    /// Foreign files are looked for until there are a thousand; what was written is known exactly.
+    #[test]
+    fn only_foreign_files_are_counted_up_to_a_bound() {
+        let first = "a, a, a, a, a, …";
+        check(&[], &["a"; 999], &format!("out holds 999 files that no release build wrote: {first}"));
+        check(&[], &["a"; 1000], &format!("out holds 1000 or more files that no release build wrote: {first}"));
+        check(&["a"; 1500], &[], &format!("out holds 1500 files with other content: {first}"));
     }
 }

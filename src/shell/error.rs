@@ -37,6 +37,8 @@ pub enum WorldError {
         path: String,
         /// What is too many or too much, and the bound.
         bound: String,
+        /// What to do.
+        help: &'static str,
     },
     /// A folder or file is in the way, and `--force` was not given.
     Occupied {
@@ -79,7 +81,7 @@ impl WorldError {
         match self {
             WorldError::Missing { similar: Some(similar), .. } => Some(format!("did you mean {similar}?")),
             WorldError::Occupied { .. } => Some("choose another folder or pass `--force`".to_owned()),
-            WorldError::TooLarge { .. } => Some("name the files one by one".to_owned()),
+            WorldError::TooLarge { help, .. } => Some((*help).to_owned()),
             WorldError::Unfinished { .. } => Some("run the command that wrote it again, with `--force`".to_owned()),
             _ => None,
         }
@@ -92,7 +94,7 @@ impl fmt::Display for WorldError {
             WorldError::Missing { path, .. } => write!(f, "{path}: no such file"),
             WorldError::Unreadable { path, reason } => write!(f, "{path}: cannot be read: {reason}"),
             WorldError::Unwritable { path, reason } => write!(f, "{path}: cannot be written: {reason}"),
-            WorldError::TooLarge { path, bound } => write!(f, "{path}: {bound}"),
+            WorldError::TooLarge { path, bound, .. } => write!(f, "{path}: {bound}"),
             WorldError::Occupied { path, verb, difference } => f.write_str(&difference.refusal(path, verb)),
             WorldError::Unfinished { path } => write!(f, "{path}: some of its files are old and some new, because a run was killed"),
             WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),

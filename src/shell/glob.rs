@@ -65,7 +65,8 @@ impl<'b> Globs<'b> {
 
     /// The files that a pattern without braces means.
     fn find(&mut self, base: &Path, pattern: &str, found: &mut Vec<String>) -> Result<(), WorldError> {
-        let too_large = |bound: String| WorldError::TooLarge { path: pattern.to_owned(), bound };
+        let too_large =
+            |bound: String| WorldError::TooLarge { path: pattern.to_owned(), bound, help: "name a folder that is further down" };
         let spent = |spent: Exceeded| too_large(format!("takes {spent}"));
         // Each round takes one name of the pattern; `prefixes` are the folders that matched so far, as the pattern spells them.
         let mut prefixes = vec![String::new()];

@@ -89,7 +89,7 @@ fn refuse_too_much<'a>(files: impl Iterator<Item = &'a Found>, limits: Limits) -
 
 fn too_much(name: &str, limits: Limits) -> WorldError {
     let bound = format!("with it, the input is larger than {} MiB", limits.total_bytes >> 20);
-    WorldError::TooLarge { path: name.to_owned(), bound }
+    WorldError::TooLarge { path: name.to_owned(), bound, help: "name fewer files at once" }
 }
 
 /// Reads one text file that a command line or a document names; `shown` is the name that findings will use.
@@ -202,12 +202,13 @@ pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> 
             let below = Found { path: path.join(entry.file_name()), shown };
             if kind.is_dir() && depth == limits.depth {
                 let bound = format!("more than {} folders deep", limits.depth);
-                return Err(WorldError::TooLarge { path: below.shown, bound });
+                return Err(WorldError::TooLarge { path: below.shown, bound, help: "name a folder that is further down" });
             } else if kind.is_dir() {
                 folders.push((below, depth + 1));
             } else if kind.is_file() && takes(&name) {
                 if found.len() == limits.files {
-                    return Err(WorldError::TooLarge { path: folder, bound: format!("more than {} files", limits.files) });
+                    let bound = format!("more than {} files", limits.files);
+                    return Err(WorldError::TooLarge { path: folder, bound, help: "name a folder that is further down" });
                 }
                 found.push(below);
             }
@@ -273,7 +274,8 @@ fn read_bounded(from: impl Read, shown: &str, bound: u64, expected: u64) -> Resu
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(bound)).unwrap_or(0) + 1);
     from.take(bound + 1).read_to_end(&mut bytes).map_err(|error| WorldError::reading(shown, &error))?;
     if bytes.len() as u64 > bound {
-        return Err(WorldError::TooLarge { path: shown.to_owned(), bound: format!("larger than {} MiB", bound >> 20) });
+        let bound = format!("larger than {} MiB", bound >> 20);
+        return Err(WorldError::TooLarge { path: shown.to_owned(), bound, help: "split the file, or leave it out" });
     }
     Ok(bytes)
 }

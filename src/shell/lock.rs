@@ -36,8 +36,8 @@ fn take(folder: &Path, waiting: impl FnOnce()) -> io::Result<Lock> {
         is_new |= !folder.exists();
         fs::create_dir_all(folder)?;
         let file = match File::options().create(true).append(true).open(&path) {
-            // Between the two lines the folder was removed by the one that had made it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // Between the two lines the folder was removed by the one that had made it. In a folder that is there the name is a link to nowhere.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => continue,
             opened => opened?,
         };
         match file.try_lock() {
@@ -103,5 +103,15 @@ mod tests {
         assert_eq!(told.recv(), Ok("has it"));
         second.join().unwrap();
         assert!(!folder.exists());
+    }
+
+    /// Nobody waits for what does not come.
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_leads_nowhere_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("missing/file", base.path().join(NAME)).unwrap();
+        let refused = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it"));
+        assert!(matches!(refused, Err(WorldError::Unwritable { .. })));
     }
 }

@@ -80,14 +80,6 @@ impl<'c> Progress<'c> {
     }
 }
 
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,7 +51,8 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
         let bytes = input::read_file(Path::new(&path), &path, limits.file_bytes)?;
         total += bytes.len() as u64;
         if total > limits.total_bytes {
-            return Err(WorldError::TooLarge { path: folder.to_owned(), bound: format!("larger than {} MiB", limits.total_bytes >> 20) });
+            let bound = format!("larger than {} MiB", limits.total_bytes >> 20);
+            return Err(WorldError::TooLarge { path: folder.to_owned(), bound, help: "move what does not belong to it to another folder" });
         }
         tree.insert(relative(&path, folder), bytes);
     }
@@ -104,13 +105,13 @@ fn foreign(folder: &str, tree: &Tree) -> Result<Vec<String>, WorldError> {
         },
         &mut paths,
     );
-    match walked {
-        // Too deep or unreadable inside: what was found on the way says enough.
-        Err(_) if !paths.is_empty() => {}
-        other => other?,
-    }
     let mut foreign: Vec<String> =
         paths.iter().map(|found| relative(&found.shown, folder)).filter(|path| tree.get(path).is_none()).collect();
+    match walked {
+        // Too deep or unreadable inside: the foreign files that were found on the way say enough.
+        Err(WorldError::TooLarge { .. } | WorldError::Unreadable { .. }) if !foreign.is_empty() => {}
+        other => other?,
+    }
     foreign.sort_unstable();
     foreign.truncate(Difference::MOST_FOREIGN);
     Ok(foreign)
@@ -165,7 +166,7 @@ pub fn refuse_unfinished(folder: &str) -> Result<(), WorldError> {
     if !is_folder(Path::new(folder)) {
         return Ok(());
     }
-    input::walk(folder, Limits { files: usize::MAX, ..Limits::default() }, &mut |_| false, &mut Vec::new())
+    input::walk(folder, Limits::default(), &mut |_| false, &mut Vec::new())
 }
 
 /// Stages the named files of a tree beside their target and moves them in. `step` is called before each change that a reader could see.
@@ -267,6 +268,19 @@ mod tests {
         assert_eq!(entries(&base.path().join("a")), ["out"]);
         assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Unchanged));
         assert_eq!(write(&out, &files, Mode::Check), Ok(Outcome::Unchanged));
+    }
+
+    /// A folder that goes deeper than anybody's release is somebody else's where a foreign file shows it; where none does, it is not judged.
+    #[test]
+    fn what_cannot_be_walked_is_foreign_only_where_a_foreign_file_was_found() {
+        let base = tempfile::tempdir().unwrap();
+        let own = tree(&[("a", "1")]);
+        write(base.path(), &own, Mode::Create).unwrap();
+        let folder = base.path().to_str().unwrap();
+        fs::create_dir_all(base.path().join(["d"; 17].join("/"))).unwrap();
+        assert!(matches!(compare(folder, &own), Err(WorldError::TooLarge { .. })));
+        fs::write(base.path().join("notes.md"), "mine").unwrap();
+        assert_eq!(compare(folder, &own).unwrap().foreign, ["notes.md"]);
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod rules;
 mod scaling;
 mod schema;
 mod secrets;
+mod series;
 mod settings;
 mod shell;
 mod signatures;

@@ -430,3 +430,226 @@ fn the_page_of_machines_has_what_the_json_has() {
     }
     assert_eq!(page.matches("Nothing was rendered: the findings say why.").count(), 1);
 }
+
+/// A tile of a picture: what it says under the pointer, its rectangle, and its labels by class with their places.
+struct Tile {
+    title: String,
+    rectangle: [f64; 4],
+    labels: Vec<(String, [f64; 2], String)>,
+}
+
+fn tiles_of(document: &Document<'_>) -> Vec<Tile> {
+    let number = |node: Node<'_, '_>, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+    let tile = |group: Node<'_, '_>| {
+        let child = |tag: &str| group.children().find(|node| node.has_tag_name(tag)).unwrap();
+        let label =
+            |text: Node<'_, '_>| (text.attribute("class").unwrap().to_owned(), ["x", "y"].map(|name| number(text, name)), words(text));
+        Tile {
+            title: words(child("title")),
+            rectangle: ["x", "y", "width", "height"].map(|name| number(child("rect"), name)),
+            labels: group.children().filter(|node| node.has_tag_name("text")).map(label).collect(),
+        }
+    };
+    let is_tile = |node: &Node<'_, '_>| node.attribute("class").is_some_and(|class| class.starts_with("tile "));
+    elements(document, "g").into_iter().filter(is_tile).map(tile).collect()
+}
+
+/// Each part has an area as large as its share, inside of the picture of 720 by 240 and beside the others; the smallest share one.
+#[test]
+fn areas_of_tiles_are_the_sizes_of_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let mut all = Vec::new();
+    for size in [|at: usize| 9000 / (1 + at * at / 4), |at: usize| 3000 / (at + 1), |at: usize| 700 - at] {
+        let file = |at: usize| format!("\n  - {{path: /etc/file-{at}, content: {}}}", "x".repeat(size(at)));
+        let files: String = (0..30).map(file).collect();
+        std::fs::write(folder.path().join("a.yaml"), worker.replacen("\n  files:", &format!("\n  files:{files}"), 1)).unwrap();
+        all.extend(tiles_are_the_parts(folder.path()));
+    }
+    for class in ["index", "name", "bytes"] {
+        let with = all.iter().filter(|tile| tile.labels.iter().any(|(known, ..)| known == class)).count();
+        assert!(with > 0 && with < all.len(), "{with} tiles have {class}");
+    }
+}
+
+fn tiles_are_the_parts(folder: &Path) -> Vec<Tile> {
+    let (page, report) = (page_of(folder, &["size", "a.yaml"], 0), json_of(folder, &["size", "a.yaml"]));
+    let machine = &report["machines"][0];
+    let parts: Vec<(String, u64)> =
+        machine["parts"].as_array().unwrap().iter().map(|part| (text_of(&part["name"]), part["bytes"].as_u64().unwrap())).collect();
+    let (single, rest) = parts.split_at(23);
+    let mut expected = single.to_vec();
+    expected.push((format!("{} smaller parts", rest.len()), rest.iter().map(|(_, bytes)| bytes).sum()));
+
+    let document = read(&page);
+    let tiles = tiles_of(&document);
+    let titles: Vec<String> = expected.iter().map(|(name, bytes)| format!("{name}: {} bytes", grouped(&(*bytes).into()))).collect();
+    assert_eq!(tiles.iter().map(|tile| tile.title.clone()).collect::<Vec<_>>(), titles);
+    let raw = machine["raw"].as_u64().unwrap();
+    let exact = |bytes: u64| f64::from(u32::try_from(bytes).unwrap());
+    for ((name, bytes), tile) in expected.iter().zip(&tiles) {
+        let [x, y, width, height] = tile.rectangle;
+        // A gap of one on each side is no part of what is seen.
+        let (area, wanted) = ((width + 2.0) * (height + 2.0), exact(*bytes) / exact(raw) * 720.0 * 240.0);
+        assert!((area - wanted).abs() < wanted * 0.02 + 2.0, "{name}: {area} in place of {wanted}");
+        assert!(x > 0.9 && y > 0.9 && x + width < 719.1 && y + height < 239.1, "{name}: {:?}", tile.rectangle);
+    }
+    for (at, one) in tiles.iter().enumerate() {
+        for other in &tiles[at + 1..] {
+            let apart = |axis: usize| {
+                let ends = |tile: &Tile| tile.rectangle[axis] + tile.rectangle[axis + 2] + 1.8;
+                ends(one) < other.rectangle[axis] || ends(other) < one.rectangle[axis]
+            };
+            assert!(apart(0) || apart(1), "{} and {}", one.title, other.title);
+        }
+    }
+    labels_stand_where_there_is_room(&tiles, &expected);
+    let description = format!("{} bytes in 24 tiles, the largest: /etc/file-0 ", grouped(&raw.into()));
+    assert!(page.contains(&description), "{description}");
+    tiles
+}
+
+/// The number of a row, a name and the bytes, each on a line of its own of 18, where the tile has room for the line and what is above it.
+fn labels_stand_where_there_is_room(tiles: &[Tile], parts: &[(String, u64)]) {
+    for (at, (tile, (name, bytes))) in tiles.iter().zip(parts).enumerate() {
+        let [x, y, width, height] = tile.rectangle;
+        let label = |class: &str| tile.labels.iter().find(|(known, ..)| known == class);
+        for (class, line, least) in [("index", 1.0, 30.0), ("name", 2.0, 0.0), ("bytes", 3.0, 80.0)] {
+            let has_room = height > 18.0 * line + 6.0 && width > least;
+            assert_eq!(label(class).is_some(), has_room, "{class} of {name}: {:?}", tile.rectangle);
+            let Some((_, [label_x, label_y], said)) = label(class) else { continue };
+            assert!((label_x - x - 8.0).abs() < 0.11 && (label_y - y - 3.0 - 18.0 * line).abs() < 0.11, "{class} of {name}");
+            match class {
+                "index" => assert_eq!(*said, (at + 1).to_string()),
+                "bytes" => assert_eq!(*said, grouped(&(*bytes).into())),
+                _ => {
+                    // A character takes 7.3, and a name keeps eight from either side.
+                    let room = (width - 16.0) / 7.3;
+                    let length = f64::from(u32::try_from(said.chars().count()).unwrap());
+                    let end = said.strip_prefix('…').unwrap_or(said);
+                    assert!(length <= room + 0.02 && name.ends_with(end), "{said} in {room} of {name}");
+                    assert!(said == name || length > room - 1.02 || room < 4.1, "{said} leaves room of {room} for {name}");
+                }
+            }
+        }
+    }
+}
+
+/// The page and the JSON say the same of what a machine got: its steps, files, certificates, and what the log says of them.
+#[test]
+fn the_page_of_an_inspection_has_what_the_json_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let control_plane = root().join("examples/control-plane.yaml");
+    let data = run(root(), &["render", control_plane.to_str().unwrap(), "--role", "init"]).stdout;
+    std::fs::write(folder.path().join("init.txt"), data).unwrap();
+    let init = folder.path().join("init.txt");
+    let worker = run(root(), &["render", "examples/worker.yaml", "-o", "secret"]).stdout;
+    std::fs::write(folder.path().join("secret.yaml"), worker).unwrap();
+    let secret = folder.path().join("secret.yaml");
+    for arguments in [
+        &["inspect", "examples/user-data.txt", "--log", "examples/cloud-init-output.log"][..],
+        &["inspect", init.to_str().unwrap()],
+        &["inspect", secret.to_str().unwrap()],
+    ] {
+        let (page, report) = (page_of(root(), arguments, 0), json_of(root(), arguments));
+        let document = read(&page);
+        inspected_facts(&document, &report);
+        inspected_steps(&document, &report);
+        inspected_tables(&document, &report);
+    }
+}
+
+/// What the data holds as a whole, and of each document.
+fn inspected_facts(document: &Document<'_>, report: &Value) {
+    let is_facts = |list: &Node<'_, '_>| list.attribute("class") == Some("facts");
+    let pairs = |list: Node<'_, '_>| elements_of(list, "dt").into_iter().zip(elements_of(list, "dd")).collect::<Vec<_>>();
+    let lists: Vec<Vec<(String, String)>> = elements(document, "dl").into_iter().filter(is_facts).map(pairs).collect();
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let (by, sentinel) = (text_of(&report["sentinel"]["by"]), "bootstrap-success.complete");
+    let mut whole = Vec::new();
+    for secret in report["secrets"].as_array().unwrap() {
+        whole.push(fact("Secret", text_of(&secret["name"])));
+        whole.extend(secret["format"].as_str().map(|format| fact("Format", format.to_owned())));
+        whole.extend(secret["created"].as_str().map(|created| fact("Made", created.to_owned())));
+    }
+    assert_eq!(report["sentinel"]["conditional"], true);
+    whole.push(fact("Tells success", format!("{by} writes {sentinel}, if what comes before it succeeds")));
+    whole.extend(report["tokens"].as_array().unwrap().iter().map(|token| fact("Bootstrap token", text_of(token))));
+    assert_eq!(lists[0], whole);
+    let of_document = |document: &Value| {
+        let form = format!("{}{}", text_of(&document["form"]), if document["jinja"] == true { " with jinja" } else { "" });
+        let packing: Vec<String> = document["packing"].as_array().unwrap().iter().map(text_of).collect();
+        let packing = if packing.is_empty() { "nothing".to_owned() } else { packing.join(" > ") };
+        vec![fact("Form", form), fact("Bytes", grouped(&document["bytes"])), fact("Packed in", packing)]
+    };
+    assert_eq!(lists[1..], report["documents"].as_array().unwrap().iter().map(of_document).collect::<Vec<_>>());
+}
+
+/// Each step with its number, who does it, what is known of its file, and what follows when it fails. What nobody sees stands out.
+fn inspected_steps(document: &Document<'_>, report: &Value) {
+    let is_step = |item: &Node<'_, '_>| item.parent().is_some_and(|list| list.attribute("class") == Some("steps"));
+    let items: Vec<Node<'_, '_>> = elements(document, "li").into_iter().filter(is_step).collect();
+    let documents = report["documents"].as_array().unwrap();
+    let steps: Vec<&Value> = documents.iter().flat_map(|document| document["steps"].as_array().unwrap()).collect();
+    assert_eq!(items.len(), steps.len());
+    let by = &report["sentinel"]["by"];
+    for (item, step) in items.into_iter().zip(steps) {
+        let span = |class: &str| item.descendants().find(|node| node.attribute("class") == Some(class)).map(words);
+        assert_eq!((span("index-of"), span("by")), (Some(step["number"].to_string()), Some(text_of(&step["by"]))));
+        let meta = item.descendants().find(|node| node.attribute("class") == Some("meta")).unwrap();
+        let mut expected = vec![text_of(&step["by"])];
+        if let Some(file) = step["file"].as_object() {
+            let bytes = Some(&file["bytes"]).filter(|bytes| !bytes.is_null()).map(|bytes| format!("{} bytes", grouped(bytes)));
+            let optional = |key: &str| file[key].as_str().map(str::to_owned);
+            let append = (file["append"] == true).then(|| "appended".to_owned());
+            let hidden = (file["content"] == "<redacted>").then(|| "content not shown".to_owned());
+            let known = [optional("what"), bytes, optional("mode"), optional("owner"), append, hidden];
+            expected.push(known.into_iter().flatten().collect::<Vec<_>>().join(", "));
+        }
+        let tells = step["by"] == *by || step["file"]["path"] == *by;
+        if tells {
+            expected.push("writes bootstrap-success.complete".to_owned());
+        }
+        expected.push(format!("if it fails: {}", text_of(&step["failureWords"])));
+        // What is code in a badge has no backticks there.
+        let shown: Vec<String> = meta.children().filter(Node::is_element).map(|part| words(part).replace('`', "")).collect();
+        assert_eq!(shown, expected.iter().map(|part| part.replace('`', "")).collect::<Vec<_>>());
+        let tone = if step["failure"] == "swallowed" { "doubtful" } else { "plain" };
+        let class = if tells { format!("{tone} sentinel") } else { tone.to_owned() };
+        assert_eq!(item.attribute("class"), Some(class.as_str()));
+    }
+}
+
+fn inspected_tables(document: &Document<'_>, report: &Value) {
+    let documents = report["documents"].as_array().unwrap();
+    let steps = documents.iter().flat_map(|document| document["steps"].as_array().unwrap());
+    let mut files: Vec<&Value> = steps.map(|step| &step["file"]).filter(|file| !file.is_null()).collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file["bytes"].as_u64()));
+    let file = |file: &&Value| vec![text_of(&file["path"]), text_of(&file["what"]), grouped(&file["bytes"])];
+    assert_eq!(tables_of(document, "Files by their size on the node"), [files.iter().map(file).collect::<Vec<_>>()]);
+    let titles: Vec<String> = tiles_of(document).into_iter().map(|tile| tile.title).collect();
+    let title = |file: &&Value| format!("{}: {} bytes", text_of(&file["path"]), grouped(&file["bytes"]));
+    assert_eq!(titles, files.iter().map(title).collect::<Vec<_>>());
+
+    let certificate = |certificate: &Value| {
+        let state = if certificate["expired"] == true { "expired" } else { "valid" };
+        let [file, subject, until] = ["file", "subject", "notAfter"].map(|field| text_of(&certificate[field]));
+        vec![file, subject, until, state.to_owned()]
+    };
+    let certificates: Vec<_> = report["certificates"].as_array().unwrap().iter().map(certificate).collect();
+    let shown = tables_of(document, "Certificates in files of the data");
+    assert_eq!(shown, if certificates.is_empty() { vec![] } else { vec![certificates] });
+
+    let line = |line: &Value| {
+        let step = if line["step"].is_null() { String::new() } else { line["step"].to_string() };
+        // What is code in a cause has no backticks there.
+        vec![line["line"].to_string(), step, text_of(&line["text"]), text_of(&line["cause"]).replace('`', "")]
+    };
+    let lines = report["log"]["found"].as_array().map(|found| found.iter().map(line).collect::<Vec<_>>());
+    let shown = tables_of(document, "Lines of the log that speak of a step or are known");
+    assert_eq!(shown, lines.into_iter().collect::<Vec<_>>());
+    if let Some(log) = report["log"].as_object() {
+        let said = format!("{}: {} lines, and {} more of the same kinds", text_of(&log["file"]), log["lines"], log["untold"]);
+        assert!(elements(document, "p").into_iter().any(|paragraph| words(paragraph) == said), "{said}");
+    }
+}

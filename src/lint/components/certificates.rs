@@ -220,10 +220,7 @@ fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
     let texts = certificate.items(&["spec", "dnsNames"]).iter().filter_map(Value::as_str);
     let covers = |name: &str| placeholders::is_in(name) || name.starts_with("*.") || service_of(name) == Some(called.service);
     let names: Vec<&str> = texts.collect();
-    if names.iter().any(|name| covers(name))
-        || certificate.field(&["spec", "commonName"]).is_some() && names.is_empty()
-        || !called.is_needed()
-    {
+    if names.iter().any(|name| covers(name)) || !called.is_needed() {
         return None;
     }
     let namespace = match certificate.namespace() {
@@ -236,10 +233,22 @@ fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
     let finding = finding.related(called.object.place(&called.path.field("name")), "the Service that is called");
     Some(
         finding
-            .help(format!("add `- {name}` to `dnsNames`"))
+            .help(if names.is_empty() { format!("write `dnsNames: [{name}]`") } else { format!("add `- {name}` to `dnsNames`") })
             .note("the API server refuses each request for which it has to call it")
-            .upstream(format!("x509: certificate is valid for {}, not {name}", names.join(", "))),
+            .upstream(refused(certificate, &names, &name, called.service)),
     )
+}
+
+/// What Go says of a certificate for other names (`crypto/x509`, `HostnameError`). cert-manager makes no DNS name of a common name.
+fn refused(certificate: &Object, names: &[&str], wanted: &str, service: &str) -> String {
+    let has_others = ["ipAddresses", "uris", "emailAddresses"].iter().any(|field| !certificate.items(&["spec", field]).is_empty());
+    match names {
+        [] if !has_others && service_of(certificate.text(&["spec", "commonName"])) == Some(service) => {
+            "x509: certificate relies on legacy Common Name field, use SANs instead".to_owned()
+        }
+        [] => format!("x509: certificate is not valid for any names, but wanted to match {wanted}"),
+        names => format!("x509: certificate is valid for {}, not {wanted}", names.join(", ")),
+    }
 }
 
 fn unknown_names(scope: &Scope<'_>, certificate: &Object) -> Vec<Diagnostic> {
@@ -283,7 +292,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::lint::components::tests::{of, told};
+    use crate::lint::components::tests::{found_in, of, told};
 
     fn certificate(names: Value) -> Object {
         of(
@@ -328,6 +337,37 @@ mod tests {
         assert_eq!(all(json!(["*.ns.svc"]), "ns/serving", "cert"), [""; 0]);
         let unknown = [format!("{} spec.dnsNames", NAME_MISSING.id), format!("{} spec.dnsNames[0]", NAME_UNKNOWN.id)];
         assert_eq!(all(json!(["webhook.ns.svc"]), "ns/serving", "cert"), unknown);
+    }
+
+    /// `crypto/x509`, `HostnameError`: what is said depends on what the certificate is made out for. A common name is no name.
+    #[test]
+    fn certificates_without_names_are_told_in_the_words_of_go() {
+        let upstream = |spec: Value| {
+            let metadata = json!({"name": "serving", "namespace": "ns"});
+            let certificate = of("cert-manager.io/v1", "Certificate", "serving", json!({"metadata": metadata, "spec": spec}));
+            let [service, deployment] = rest("cert");
+            let objects = [certificate, configuration("ns/serving"), service, deployment];
+            let report = found_in(&objects, None, check);
+            let finding = report.findings().iter().find(|finding| finding.rule.id == NAME_MISSING.id)?;
+            Some((finding.help.as_ref().unwrap().to_string(), finding.upstream.clone().unwrap()))
+        };
+        let legacy = "x509: certificate relies on legacy Common Name field, use SANs instead";
+        let none = "x509: certificate is not valid for any names, but wanted to match svc.ns.svc";
+        let other = "x509: certificate is valid for localhost, example.com, not svc.ns.svc";
+        for (spec, help, said) in [
+            (json!({"commonName": "svc.ns.svc"}), "write `dnsNames: [svc.ns.svc]`", legacy),
+            (json!({"commonName": "svc.ns.svc", "ipAddresses": ["10.0.0.1"]}), "write `dnsNames: [svc.ns.svc]`", none),
+            (json!({"commonName": "other.ns.svc"}), "write `dnsNames: [svc.ns.svc]`", none),
+            (json!({"uris": ["spiffe://a/b"]}), "write `dnsNames: [svc.ns.svc]`", none),
+            (
+                json!({"commonName": "svc.ns.svc", "dnsNames": ["localhost", "example.com"]}),
+                "add `- svc.ns.svc` to `dnsNames`",
+                other,
+            ),
+        ] {
+            assert_eq!(upstream(spec.clone()), Some((help.to_owned(), said.to_owned())), "{spec}");
+        }
+        assert_eq!(upstream(json!({"commonName": "x", "dnsNames": ["svc.ns.svc"]})), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::cluster::Reference;
 use super::owner::{OWNER_KINDS, SET_KINDS};
-use crate::api::names::{GROUP, KUBEADM_GROUP};
+use crate::api::names::{GROUP, KUBEADM_GROUP, Version};
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{Object, Pool};
@@ -39,8 +39,13 @@ fn unknown_kind(object: &Object) -> Option<Diagnostic> {
     let (known_group, known) = meant(group, kind)?;
     let (message, path, help) = match known == kind {
         true => {
-            let version = format!("{known_group}/{}", object.version());
-            (format!("{kind} is no kind of `{group}`"), "apiVersion", format!("write `apiVersion: {version}`"))
+            // Both groups have the same versions; one that is not served is no help.
+            let version = Version::parse(object.version()).unwrap_or(Version::V1Beta2);
+            (
+                format!("{kind} is no kind of `{group}`"),
+                "apiVersion",
+                format!("write `apiVersion: {known_group}/{version}`"),
+            )
         }
         false => (format!("`{group}` has no kind `{kind}`"), "kind", format!("did you mean `{known}`?")),
     };

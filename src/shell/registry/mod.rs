@@ -8,7 +8,6 @@ mod transfer;
 pub use credentials::{Credentials, Found, credentials_for};
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::io::{self, Read, Write};
 
 use base64::Engine as _;
@@ -54,12 +53,6 @@ pub struct RegistryFault {
 impl RegistryFault {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         RegistryFault { message: message.into(), help: help.into() }
-    }
-}
-
-impl fmt::Display for RegistryFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
 
