@@ -10,7 +10,8 @@ use windlass::text::yaml::{Limits, Node, Value, parse_within};
 fuzz_target!(|text: &str| {
     let limits = Limits { depth: 30, nodes: 5000, bytes: 1 << 20, findings: 20 };
     let parsed = parse_within(&Source::new("fuzz.yaml", text), &limits, &Budget::default());
-    assert!(parsed.report.findings().len() <= limits.findings + 2);
+    // That there are more is one, and one of each kind of odd characters is told in any case.
+    assert!(parsed.report.findings().len() <= limits.findings + 4);
     for finding in parsed.report.findings() {
         assert!(finding.help.is_some());
         check_span(text, finding.place.span.expect("every finding has a place"));
