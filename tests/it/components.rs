@@ -6,14 +6,17 @@ use crate::support::{root, windlass};
 
 const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n";
 
-/// What `release check v0.2.0` finds in a release with some files, beside a metadata.yaml.
-fn checked(files: &[(&str, &str)]) -> Vec<Value> {
+/// What `release check v0.2.0` says of a release with some files, beside a metadata.yaml.
+fn report(files: &[(&str, &str)]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(root().join("tests/gate/base/metadata.yaml"), folder.path().join("metadata.yaml")).unwrap();
     files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
     let output = windlass(folder.path()).args(["release", "check", "v0.2.0", ".", "-o", "json"]).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    report["findings"].as_array().unwrap().clone()
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+fn checked(files: &[(&str, &str)]) -> Vec<Value> {
+    report(files)["findings"].as_array().unwrap().clone()
 }
 
 /// What a rule finds in components with some objects, beside their Namespace.
@@ -392,5 +395,28 @@ fn variables_of_other_programs_are_told() {
         ),
     ] {
         assert_eq!(said(rule, &map(names)), [message, help]);
+    }
+}
+
+/// Book, "Labels": the provider is the one that the label with its type names; a name without the type is taken for its name.
+#[test]
+fn the_provider_is_that_of_its_label() {
+    for (labels, provider) in [
+        (&["infrastructure-a"][..], "infrastructure-a"),
+        (&["infrastructure-", "infrastructure-a"], "infrastructure-a"),
+        (&["other", "infrastructure-foo", "infrastructure-a"], "infrastructure-foo"),
+        (&["a-provider-with-a-long-name"], "infrastructure-a-provider-with-a-long-name"),
+        (&["a-provider-with-a-long-name", "infrastructure-a"], "infrastructure-a"),
+        (&["", "foo"], "infrastructure-foo"),
+        (&[""], "infrastructure-unnamed"),
+    ] {
+        let object = |(at, label): (usize, &&str)| {
+            format!(
+                "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: a{at}, labels: {{cluster.x-k8s.io/provider: \"{label}\"}}}}\n"
+            )
+        };
+        let objects: String = labels.iter().enumerate().map(object).collect();
+        let report = report(&[("infrastructure-components.yaml", &format!("{NAMESPACE}{objects}"))]);
+        assert_eq!(report["providers"], json!([provider]), "{labels:?}");
     }
 }

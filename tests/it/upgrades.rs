@@ -5,21 +5,41 @@ use serde_json::{Value, json};
 
 use crate::support::{root, windlass};
 
-/// Findings about the step from a release with some objects to one with others, each beside a Namespace.
-fn step(old: &[Value], new: &[Value]) -> Vec<Value> {
+/// Files, by name.
+type Files<'f> = [(&'f str, String)];
+
+/// Findings about the step from a release with some files to one with others, each beside a metadata.yaml, unless there is one.
+fn step_of(old: &Files<'_>, new: &Files<'_>) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
-    for (name, objects) in [("previous", old), ("out", new)] {
-        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "foo-system"}});
-        let documents: Vec<String> = std::iter::once(&namespace).chain(objects).map(Value::to_string).collect();
-        std::fs::create_dir(folder.path().join(name)).unwrap();
-        std::fs::write(folder.path().join(name).join("infrastructure-components.yaml"), documents.join("\n---\n")).unwrap();
-        std::fs::copy(root().join("tests/gate/base/metadata.yaml"), folder.path().join(name).join("metadata.yaml")).unwrap();
+    for (name, files) in [("previous", old), ("out", new)] {
+        let folder = folder.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::copy(root().join("tests/gate/base/metadata.yaml"), folder.join("metadata.yaml")).unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
     }
     let arguments = ["release", "check", "v0.2.0", "out", "--previous", "previous", "-o", "json"];
     let output = windlass(folder.path()).args(arguments).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let findings = report["findings"].as_array().unwrap().iter();
     findings.filter(|found| found["rule"].as_str().unwrap().starts_with("upgrade-")).cloned().collect()
+}
+
+/// Components with a Namespace and some objects.
+fn components(objects: &[Value]) -> (&'static str, String) {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "foo-system"}});
+    let documents: Vec<String> = std::iter::once(&namespace).chain(objects).map(Value::to_string).collect();
+    ("infrastructure-components.yaml", documents.join("\n---\n"))
+}
+
+/// Findings about the step from components to others.
+fn step(old: &[Value], new: &[Value]) -> Vec<Value> {
+    step_of(&[components(old)], &[components(new)])
+}
+
+/// Of each finding its rule, without `upgrade-`, and its message.
+fn told(findings: &[Value]) -> Vec<String> {
+    let text = |finding: &Value, field: &str| finding[field].as_str().unwrap_or_default().to_owned();
+    findings.iter().map(|found| format!("{}: {}", text(found, "rule").trim_start_matches("upgrade-"), text(found, "message"))).collect()
 }
 
 fn crd(versions: &[Value]) -> Value {
@@ -175,4 +195,202 @@ fn what_takes_the_same_or_more_is_not_told() {
         let expected = (!expected.is_empty()).then(|| (format!("spec {expected}"), "spec".to_owned()));
         assert_eq!(told, expected, "{old} {new}");
     }
+}
+
+/// Versions of a CRD in the old release, in the new one, and what is told: the one that stores has to stay, those that were served are
+/// deprecated first.
+const VERSIONS: &[[&str; 3]] = &[
+    ["{name: v1, served: true, storage: true}", "{name: v1, served: true, storage: true}", ""],
+    [
+        "{name: v1, served: true, storage: true}",
+        "{name: v2, served: true, storage: true}",
+        "stored-version-removed: CustomResourceDefinition/foos.foo.dev has no version v1 any more, in which the release before stores",
+    ],
+    [
+        "{name: v1, served: true, storage: true}",
+        "{name: v2, served: true, storage: true}, {name: v1, served: false, storage: false}",
+        "served-version-removed: CustomResourceDefinition/foos.foo.dev does not serve v1 any more",
+    ],
+    ["{name: v1, served: false, storage: true}", "{name: v2, served: true, storage: true}, {name: v1, served: false, storage: false}", ""],
+    [
+        "{name: v1, served: true, storage: false}, {name: v2, served: true, storage: true}",
+        "{name: v2, served: true, storage: true}",
+        "served-version-removed: CustomResourceDefinition/foos.foo.dev does not serve v1 any more",
+    ],
+    [
+        "{name: v1, served: true, storage: false, deprecated: true}, {name: v2, served: true, storage: true}",
+        "{name: v2, served: true, storage: true}",
+        "",
+    ],
+    ["{name: v1, served: false, storage: false}, {name: v2, served: true, storage: true}", "{name: v2, served: true, storage: true}", ""],
+    [
+        "{name: v1, served: true, storage: true, deprecated: true}, {name: v2, served: true, storage: false}",
+        "{name: v2, served: true, storage: true}",
+        "stored-version-removed: CustomResourceDefinition/foos.foo.dev has no version v1 any more, in which the release before stores",
+    ],
+];
+
+/// Kubernetes, "Versions in CustomResourceDefinitions".
+#[test]
+fn versions_go_as_users_can_follow() {
+    let read = |versions: &str| serde_yaml::from_str::<Vec<Value>>(&format!("[{versions}]")).unwrap();
+    for [old, new, expected] in VERSIONS {
+        let expected: Vec<&str> = if expected.is_empty() { vec![] } else { vec![expected] };
+        assert_eq!(told(&step(&[crd(&read(old))], &[crd(&read(new))])), expected, "{old} {new}");
+    }
+}
+
+/// What the API server says of it is in the note, and where the old release has it is beside it.
+#[test]
+fn what_a_crd_never_changes_is_told_with_both_values() {
+    let old = crd(&[json!({"name": "v1", "served": true, "storage": true})]);
+    let changed = |changes: &[(&str, &str)]| {
+        let mut new = old.clone();
+        for (path, value) in changes {
+            *new.pointer_mut(path).unwrap() = json!(value);
+        }
+        step(std::slice::from_ref(&old), &[new])
+    };
+    let scope = changed(&[("/spec/scope", "Cluster")]);
+    let place = "spec.scope of CustomResourceDefinition/foos.foo.dev changes from Namespaced to Cluster";
+    assert_eq!(told(&scope), [format!("crd-immutable: {place}")]);
+    assert_eq!(scope[0]["upstream"], "spec.scope: Invalid value: \"Cluster\": field is immutable");
+    assert_eq!(scope[0]["help"], "write `Namespaced`, or give the new kind another name");
+    assert_eq!(scope[0]["related"][0]["file"], "previous/infrastructure-components.yaml");
+    let both = told(&changed(&[("/spec/scope", "Cluster"), ("/spec/names/kind", "Bar")]));
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both.contains(&"crd-immutable: spec.names.kind of CustomResourceDefinition/foos.foo.dev changes from Foo to Bar".to_owned()));
+    assert_eq!(told(&changed(&[("/spec/names/singular", "bar"), ("/spec/names/listKind", "BarList")])), [""; 0]);
+}
+
+fn named(api_version: &str, kind: &str, name: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})
+}
+
+/// clusterctl deletes what is in the namespace, and of what is not only roles that are called after it; CRDs stay.
+#[test]
+fn what_nobody_deletes_is_told() {
+    let rbac = "rbac.authorization.k8s.io/v1";
+    let gone = [
+        crd(&[json!({"name": "v1", "served": true, "storage": true})]),
+        named("v1", "ServiceAccount", "foo-manager"),
+        named(rbac, "Role", "foo-viewer"),
+        named(rbac, "ClusterRole", "foo-viewer"),
+        named(rbac, "ClusterRole", "foo-system"),
+        named(rbac, "ClusterRole", "foo-system-viewer"),
+        named(rbac, "ClusterRoleBinding", "foo-systems-viewer"),
+    ];
+    let found = step(&gone, &[]);
+    let left = |object: &str| format!("role-left-behind: {object} is not in the new release, and `clusterctl upgrade` leaves it in place");
+    let expected = [
+        "crd-removed: CustomResourceDefinition/foos.foo.dev is not in the new release".to_owned(),
+        left("ClusterRole/foo-viewer"),
+        left("ClusterRole/foo-system"),
+        left("ClusterRoleBinding/foo-systems-viewer"),
+    ];
+    assert_eq!(told(&found), expected);
+    assert_eq!(found[3]["help"], "keep the name, or tell users to run `kubectl delete clusterrolebinding foo-systems-viewer`");
+    assert_eq!(told(&step(&gone, &gone)), [""; 0]);
+    // Without a Namespace nobody knows which names clusterctl takes for its own.
+    let alone = |objects: &[Value]| ("infrastructure-components.yaml", objects.iter().map(|object| format!("{object}\n---\n")).collect());
+    assert_eq!(told(&step_of(&[alone(&gone[1..])], &[alone(&gone[1..2])])), [""; 0]);
+}
+
+/// Kubernetes' validation of updates. Other fields of these kinds, and these fields of other kinds, may change.
+#[test]
+fn fields_that_never_change_are_told() {
+    let object = |api_version: &str, kind: &str, path: &str, value: Value| {
+        let mut object = named(api_version, kind, "a");
+        let inner = path.rsplit('.').fold(value, |value, field| json!({field: value}));
+        object.as_object_mut().unwrap().extend(inner.as_object().unwrap().clone());
+        object
+    };
+    let rbac = "rbac.authorization.k8s.io/v1";
+    for (api_version, kind, path, is_told) in [
+        ("apps/v1", "DaemonSet", "spec.selector", true),
+        ("apps/v1", "Deployment", "spec.selector", true),
+        ("apps/v1", "StatefulSet", "spec.selector", true),
+        ("apps/v1", "StatefulSet", "spec.serviceName", true),
+        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", true),
+        ("apps/v1", "StatefulSet", "spec.podManagementPolicy", true),
+        ("batch/v1", "Job", "spec.selector", true),
+        ("batch/v1", "Job", "spec.template", true),
+        (rbac, "ClusterRoleBinding", "roleRef", true),
+        (rbac, "RoleBinding", "roleRef", true),
+        ("apps/v1", "Deployment", "spec.replicas", false),
+        ("batch/v1", "CronJob", "spec.selector", false),
+        (rbac, "RoleBinding", "subjects", false),
+        ("foo.dev/v1", "Deployment", "spec.selector", false),
+    ] {
+        let one = |value: &str| object(api_version, kind, path, json!({"name": value}));
+        let expected = format!("field-immutable: {path} of {kind}/a changes, which the API server refuses");
+        let expected: Vec<String> = is_told.then_some(expected).into_iter().collect();
+        assert_eq!(told(&step(&[one("x")], &[one("y")])), expected);
+        assert_eq!(told(&step(&[one("x")], &[one("x")])), [""; 0]);
+        let without = named(api_version, kind, "a");
+        assert_eq!(told(&step(&[without], &[one("y")])), expected, "it was not there");
+    }
+}
+
+/// What users call by name, and what they have to set: files, flavors, classes, variables, series.
+#[test]
+fn what_users_name_is_kept() {
+    let text = |text: &str| format!("a: \"{text}\"\n");
+    let old = [
+        components(&[]),
+        ("cluster-template.yaml", text("${A}")),
+        ("cluster-template-small.yaml", text("${A} ${B:=x} ${C}")),
+        ("cluster-template-large.yaml", text("${A}")),
+        ("clusterclass-quick.yaml", text("${A}")),
+    ];
+    let new = [components(&[]), ("cluster-template-small.yaml", text("${A} ${B} ${C:=y} ${D} ${D} ${E:=z}"))];
+    let found = step_of(&old, &new);
+    let told: Vec<[&str; 3]> = found
+        .iter()
+        .map(|found| [found["rule"].as_str().unwrap(), found["message"].as_str().unwrap(), found["notes"][0].as_str().unwrap_or_default()])
+        .collect();
+    let (gone, required) = ("upgrade-template-removed", "upgrade-variable-required");
+    let mut expected = [
+        [
+            gone,
+            "cluster-template.yaml is not in the new release",
+            "`clusterctl generate cluster` without `--flavor` finds nothing any more",
+        ],
+        [
+            gone,
+            "cluster-template-large.yaml is not in the new release",
+            "`clusterctl generate cluster --flavor large` finds nothing any more",
+        ],
+        [gone, "clusterclass-quick.yaml is not in the new release", "a topology of class quick finds nothing any more"],
+        [required, "variable B of cluster-template-small.yaml has no default any more", ""],
+        [required, "variable D of cluster-template-small.yaml is new and has no default", ""],
+    ];
+    expected.sort_unstable();
+    let mut sorted = told.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+    let place = |name: &str| {
+        let found = found.iter().find(|found| found["message"].as_str().unwrap().starts_with(&format!("variable {name} "))).unwrap();
+        (found["line"].as_u64().unwrap(), found["column"].as_u64().unwrap(), found["help"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(place("B"), (1, 10, "give it the default that keeps what was: `${B:=…}`".to_owned()));
+    assert_eq!(place("D"), (1, 23, "give it the default that keeps what was: `${D:=…}`".to_owned()), "its first use");
+}
+
+/// `clusterctl upgrade` looks up the series that is installed in the newest metadata.yaml.
+#[test]
+fn series_that_were_listed_stay_listed() {
+    let metadata = |minors: &[u32]| {
+        let series: String = minors.iter().map(|minor| format!("- {{major: 0, minor: {minor}, contract: v1beta2}}\n")).collect();
+        let head = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n";
+        [components(&[]), ("metadata.yaml", format!("{head}{series}"))]
+    };
+    let found = step_of(&metadata(&[0, 1, 2]), &metadata(&[2, 3]));
+    assert_eq!(
+        told(&found),
+        ["series-lost: series 0.0 is not listed any more", "series-lost: series 0.1 is not listed any more"]
+    );
+    assert_eq!(found[1]["help"], "add `- {major: 0, minor: 1, contract: v1beta2}`");
+    assert_eq!(found[1]["related"][0]["line"], 5);
+    assert_eq!(told(&step_of(&metadata(&[1, 2]), &metadata(&[2, 1, 3]))), [""; 0]);
 }
