@@ -345,7 +345,7 @@ fn what_users_name_is_kept() {
     ];
     let new = [components(&[]), ("cluster-template-small.yaml", text("${A} ${B} ${C:=y} ${D} ${D} ${E:=z}"))];
     let found = step_of(&old, &new);
-    let told: Vec<[&str; 3]> = found
+    let mut told: Vec<[&str; 3]> = found
         .iter()
         .map(|found| [found["rule"].as_str().unwrap(), found["message"].as_str().unwrap(), found["notes"][0].as_str().unwrap_or_default()])
         .collect();
@@ -366,9 +366,8 @@ fn what_users_name_is_kept() {
         [required, "variable D of cluster-template-small.yaml is new and has no default", ""],
     ];
     expected.sort_unstable();
-    let mut sorted = told.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, expected);
+    told.sort_unstable();
+    assert_eq!(told, expected);
     let place = |name: &str| {
         let found = found.iter().find(|found| found["message"].as_str().unwrap().starts_with(&format!("variable {name} "))).unwrap();
         (found["line"].as_u64().unwrap(), found["column"].as_u64().unwrap(), found["help"].as_str().unwrap().to_owned())
