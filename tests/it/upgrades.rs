@@ -296,40 +296,45 @@ fn what_nobody_deletes_is_told() {
     assert_eq!(told(&step_of(&[alone(&gone[1..])], &[alone(&gone[1..2])])), [""; 0]);
 }
 
+/// Kinds, a field of theirs, and whether it is one that never changes.
+const FIELDS: &[(&str, &str, &str, bool)] = &[
+    ("apps/v1", "DaemonSet", "spec.selector", true),
+    ("apps/v1", "Deployment", "spec.selector", true),
+    ("apps/v1", "Deployment", "spec.replicas", false),
+    ("apps/v1", "StatefulSet", "spec.selector", true),
+    ("apps/v1", "StatefulSet", "spec.serviceName", true),
+    ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", true),
+    ("apps/v1", "StatefulSet", "spec.podManagementPolicy", true),
+    ("batch/v1", "CronJob", "spec.selector", false),
+    ("batch/v1", "Job", "spec.selector", true),
+    ("batch/v1", "Job", "spec.template", true),
+    ("foo.dev/v1", "Deployment", "spec.selector", false),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "roleRef", true),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef", true),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding", "subjects", false),
+];
+
 /// Kubernetes' validation of updates. Other fields of these kinds, and these fields of other kinds, may change.
 #[test]
 fn fields_that_never_change_are_told() {
-    let object = |api_version: &str, kind: &str, path: &str, value: Value| {
-        let mut object = named(api_version, kind, "a");
-        let inner = path.rsplit('.').fold(value, |value, field| json!({field: value}));
-        object.as_object_mut().unwrap().extend(inner.as_object().unwrap().clone());
+    let object = |(at, (api_version, kind, path, _)): (usize, &(&str, &str, &str, bool)), value: Option<&str>| {
+        let mut object = named(api_version, kind, &format!("a{at}"));
+        if let Some(value) = value {
+            let fields = path.rsplit('.').fold(json!({"name": value}), |value, field| json!({field: value}));
+            object.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        }
         object
     };
-    let rbac = "rbac.authorization.k8s.io/v1";
-    for (api_version, kind, path, is_told) in [
-        ("apps/v1", "DaemonSet", "spec.selector", true),
-        ("apps/v1", "Deployment", "spec.selector", true),
-        ("apps/v1", "StatefulSet", "spec.selector", true),
-        ("apps/v1", "StatefulSet", "spec.serviceName", true),
-        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", true),
-        ("apps/v1", "StatefulSet", "spec.podManagementPolicy", true),
-        ("batch/v1", "Job", "spec.selector", true),
-        ("batch/v1", "Job", "spec.template", true),
-        (rbac, "ClusterRoleBinding", "roleRef", true),
-        (rbac, "RoleBinding", "roleRef", true),
-        ("apps/v1", "Deployment", "spec.replicas", false),
-        ("batch/v1", "CronJob", "spec.selector", false),
-        (rbac, "RoleBinding", "subjects", false),
-        ("foo.dev/v1", "Deployment", "spec.selector", false),
-    ] {
-        let one = |value: &str| object(api_version, kind, path, json!({"name": value}));
-        let expected = format!("field-immutable: {path} of {kind}/a changes, which the API server refuses");
-        let expected: Vec<String> = is_told.then_some(expected).into_iter().collect();
-        assert_eq!(told(&step(&[one("x")], &[one("y")])), expected);
-        assert_eq!(told(&step(&[one("x")], &[one("x")])), [""; 0]);
-        let without = named(api_version, kind, "a");
-        assert_eq!(told(&step(&[without], &[one("y")])), expected, "it was not there");
-    }
+    let all = |value: Option<&str>| FIELDS.iter().enumerate().map(|field| object(field, value)).collect::<Vec<_>>();
+    let never = FIELDS.iter().enumerate().filter(|(_, (.., is_told))| *is_told);
+    let message = |(at, (_, kind, path, _)): (usize, &(&str, &str, &str, bool))| {
+        format!("field-immutable: {path} of {kind}/a{at} changes, which the API server refuses")
+    };
+    let expected: Vec<String> = never.map(message).collect();
+    assert_eq!(expected.len(), 10);
+    assert_eq!(told(&step(&all(Some("x")), &all(Some("y")))), expected);
+    assert_eq!(told(&step(&all(None), &all(Some("y")))), expected, "it was not there");
+    assert_eq!(told(&step(&all(Some("x")), &all(Some("x")))), [""; 0]);
 }
 
 /// What users call by name, and what they have to set: files, flavors, classes, variables, series.
