@@ -580,6 +580,25 @@ mod tests {
         assert_eq!(found(&Budget::of(1000)), 0, "the steps are those of the run");
     }
 
+    /// A step for each group and each of its versions, and 128 for each name that may have been meant.
+    #[test]
+    fn what_is_looked_up_is_charged() {
+        let crd = |group: &str, plural: &str| {
+            let spec = json!({"group": group, "names": {"kind": plural, "plural": plural}, "versions": [{"name": "v9"}]});
+            of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "c", json!({"spec": spec}))
+        };
+        let found = |resource: &str, steps: u64| {
+            let rule = json!({"apiGroups": ["a.io", "b.io"], "apiVersions": ["v1", "v2", "v3"], "resources": [resource]});
+            let webhook = configuration(json!({"name": "n", "rules": [rule]}));
+            let pool = crate::objects::Pool::of(vec![webhook, crd("a.io", "foos"), crd("a.io", "bars"), crd("b.io", "bazes")]);
+            check(&Scope::of(&pool, None, &Budget::of(steps))).findings().len()
+        };
+        let (resource, nearest) = (2 * (1 + 3), 3 * 128);
+        for (name, steps) in [("foos", resource), ("unheard-of", resource + nearest)] {
+            assert_eq!((found(name, steps), found(name, steps - 1)), (1, 0), "{name}");
+        }
+    }
+
     /// Kubernetes, pkg/apis/admissionregistration/validation: supported values.
     #[test]
     fn what_the_api_server_refuses_is_found() {
