@@ -42,10 +42,16 @@ impl Called<'_> {
         fields::at(self.object.value(), &[list.clone(), at.clone()]).filter(|_| name == "webhooks")
     }
 
-    /// What calls: `webhook x of Kind/name`, or `the conversion of Kind/name`.
+    /// What calls: `webhook x of Kind/name`, `webhooks[0] of Kind/name` where it has no name, or `the conversion of Kind/name`.
     pub(super) fn title(&self) -> String {
         match self.webhook() {
-            Some(webhook) => format!("webhook {} of {}", webhook["name"].as_str().unwrap_or_default(), self.object.title()),
+            Some(webhook) => match webhook["name"].as_str().filter(|name| !name.is_empty()) {
+                Some(name) => format!("webhook {name} of {}", self.object.title()),
+                None => {
+                    let nth = self.path.segments()[..2].iter().fold(FieldPath::root(), |path, segment| path.with(segment.clone()));
+                    format!("{nth} of {}", self.object.title())
+                }
+            },
             None => format!("the conversion of {}", self.object.title()),
         }
     }

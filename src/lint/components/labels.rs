@@ -96,12 +96,17 @@ fn expected(values: &BTreeMap<&str, Vec<&Object>>, provider_type: Option<Provide
     let is_of_type = |value: &str| provider_type.is_none_or(|of| fits(value, of));
     let most = values.iter().filter(|(value, _)| is_of_type(value)).max_by_key(|(_, objects)| objects.len());
     let made_up = || {
-        let other = values.iter().max_by_key(|(_, objects)| objects.len()).map_or("NAME", |(value, _)| *value);
-        let name = ProviderType::ALL[1..].iter().find_map(|of| other.strip_prefix(of.label("").as_str())).unwrap_or(other);
-        let name = if name.is_empty() { "NAME" } else { name };
+        let other = values.iter().max_by_key(|(_, objects)| objects.len());
+        let name = other.and_then(|(value, _)| name_in(value)).unwrap_or("NAME");
         provider_type.unwrap_or(ProviderType::InfrastructureProvider).label(name)
     };
     most.map_or_else(made_up, |(value, _)| (*value).to_owned())
+}
+
+/// The name of the provider in a label, whatever its type; `None` where there is none.
+pub(super) fn name_in(label: &str) -> Option<&str> {
+    let name = ProviderType::ALL[1..].iter().find_map(|of| label.strip_prefix(of.label("").as_str())).unwrap_or(label);
+    (!name.is_empty()).then_some(name)
 }
 
 fn fits(value: &str, provider_type: ProviderType) -> bool {
@@ -160,6 +165,20 @@ mod tests {
         let wrong = found_in(&[labelled("ConfigMap", "a", Some("bootstrap-foo"))], Some(ControlPlaneProvider), check);
         assert!(wrong.findings()[0].message.ends_with("is `bootstrap-foo`, not `control-plane-foo`"), "{wrong:?}");
         assert!(found_in(&[labelled("ConfigMap", "a", Some("anything"))], None, check).is_empty(), "the type is not known");
+    }
+
+    /// A label of another type has the name, whoever asks for it.
+    #[test]
+    fn a_label_has_a_name_behind_its_type() {
+        for (label, name) in [
+            ("control-plane-foo", Some("foo")),
+            ("infrastructure-foo", Some("foo")),
+            ("foo", Some("foo")),
+            ("infrastructure-", None),
+            ("", None),
+        ] {
+            assert_eq!(name_in(label), name, "{label}");
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Components {
 
     /// What to call a provider whose objects do not have its label.
     pub(crate) fn stand_in_label(&self, provider_type: ProviderType) -> String {
-        provider_type.label(self.labels().find(|label| !label.is_empty()).unwrap_or("unnamed"))
+        provider_type.label(self.labels().find_map(labels::name_in).unwrap_or("unnamed"))
     }
 
     /// The provider labels of the objects, whatever they say.

@@ -197,8 +197,12 @@ fn unnamed_port(service: &Object, selected: &[&Workload<'_>], rule: &'static Rul
     let targets = service.items(&["spec", "ports"]).iter().enumerate().filter_map(|(at, port)| Some((at, port["targetPort"].as_str()?)));
     let known: BTreeMap<&str, &Object> =
         selected.iter().flat_map(|workload| workload.ports.iter().map(|port| (*port, workload.object))).collect();
-    let (at, target) = targets.into_iter().find(|(_, target)| target.parse::<u16>().is_err() && !known.contains_key(target))?;
+    let (at, target) = targets.into_iter().find(|(_, target)| !known.contains_key(target))?;
     let path = FieldPath::of_fields("spec.ports").index(at).field("targetPort");
+    if target.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("{path} of {} is the text `{target}`, which is no name of a port: a name has a letter", service.title());
+        return Some(Diagnostic::of(rule, message).at(service.place(&path)).help(format!("write `targetPort: {target}`, without quotes")));
+    }
     let names: Vec<String> = known.keys().map(|name| (*name).to_owned()).collect();
     let message = format!("{path} of {} is {target}, but {} has {}", service.title(), selected[0].object.title(), list(&names));
     let help = match nearest(target, known.keys().copied()) {
@@ -221,7 +225,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::lint::components::tests::{of, told};
+    use crate::lint::components::tests::{found_in, of, told};
 
     fn deployment() -> Object {
         let pod = json!({"containers": [{"name": "manager", "ports": [{"name": "webhook-server", "containerPort": 9443}]}]});
@@ -256,6 +260,18 @@ mod tests {
             alone(json!({"selector": {"app": "foo"}, "ports": [{"port": 1, "targetPort": "https"}]})),
             found("spec.ports[0].targetPort")
         );
+    }
+
+    /// Kubernetes, pkg/apis/core/validation, `ValidatePortNumOrName`: a text is a name, and a name has a letter.
+    #[test]
+    fn a_number_in_quotes_is_no_port() {
+        let ports = json!([{"port": 1, "targetPort": 9443}, {"port": 2, "targetPort": "9443"}]);
+        let objects = [service(json!({"selector": {"app": "foo"}, "ports": ports})), deployment()];
+        let report = found_in(&objects, None, check);
+        let [finding] = report.findings() else { panic!("{report:?}") };
+        let expected = "spec.ports[1].targetPort of Service/svc is the text `9443`, which is no name of a port: a name has a letter";
+        assert_eq!(finding.message, expected);
+        assert_eq!(finding.help.as_ref().unwrap().to_string(), "write `targetPort: 9443`, without quotes");
     }
 
     #[test]

@@ -85,13 +85,24 @@ pub(super) fn check(old: &Object, new: &Object) -> Report {
 
 /// The value, or the one that the API server fills in.
 fn value(object: &Object, path: &FieldPath) -> Option<Value> {
-    let mut value = object.at(path).filter(|value| !value.is_null()).cloned();
+    let mut value = object.at(path).filter(|value| !is_empty(value)).cloned();
     match path.to_string().as_str() {
         "roleRef" => fill_in_group(value.as_mut()),
         "spec.podManagementPolicy" => value = value.or_else(|| Some(Value::from("OrderedReady"))),
         _ => {}
     }
     value
+}
+
+/// Whether a value is that of a field which is not there: the types of these fields leave out what is empty (`omitempty`).
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// A role is of the group of RBAC where nothing else is said.
@@ -131,6 +142,17 @@ mod tests {
             assert_eq!(told(same, without.clone()), NONE);
         }
         assert_eq!(told(without.clone(), json!({"roleRef": {"kind": "Role", "name": "other"}})), ["roleRef"]);
+    }
+
+    /// Kubernetes, staging/src/k8s.io/api/apps/v1/types.go: `omitempty` of the fields of a StatefulSet.
+    #[test]
+    fn what_is_empty_is_not_there() {
+        let told = |old: Value, new: Value| told("apps/v1", "StatefulSet", json!({"spec": old}), json!({"spec": new}));
+        let empty = json!({"serviceName": "", "volumeClaimTemplates": [], "selector": {}});
+        assert_eq!(told(json!({}), empty.clone()), NONE);
+        assert_eq!(told(empty.clone(), json!({})), NONE);
+        let full = json!({"serviceName": "a", "volumeClaimTemplates": [{}], "selector": {"matchLabels": {}}});
+        assert_eq!(told(empty, full), ["spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"]);
     }
 
     /// Kubernetes, pkg/apis/apps/v1/defaults.go: `podManagementPolicy` of a StatefulSet.

@@ -106,7 +106,7 @@ pub(super) fn check(old: &Object, new: &Object) -> Vec<Diagnostic> {
     let of_version = |(at, name, schema): (usize, &str, &Value)| {
         let path = FieldPath::of_fields("spec.versions").index(at).field("schema").field("openAPIV3Schema");
         let mut walk = Walk { found: Vec::new(), path: FieldPath::of_fields("spec") };
-        walk.compare(before.get(name)?, schema);
+        walk.compare(before.get(name).filter(|old| !old.is_null())?, schema);
         let (first, _) = walk.found.first()?;
         let said: Vec<String> = walk.found.iter().take(MOST_NAMED).map(|(path, what)| format!("{} {what}", shown(path))).collect();
         let more = walk.found.len().saturating_sub(MOST_NAMED);
@@ -219,6 +219,14 @@ fn written(schema: &Value, key: &str) -> BTreeSet<String> {
     items(schema, &[key]).iter().map(Value::to_string).collect()
 }
 
+/// What a schema says of the fields that it does not name, where it keeps them: nothing (`null`), or a schema.
+fn of_values(schema: &Value) -> Option<&Value> {
+    match &schema["additionalProperties"] {
+        Value::Bool(true) => Some(&Value::Null),
+        values => Some(values).filter(|values| values.is_object()),
+    }
+}
+
 struct Walk {
     /// Fields, and what became of them.
     found: Vec<(FieldPath, String)>,
@@ -232,9 +240,6 @@ impl Walk {
 
     /// The depth is that of the reader's limits.
     fn compare(&mut self, old: &Value, new: &Value) {
-        if old.is_null() || new[OPEN] == true {
-            return;
-        }
         let (type_of_old, type_of_new) = (type_of(old), type_of(new));
         if type_of_old != type_of_new && !takes_more(type_of_old, type_of_new) {
             self.tell(format!("is {type_of_new} and was {type_of_old}"));
@@ -246,18 +251,22 @@ impl Walk {
         self.rules(old, new);
         self.required(old, new);
         self.properties(old, new);
-        for (key, segment) in [("items", ITEMS), ("additionalProperties", VALUES)] {
-            if old[key].is_object() && new[key].is_object() {
-                self.below(segment, &old[key], &new[key]);
-            }
+        if old["items"].is_object() && new["items"].is_object() {
+            self.below(ITEMS, &old["items"], &new["items"]);
+        }
+        if let (Some(was), Some(is)) = (of_values(old), of_values(new)) {
+            self.below(VALUES, was, is);
         }
     }
 
     /// Whether fields that the schema does not name are kept.
     fn openness(&mut self, old: &Value, new: &Value) {
+        if new[OPEN] == true {
+            return;
+        }
         if old[OPEN] == true {
             self.tell("keeps only the fields that it names");
-        } else if old["additionalProperties"].is_object() && !new["additionalProperties"].is_object() {
+        } else if of_values(old).is_some() && of_values(new).is_none() {
             self.tell("is no map any more");
         }
     }
@@ -318,9 +327,7 @@ impl Walk {
         }
         let was = written(old, "allOf");
         // Generators write one and the same bound in `allOf` or beside it.
-        let was_beside = |schema: &Value| {
-            schema.as_object().is_some_and(|bounds| !bounds.is_empty() && bounds.iter().all(|(key, bound)| old[key] == *bound))
-        };
+        let was_beside = |schema: &Value| schema.as_object().is_some_and(|bounds| bounds.iter().all(|(key, bound)| old[key] == *bound));
         if items(new, &["allOf"]).iter().any(|schema| !was.contains(&schema.to_string()) && !was_beside(schema)) {
             self.tell("has another allOf");
         }
@@ -355,9 +362,9 @@ impl Walk {
 
     fn properties(&mut self, old: &Value, new: &Value) {
         for (name, old_property) in old["properties"].as_object().into_iter().flatten() {
-            match new["properties"].get(name) {
+            match new["properties"].get(name).or_else(|| of_values(new)) {
                 Some(property) => self.below(name, old_property, property),
-                None if new["additionalProperties"].is_object() => {}
+                None if new[OPEN] == true => {}
                 None => self.found.push((self.path.field(name.as_str()), "is gone".to_owned())),
             }
         }
@@ -456,6 +463,39 @@ mod tests {
                 json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
                 vec![],
             ),
+            // What is kept without a name is judged by what is named all the same.
+            (
+                object(json!({"a": {"type": "string"}, "b": {"type": "string"}})),
+                json!({
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    "required": ["b"], "properties": {"a": {"type": "integer"}}
+                }),
+                vec!["spec.b is required", "spec.a is integer and was string"],
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+                vec![],
+            ),
+            (
+                object(json!({"a": {"type": "integer"}, "b": {"type": "string"}})),
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                vec!["spec.a is string and was integer"],
+            ),
+            (object(json!({"a": {"type": "integer"}})), json!({"type": "object", "additionalProperties": true}), vec![]),
+            (
+                json!({"type": "object", "additionalProperties": true}),
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                vec!["spec.* is string and was anything"],
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+                json!({"type": "object", "additionalProperties": true}),
+                vec![],
+            ),
+            (json!({"type": "object", "additionalProperties": true}), object(json!({})), vec!["spec is no map any more"]),
+            (json!({"type": "object", "additionalProperties": false}), object(json!({})), vec![]),
+            (string(), json!({"type": "string", "allOf": [{}]}), vec![]),
             (
                 object(json!({"a": {"type": "string"}})),
                 json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}),
