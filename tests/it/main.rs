@@ -29,6 +29,7 @@ mod doctor;
 mod envsubst;
 mod examples;
 mod faults;
+mod findings;
 mod fix;
 mod gate;
 mod gate_corpus;
