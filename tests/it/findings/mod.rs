@@ -6,6 +6,7 @@ use crate::support::windlass;
 
 mod contract_fields;
 mod scripts;
+mod templates;
 
 /// What `lint` finds in some files by the rules whose names begin so, in its order.
 fn found(files: &[(&str, &str)], arguments: &[&str], rule: &str) -> Vec<Value> {
