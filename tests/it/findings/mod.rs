@@ -1,12 +1,16 @@
-//! What `lint` says of small inputs: each finding with its place, its words and its advice.
+//! What is said of small inputs: each finding with its place, its words and its advice.
 
 use serde_json::Value;
 
 use crate::support::windlass;
 
+mod components;
 mod contract_fields;
+mod definitions;
+mod metadata;
 mod scripts;
 mod templates;
+mod unresolved;
 
 /// What `lint` finds in some files by the rules whose names begin so, in its order.
 fn found(files: &[(&str, &str)], arguments: &[&str], rule: &str) -> Vec<Value> {
