@@ -324,3 +324,37 @@ fn objects_go_through_types() {
         ["components-raw-refused: use variables only inside of strings, and not in images"]
     );
 }
+
+/// What a pod does not start without, and how to do without it.
+#[test]
+fn pods_find_what_they_need() {
+    let pod = "    spec:
+      serviceAccountName: sa
+      volumes:
+      - {name: a, configMap: {name: cfg}}
+      - {name: b, secret: {secretName: ''}}
+      - {name: c, persistentVolumeClaim: {claimName: claim}}
+      containers:
+      - {name: manager, image: 'ghcr.io/a/b:v1', envFrom: [{secretRef: {name: keys}}]}
+";
+    let deployment = object("apps/v1", "Deployment", "name: d", &format!("spec:\n  template:\n{pod}"));
+    let components = format!("{NAMESPACE}{deployment}{}", object("v1", "ConfigMap", "name: cfgs", ""));
+    let found = found(&[("infrastructure-components.yaml", &components)], &[], "components-pod-need");
+    let needs = |place: &str, what: &str, label: &str, instead: &str| {
+        let kind = what.split(' ').next().unwrap();
+        format!("{place} {label}: Deployment/d needs {what}, which the components do not contain: add the {kind}{instead}")
+    };
+    let optional = "or write `optional: true` beside its name";
+    let line = |finding: &Value| {
+        format!("{} {}: {}: {}", places(finding), text(finding, "label"), text(finding, "message"), text(finding, "help"))
+    };
+    assert_eq!(
+        found.iter().map(line).collect::<Vec<_>>(),
+        [
+            needs("11:27-29", "ServiceAccount sa", "", ""),
+            needs("13:37-40", "ConfigMap cfg", "did you mean `cfgs`?", &format!(", {optional}")),
+            needs("15:54-59", "PersistentVolumeClaim claim", "", ""),
+            needs("17:79-83", "Secret keys", "", &format!(", let a Certificate make it, {optional}")),
+        ]
+    );
+}

@@ -1,5 +1,7 @@
 //! CRDs: their contract labels, versions, lists, subresources, and the rights of the core on their kinds.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{found, notes, text};
@@ -309,10 +311,34 @@ fn the_core_has_rights_on_foreign_groups() {
         (role("ClusterRole", "true", rule(group, "foos", "*")), 1),
         (role("ClusterRole", "false", rule(group, "foomachines", "*")), 1),
         (role("Role", "true", rule(group, "foomachines", "*")), 1),
+        (role("ClusterRole", "true", json!({"nonResourceURLs": ["/metrics"], "verbs": ["*"]})), 1),
     ] {
         assert_eq!(with(sound.clone()), count, "{sound}");
     }
     let mut of_names = rule(group, "foomachines", "*");
     of_names["resourceNames"] = json!(["a"]);
     assert_eq!(with(role("ClusterRole", "true", of_names)), 1, "of some objects only");
+}
+
+/// What is wrong with a CRD by itself is told of sources too; its name may still be waived there, and its labels added.
+#[test]
+fn sources_are_judged_by_what_stands_in_them() {
+    let mut crd = crd("FooThing", json!({"/spec/group": "foo.dev"}));
+    crd["metadata"] = json!({"name": "foothing.foo.dev", "labels": {"cluster.x-k8s.io/v1alpha4": "v1alpha4"}});
+    crd["spec"]["conversion"] = json!({"strategy": "None", "webhook": {"clientConfig": {"caBundle": "Cg=="}}});
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = json!({"properties": {"a": {"type": "string"}}});
+    let of = |form: &str| {
+        let found = found(&[("components.yaml", &crd.to_string())], &["--as", form], "crd-");
+        found.iter().map(|finding| format!("{} {}", text(finding, "rule"), text(finding, "help"))).collect::<BTreeSet<_>>()
+    };
+    let both = [
+        "crd-ca-bundle-present remove the field; cert-manager injects the CA",
+        "crd-contract-label-version-stale name versions that it serves: v1",
+        "crd-not-structural correct the type that the CRD is generated from",
+    ];
+    let all = |more: &[&str]| both.iter().chain(more).map(|line| (*line).to_owned()).collect::<BTreeSet<_>>();
+    let plural = "crd-name-not-plural write `plural: foothing` in `spec.names`, or name it `foothings.foo.dev`";
+    assert_eq!(of("objects"), all(&[plural]));
+    let name = "crd-name-wrong name it `foothings.foo.dev` with that plural; for a kind that core objects never refer to, set the annotation `clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check`";
+    assert_eq!(of("components"), all(&[name]));
 }

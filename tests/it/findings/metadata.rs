@@ -116,3 +116,19 @@ fn a_missing_kind_is_written_where_it_belongs() {
         assert_eq!(fixed(&after), after);
     }
 }
+
+/// The contract that a release promises is that of its own series.
+#[test]
+fn the_promise_of_a_release_is_that_of_its_series() {
+    let metadata = series(&[(0, 1, "v1beta1"), (0, 2, "v1beta2"), (0, 3, "v1beta1")]);
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+               metadata: {name: foos.foo.io, labels: {cluster.x-k8s.io/v1beta1: v1}}\n\
+               spec:\n  group: foo.io\n  names: {kind: Foo, plural: foos}\n  versions: [{name: v1, served: true, storage: true}]\n";
+    let of = |version: &str| {
+        let folder = format!("infrastructure-foo/{version}");
+        let (components, metadata_file) = (format!("{folder}/infrastructure-components.yaml"), format!("{folder}/metadata.yaml"));
+        told(&[(&components, crd), (&metadata_file, &metadata)], "crd-contract-label-missing")
+    };
+    let missing = "5:34-41: metadata.yaml promises contract v1beta2, but no CRD carries the label cluster.x-k8s.io/v1beta2: label the CRDs `cluster.x-k8s.io/v1beta2: VERSION` (`contracts` of provider.yaml does), or correct the series (known contracts: v1beta1, v1beta2)";
+    assert_eq!((of("v0.1.0"), of("v0.2.1"), of("v0.3.0")), (vec![], vec![missing.to_owned()], vec![]));
+}

@@ -223,6 +223,80 @@ fn fields_are_those_of_the_crd_beside_them() {
     assert_eq!(of(CRD, "v3", "size: huge"), ["4:1-5 unknown field `spec` in Foo/${CLUSTER_NAME}"]);
 }
 
+/// Of two CRDs of one kind nobody knows which one counts: a version is served when one of them serves it, and its fields are open.
+#[test]
+fn of_two_crds_what_they_share_counts() {
+    let template = format!("apiVersion: foo.io/v1\nkind: Foo\n{NAME}spec: {{size: huge}}\n");
+    let of = |first: &str, second: &str| {
+        let files = [("a/crds.yaml", first), ("b/crds.yaml", second), ("a/cluster-template.yaml", &template)];
+        found(&files, &[], "template-").iter().map(|finding| text(finding, "rule").to_owned()).collect::<Vec<_>>()
+    };
+    let (other, unserved) = (CRD.replace("large]", "huge]"), CRD.replacen("served: true", "served: false", 1));
+    assert_eq!(of(CRD, CRD), ["template-field-refused"]);
+    assert_eq!(of(CRD, "a: b\n"), ["template-field-refused"]);
+    let both = |first: &str, second: &str| {
+        let crds = format!("{first}---\n{second}");
+        let found = found(&[("crds.yaml", &crds), ("cluster-template.yaml", &template)], &[], "template-");
+        found.iter().map(|finding| text(finding, "rule").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((both(CRD, CRD), both(CRD, &other)), (vec!["template-field-refused".to_owned()], vec![]));
+    assert_eq!((both(&unserved, CRD), both(CRD, &unserved)), (vec![], vec![]));
+    assert_eq!(both(&unserved, &unserved), ["template-object-unserved"]);
+}
+
+/// Book, clusterctl contract, "Common variables": the fields for which flags of `clusterctl generate cluster` are.
+#[test]
+fn fields_of_flags_use_their_variables() {
+    let object = |api_version: &str, kind: &str, spec: &str| {
+        told(
+            &[("cluster-template.yaml", &format!("apiVersion: {api_version}\nkind: {kind}\n{NAME}spec: {{{spec}}}\n"))],
+            "template-flag",
+        )
+    };
+    let (core, plane) = ("cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1beta2");
+    for (api_version, kind, spec, path, variable) in [
+        (core, "Cluster", "topology: {version: v1.34.0}", "spec.topology.version", "KUBERNETES_VERSION"),
+        (
+            core,
+            "MachineDeployment",
+            "template: {spec: {version: v1.34.0}}",
+            "spec.template.spec.version",
+            "KUBERNETES_VERSION",
+        ),
+        (
+            core,
+            "MachinePool",
+            "template: {spec: {version: v1.34.0}}",
+            "spec.template.spec.version",
+            "KUBERNETES_VERSION",
+        ),
+        (plane, "FooControlPlane", "version: v1.34.0", "spec.version", "KUBERNETES_VERSION"),
+        (
+            core,
+            "Cluster",
+            "topology: {controlPlane: {replicas: 3}}",
+            "spec.topology.controlPlane.replicas",
+            "CONTROL_PLANE_MACHINE_COUNT",
+        ),
+        (plane, "FooControlPlane", "replicas: 3", "spec.replicas", "CONTROL_PLANE_MACHINE_COUNT"),
+        (core, "MachinePool", "replicas: 3", "spec.replicas", "WORKER_MACHINE_COUNT"),
+        (core, "MachineDeployment", "replicas: 3", "spec.replicas", "WORKER_MACHINE_COUNT"),
+    ] {
+        let (value, name) = (if spec.contains('v') && spec.contains("v1.34") { "v1.34.0" } else { "3" }, path.rsplit('.').next().unwrap());
+        let column = "spec: {".len() + spec.find(value).unwrap() + 1;
+        let expected = format!(
+            "4:{column}-{}: {path} of {kind}/${{CLUSTER_NAME}} is not {variable}, so the flag of clusterctl that sets it has no effect: write `{name}: ${{{variable}:={value}}}`",
+            column + value.len()
+        );
+        assert_eq!(object(api_version, kind, spec), [expected]);
+    }
+    for (api_version, kind, spec) in
+        [(core, "MachineSet", "replicas: 3"), ("foo.io/v1", "MachinePool", "replicas: 3"), (core, "Cluster", "replicas: 3")]
+    {
+        assert_eq!(object(api_version, kind, spec), [""; 0], "{api_version} {kind}");
+    }
+}
+
 /// clusterctl writes the target namespace into all objects of a template.
 #[test]
 fn namespaces_of_templates_are_those_of_the_caller() {
