@@ -213,6 +213,23 @@ fn what_classes_need_is_due_with_a_template() {
     }
 }
 
+/// A version that the core does not take breaks its promise for those who use it: all that is wrong is said at once.
+#[test]
+fn versions_that_the_core_does_not_take_may_leave_the_label() {
+    let mut crd = crd("infrastructure", "FooMachine", "v1beta2", "");
+    let version = |name: &str, paths: &str| json!({"name": name, "served": true, "storage": name == "v1", "schema": {"openAPIV3Schema": schema(paths)}, "subresources": {"status": {}}});
+    let old = "spec.failureDomain:integer status.ready:boolean status.conditions[].type:string status.conditions[].status:string status.conditions[].severity:string";
+    crd["metadata"]["labels"] = json!({"cluster.x-k8s.io/v1beta2": "v1alpha1_v1"});
+    crd["spec"]["versions"] = json!([version("v1alpha1", old), version("v1", MACHINE)]);
+    let mends = "write `providerID: {type: string}` under `spec`, `provisioned: {type: boolean}` under `status.initialization`, `failureDomain: {type: string}` under `spec`; drop `severity` under `status.conditions[]`";
+    assert_eq!(
+        of(&[crd], &[]),
+        [format!(
+            "contract-incomplete | properties[status].properties[conditions].items.properties[severity] | v1alpha1 of FooMachine does not fulfil contract v1beta2 as a whole: it has no `spec.providerID`, `status.initialization.provisioned`; it still has `status.conditions[].severity`; `spec.failureDomain` is of type integer | take v1alpha1 out of the label `cluster.x-k8s.io/v1beta2`, or {mends} | the core takes another version, so that this hurts only who uses the old one; PAGE"
+        )]
+    );
+}
+
 /// Who asks for the newer contract is told all that there is to do in the schema, and then to label the CRD.
 #[test]
 fn the_way_to_the_newer_contract_is_told() {

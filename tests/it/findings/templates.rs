@@ -361,6 +361,68 @@ fn classes_are_found_by_their_names() {
     );
 }
 
+/// What Cluster API's webhook refuses of a class is told of the class that clusterctl takes; of sources the rest may be elsewhere.
+#[test]
+fn classes_are_refused_as_a_whole() {
+    let class = |kind: &str| {
+        format!(
+            "apiVersion: cluster.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: a}}\nspec:\n\
+             \x20 infrastructure: {{templateRef: {{apiVersion: i.io/v1, kind: FooClusterTemplate, name: a}}}}\n\
+             \x20 controlPlane: {{templateRef: {{apiVersion: c.io/v1, kind: FooControlPlaneTemplate, name: a}}}}\n\
+             \x20 patches:\n  - name: p\n    definitions:\n\
+             \x20   - selector: {{apiVersion: i.io/v1, kind: FooClusterTemplate, matchResources: {{infrastructureCluster: true}}}}\n\
+             \x20     jsonPatches:\n      - {{op: add, path: /spec/template/spec/a, valueFrom: {{variable: unknown}}}}\n"
+        )
+    };
+    let refused = |files: &[(&str, &str)]| told(files, "topology-class-refused").len();
+    let (of_class, of_other) = (class("ClusterClass"), class("MachineDeployment"));
+    assert_eq!(refused(&[("clusterclass-a.yaml", &of_class)]), 1);
+    assert_eq!(refused(&[("clusterclass-a.yaml", &of_class.replace("cluster.x-k8s.io", "foo.io"))]), 0);
+    assert_eq!(refused(&[("clusterclass-a.yaml", &of_other)]), 0);
+    assert_eq!(
+        refused(&[("clusterclass-a.yaml", &of_class), ("kustomization.yaml", "resources: [clusterclass-a.yaml]\n")]),
+        0
+    );
+}
+
+/// Of a template that a kustomization is made of, other files may bring what is not there.
+#[test]
+fn parts_of_templates_lack_nothing() {
+    let cluster = format!(
+        "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\n{NAME}spec:\n  topology: {{classRef: {{name: foo}}, version: v1.34.0}}\n  infrastructureRef: {{apiGroup: foo.io, kind: Foo, name: x}}\n\
+         ---\napiVersion: foo.io/v1\nkind: Foo\nmetadata: {{name: z}}\nspec: {{color: red}}\n"
+    );
+    let rules = |more: &[(&str, &str)]| {
+        let files = [&[("crds/crds.yaml", CRD), ("t/cluster-template.yaml", &cluster)], more].concat();
+        let mut rules: Vec<String> = found(&files, &[], "template-").iter().map(|finding| text(finding, "rule").to_owned()).collect();
+        rules.sort();
+        rules
+    };
+    let due = [
+        "template-class-missing",
+        "template-field-missing",
+        "template-field-unknown",
+        "template-flag-ignored",
+        "template-reference-missing",
+    ];
+    assert_eq!(rules(&[]), due);
+    assert_eq!(rules(&[("t/kustomization.yaml", "resources: [cluster-template.yaml]\n")]), ["template-field-unknown"]);
+}
+
+/// drone/envsubst: what cannot be read stands where it begins.
+#[test]
+fn variables_that_cannot_be_read_are_told() {
+    for (text, place, said) in [
+        ("a: ok\nb: ${BROKEN\n", "2:4-12", "missing closing brace"),
+        ("a: ${A-x}\n", "1:4-7", "missing closing brace"),
+        ("a: ${ A:=x}\n", "1:4-6", "unable to parse variable name"),
+    ] {
+        let [finding] = &found(&[("cluster-template.yaml", text)], &[], "")[..] else { panic!("{text}") };
+        assert_eq!((places(finding), super::text(finding, "upstream")), (place.to_owned(), said));
+        assert_eq!(super::text(finding, "message"), "clusterctl cannot substitute the variables of cluster-template.yaml");
+    }
+}
+
 /// Clusters of Cluster API with a version that YAML takes for a number, and two of one class.
 #[test]
 fn clusters_of_a_template_are_told_apart() {
