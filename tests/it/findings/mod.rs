@@ -7,6 +7,7 @@ use crate::support::windlass;
 mod components;
 mod contract_fields;
 mod definitions;
+mod images;
 mod metadata;
 mod scripts;
 mod templates;

@@ -64,6 +64,7 @@ fn each_script_is_judged_by_itself() {
         ("a: |\n  A=1\n  echo x\nb: ${A}\n", vec![]),
         ("a: |\n  A=1\n  echo x\n${A}: b\n", vec![]),
         ("a: ${A}\n\n  A=1\n", vec!["4:4-8"]),
+        ("a: A=1\n\n  echo ${A}\n", vec!["6:8-12"]),
     ] {
         let found: Vec<String> = replaced(&format!("{head}{body}")).into_iter().map(|(place, _)| place).collect();
         assert_eq!(found, expected, "{body}");
