@@ -9,7 +9,7 @@ use super::{found, notes, text};
 const GROUP: &str = "infrastructure.cluster.x-k8s.io";
 
 /// The CRD of a kind; each change is a path as JSON Pointer has it, and the value that is put there.
-fn crd(kind: &str, changes: Value) -> Value {
+fn crd(kind: &str, changes: &Value) -> Value {
     let plural = format!("{}s", kind.to_lowercase());
     let mut crd = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -51,7 +51,7 @@ fn of(objects: &[Value], rule: &str) -> Vec<String> {
 }
 
 /// The same of one CRD of machines, which is called CRD.
-fn of_machine(changes: Value, rule: &str) -> Vec<String> {
+fn of_machine(changes: &Value, rule: &str) -> Vec<String> {
     let title = format!("CustomResourceDefinition/foomachines.{GROUP}");
     of(&[crd("FooMachine", changes)], rule).iter().map(|line| line.replace(&title, "CRD")).collect()
 }
@@ -63,7 +63,7 @@ fn named(name: &str, served: bool, storage: bool) -> Value {
 /// apiextensions-apiserver: exactly one version is stored.
 #[test]
 fn one_version_of_a_kind_is_stored() {
-    let of = |versions: Value| of_machine(json!({"/spec/versions": versions}), "crd-storage");
+    let of = |versions: Value| of_machine(&json!({"/spec/versions": versions}), "crd-storage");
     let refused = "write `storage: true` at one version, and `storage: false` at all others | the API server refuses the CRD: `must have exactly one version marked as storage version`";
     assert_eq!(
         of(json!([named("a1", true, true), named("a2", true, false), named("a3", false, true), named("v1", true, true)])),
@@ -82,7 +82,7 @@ fn versions_that_differ_are_converted() {
     let text = || json!({"type": "string"});
     let of = |other: Value, stored: Value| {
         let versions = json!([version("v1alpha1", true, false, other), version("v1", true, true, stored)]);
-        of_machine(json!({"/spec/versions": versions}), "crd-conversion")
+        of_machine(&json!({"/spec/versions": versions}), "crd-conversion")
     };
     let told = |note: &str| {
         [format!(
@@ -124,7 +124,7 @@ fn webhooks_that_convert_are_trusted() {
     let of = |client: Value, annotations: Value, versions: Value| {
         let conversion = json!({"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}});
         let changes = json!({"/spec/conversion": conversion, "/metadata/annotations": annotations, "/spec/versions": versions});
-        of_machine(changes, "crd-conversion")
+        of_machine(&changes, "crd-conversion")
     };
     let two = || json!([version("v1alpha1", true, false, json!({})), version("v1", true, true, json!({"a": {"type": "string"}}))]);
     let service = || json!({"service": {"name": "s", "namespace": "n"}});
@@ -156,7 +156,7 @@ fn webhooks_that_convert_are_trusted() {
 fn labels_name_what_is_served() {
     let of = |labels: Value, versions: &[(&str, bool)], rule: &str| {
         let versions: Vec<Value> = versions.iter().map(|(name, served)| named(name, *served, false)).collect();
-        of_machine(json!({"/metadata/labels": labels, "/spec/versions": versions}), rule)
+        of_machine(&json!({"/metadata/labels": labels, "/spec/versions": versions}), rule)
     };
     for (versions, label) in [
         (&[("v1beta1", true), ("v1", true), ("v2", false)][..], "v1"),
@@ -199,7 +199,7 @@ fn labels_name_what_is_served() {
 fn what_belongs_to_a_kind_is_there() {
     let list = |list: &str, asked: &str| {
         let versions = json!([named("v1alpha1", true, false), named("v1", true, true)]);
-        let told = of(&[crd("FooIdentity", json!({"/spec/names/listKind": list, "/spec/versions": versions}))], "crd-list");
+        let told = of(&[crd("FooIdentity", &json!({"/spec/names/listKind": list, "/spec/versions": versions}))], "crd-list");
         let expected = format!(
             "spec.names.listKind | the list kind of FooIdentity is {list}, not FooIdentityList | write `listKind: FooIdentityList` | clusterctl does not find the objects when an upgrade needs to store them in another version | no matches for kind \"{asked}\" in version \"{GROUP}/v1\""
         );
@@ -208,27 +208,27 @@ fn what_belongs_to_a_kind_is_there() {
     list("FooIdentities", "FooIdentities");
     list("FoosList", "Foos");
     assert_eq!(
-        of_machine(json!({"/spec/scope": "Cluster"}), "crd-scope"),
+        of_machine(&json!({"/spec/scope": "Cluster"}), "crd-scope"),
         [
             "spec.scope | FooMachine is cluster-scoped, but belongs to a Cluster in a namespace | write `scope: Namespaced`; the API server does not let a CRD that is installed change it | cluster-scoped resource must not have a namespace-scoped owner, owner's namespace default"
         ]
     );
     assert_eq!(
-        of_machine(json!({}), "crd-template-kind"),
+        of_machine(&json!({}), "crd-template-kind"),
         [
             "spec.names.kind | there is no FooMachineTemplate, from which sets of machines get their FooMachine | add the CRD of FooMachineTemplate, with the FooMachine under `spec.template` | a kind that no set of machines uses needs none"
         ]
     );
     assert_eq!(
-        of(&[crd("FooCluster", json!({})), crd("FooMachineTemplate", json!({}))], "crd-class-template"),
+        of(&[crd("FooCluster", &json!({})), crd("FooMachineTemplate", &json!({}))], "crd-class-template"),
         [
             "spec.names.kind | there is no FooClusterTemplate, so no ClusterClass can use FooCluster | add the CRD of FooClusterTemplate, with the FooCluster under `spec.template`"
         ]
     );
-    let foreign = crd("FooClusterTemplate", json!({"/spec/group": "infra.foo.dev"}));
-    assert_eq!(of(&[crd("FooCluster", json!({})), foreign], "crd-class-template").len(), 1, "a kind of another group");
+    let foreign = crd("FooClusterTemplate", &json!({"/spec/group": "infra.foo.dev"}));
+    assert_eq!(of(&[crd("FooCluster", &json!({})), foreign], "crd-class-template").len(), 1, "a kind of another group");
     let bare = |name: &str, served: bool| json!({"name": name, "served": served, "storage": false, "subresources": {"scale": {}}});
-    let told = of_machine(json!({"/spec/versions": [named("a1", true, true), bare("a2", true), bare("a3", false)]}), "crd-status");
+    let told = of_machine(&json!({"/spec/versions": [named("a1", true, true), bare("a2", true), bare("a3", false)]}), "crd-status");
     let add = "add `subresources: {status: {}}` to the version; for controller-gen `// +kubebuilder:subresource:status`";
     assert_eq!(told, [format!("spec.versions[1].name | a2 of FooMachine has no status subresource | {add}")]);
 }
@@ -241,7 +241,7 @@ fn scale_is_that_of_the_contract() {
         version["subresources"]["scale"] = scale;
         version
     };
-    let of = |versions: Value| of(&[crd("FooControlPlane", json!({"/spec/versions": versions}))], "crd-scale");
+    let of = |versions: Value| of(&[crd("FooControlPlane", &json!({"/spec/versions": versions}))], "crd-scale");
     let write =
         "write `scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector}`";
     let told =
@@ -270,7 +270,7 @@ fn versions_of_control_planes_fulfil_one_contract() {
             "metadata.labels[cluster.x-k8s.io/v1beta1] & metadata.labels[cluster.x-k8s.io/v1beta2] | labels cluster.x-k8s.io/v1beta1 and cluster.x-k8s.io/v1beta2 of CustomResourceDefinition/foocontrolplanes.{GROUP} both name {version} | take {version} out of `cluster.x-k8s.io/v1beta1`: each version fulfils one contract | the core takes the one or the other by chance in Clusters of a ClusterClass, and reads the fields of that contract"
         )
     };
-    let plane = crd("FooControlPlane", json!({"/metadata/labels": labels}));
+    let plane = crd("FooControlPlane", &json!({"/metadata/labels": labels}));
     assert_eq!(of(&[plane], "crd-contract-version-ambiguous"), [told("v1beta1"), told("v1")]);
 }
 
@@ -278,7 +278,7 @@ fn versions_of_control_planes_fulfil_one_contract() {
 #[test]
 fn the_core_has_rights_on_foreign_groups() {
     let group = "infra.foo.dev";
-    let kind = |kind: &str| crd(kind, json!({"/spec/group": group}));
+    let kind = |kind: &str| crd(kind, &json!({"/spec/group": group}));
     let all = "create, delete, get, list, patch, update, watch";
     let told = |objects: &[Value]| {
         let found = of(objects, "rbac-core");
@@ -323,7 +323,7 @@ fn the_core_has_rights_on_foreign_groups() {
 /// What is wrong with a CRD by itself is told of sources too; its name may still be waived there, and its labels added.
 #[test]
 fn sources_are_judged_by_what_stands_in_them() {
-    let mut crd = crd("FooThing", json!({"/spec/group": "foo.dev"}));
+    let mut crd = crd("FooThing", &json!({"/spec/group": "foo.dev"}));
     crd["metadata"] = json!({"name": "foothing.foo.dev", "labels": {"cluster.x-k8s.io/v1alpha4": "v1alpha4"}});
     crd["spec"]["conversion"] = json!({"strategy": "None", "webhook": {"clientConfig": {"caBundle": "Cg=="}}});
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = json!({"properties": {"a": {"type": "string"}}});

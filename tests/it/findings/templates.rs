@@ -66,6 +66,12 @@ fn places_of_a_variable_stand_together() {
     assert_eq!(of("a: ${A#x} ${A:=x}\nb: ${B:=y}${B:=y}\n", "template-variable-d"), [""; 0]);
 }
 
+/// What is missing, and what to do about it.
+fn missing_reference(finding: &Value) -> String {
+    assert_eq!(text(finding, "path"), "spec.template.spec.infrastructureRef.name");
+    format!("{}: {}", text(finding, "message").split(" is ").nth(1).unwrap(), text(finding, "help"))
+}
+
 /// Book, "Links to external objects": a MachineDeployment whose template of machines is not in the file.
 #[test]
 fn objects_that_are_named_are_in_the_file() {
@@ -78,12 +84,8 @@ fn objects_that_are_named_are_in_the_file() {
         |group: &str, kind: &str, name: &str| format!("---\napiVersion: {group}/v1\nkind: {kind}\nmetadata: {{name: \"{name}\"}}\n");
     let help = |text: &str| {
         let found = found(&[("cluster-template.yaml", text)], &[], "template-");
-        found.iter().map(|finding| text_of(finding)).collect::<Vec<_>>()
+        found.iter().map(missing_reference).collect::<Vec<_>>()
     };
-    fn text_of(finding: &Value) -> String {
-        assert_eq!(text(finding, "path"), "spec.template.spec.infrastructureRef.name");
-        format!("{}: {}", text(finding, "message").split(" is ").nth(1).unwrap(), text(finding, "help"))
-    }
     let missing = |what: &str, help: &str| [format!("{what}, which the file does not contain: {help}")];
     let (md, foo) = ("${CLUSTER_NAME}-md", "Foo/${CLUSTER_NAME}-md");
     let reference = names("apiGroup: i.io", "Foo", md);
