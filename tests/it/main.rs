@@ -30,6 +30,7 @@ mod doctor;
 mod envsubst;
 mod examples;
 mod faults;
+mod findings;
 mod fix;
 mod gate;
 mod gate_corpus;
