@@ -220,6 +220,47 @@ mod tests {
         assert_eq!(html.markup(), "");
     }
 
+    fn drawn(colour: usize, width: f64, height: f64) -> String {
+        let mut html = Html::default();
+        let tile = Tile { name: "/etc/a".to_owned(), bytes: 16_384, colour };
+        draw(&mut html, 7, &tile, Rectangle { x: 10.0, y: 20.0, width, height });
+        html.markup().to_owned()
+    }
+
+    /// A gap of two around the tile, the labels line by line in it.
+    #[test]
+    fn a_large_tile_has_its_number_its_name_and_its_size() {
+        let expected = "<g class=\"tile tile-1\"><title>/etc/a: 16,384 bytes</title>\
+            <rect x=\"11.0\" y=\"21.0\" width=\"98.0\" height=\"78.0\" rx=\"3\"></rect>\
+            <text class=\"index\" x=\"19.0\" y=\"42.0\">7</text><text class=\"name\" x=\"19.0\" y=\"60.0\">/etc/a</text>\
+            <text class=\"bytes\" x=\"19.0\" y=\"78.0\">16,384</text></g>";
+        assert_eq!(drawn(1, 100.0, 80.0), expected);
+        assert!([4, 5, 9].iter().all(|colour| drawn(*colour, 100.0, 80.0).starts_with("<g class=\"tile tile-4\">")));
+    }
+
+    /// A line of a label is drawn where its whole height is there, and its width.
+    #[test]
+    fn labels_are_drawn_where_there_is_room_for_them() {
+        for (width, height, expected) in [
+            (100.0, 26.0, ""),
+            (100.0, 26.1, "index"),
+            (100.0, 44.0, "index"),
+            (100.0, 44.1, "index name"),
+            (100.0, 62.0, "index name"),
+            (100.0, 62.1, "index name bytes"),
+            (82.0, 62.1, "index name"),
+            (82.1, 62.1, "index name bytes"),
+            (32.0, 62.1, "name"),
+            (32.1, 62.1, "index name"),
+        ] {
+            let markup = drawn(0, width, height);
+            let lines: Vec<&str> =
+                ["index", "name", "bytes"].into_iter().filter(|class| markup.contains(&format!("\"{class}\""))).collect();
+            assert_eq!(lines.join(" "), expected, "{width} {height}");
+        }
+        assert!(drawn(0, 1.0, 2.2).contains("width=\"0.5\" height=\"0.5\""));
+    }
+
     #[test]
     fn of_a_long_name_its_end_is_shown() {
         assert_eq!(shortened("/etc/hosts", 100.0), "/etc/hosts");
