@@ -4,6 +4,7 @@ mod additions;
 mod cloud_init;
 mod contract;
 mod control_plane;
+mod extracted;
 mod ignition;
 mod node;
 mod shells;
