@@ -266,5 +266,34 @@ mod tests {
         assert_eq!(shortened("/etc/hosts", 100.0), "/etc/hosts");
         assert_eq!(shortened("/etc/kubernetes/pki/ca.key", 60.0), "…/ca.key");
         assert_eq!(shortened("/etc/kubernetes", 20.0), "");
+        // Four characters, of which one is the sign that something is cut off.
+        assert_eq!(shortened("abcd", CHARACTER * 4.0), "abcd");
+        assert_eq!(shortened("/etc/kubernetes", CHARACTER * 4.0), "…tes");
+        assert_eq!(shortened("/etc/kubernetes", CHARACTER * 4.0 - 0.1), "");
+    }
+
+    /// Twenty-four are shown as they are; of more the smallest are one, in the last colour.
+    #[test]
+    fn the_smallest_are_one_where_there_are_too_many() {
+        let tiles = |count: usize| (0..count).map(|n| tile(&format!("t{n}"), 100 - n)).collect::<Vec<_>>();
+        assert_eq!(fewer(&tiles(24)), tiles(24));
+        let shown = fewer(&tiles(25));
+        assert_eq!(shown[..23], tiles(23));
+        assert_eq!(shown[23..], [Tile { name: "2 smaller parts".to_owned(), bytes: 77 + 76, colour: 4 }]);
+    }
+
+    /// Who does not see the picture is told how much it is, and the three largest.
+    #[test]
+    fn a_picture_has_a_title_and_a_description() {
+        let mut html = Html::default();
+        treemap(&mut html, "i", "Parts", &[tile("c", 2000), tile("a", 4000), tile("d", 1), tile("b", 3000), tile("none", 0)]);
+        let text = html.markup();
+        let head = "<svg class=\"treemap\" viewBox=\"0 0 720 240\" role=\"img\" aria-labelledby=\"i-title i-desc\"><title id=\"i-title\">Parts</title>\
+            <desc id=\"i-desc\">9,001 bytes in 4 tiles, the largest: a 4,000 bytes, b 3,000 bytes, c 2,000 bytes. The table has all of them.</desc>\
+            <g class=\"tile tile-0\"><title>a: 4,000 bytes</title>";
+        assert!(text.starts_with(head), "{text}");
+        let numbers: Vec<&str> =
+            text.split("<text class=\"index\"").skip(1).map(|rest| &rest[rest.find('>').unwrap() + 1..][..1]).collect();
+        assert_eq!(numbers, ["1", "2", "3"], "the fourth has no room for its number");
     }
 }
