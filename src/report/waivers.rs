@@ -413,6 +413,7 @@ mod tests {
         let because = |rules: &str| format!("write `# windlass: ignore[{rules}] because REASON`");
         for (comment, message, help) in [
             ("# windlass:ignore x", "the comment is no waiver: it begins otherwise", because("RULE")),
+            ("# windlass:ignore", "the comment is no waiver: it begins otherwise", because("RULE")),
             ("# windlass: ignore", "the comment names no rule, and waives nothing", because("RULE")),
             ("# windlass: ignore[a-b, c-d]", "the waiver has no reason, and does not count", because("a-b, c-d")),
             ("# windlass: ignore[a-c] because x", "there is no rule `a-c`", "write `a-b`".to_owned()),

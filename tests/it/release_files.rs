@@ -208,3 +208,19 @@ fn components_that_clusterctl_does_not_look_for_are_told() {
     assert_eq!(of("bootstrap-component.yaml", true), told("bootstrap-component.yaml", "bootstrap-components.yaml"));
     assert_eq!(of("bootstrap-components-development.yaml", true), [] as [&str; 0]);
 }
+
+/// What clusterctl refuses of any of its providers is told although its rule is allowed, and nothing is laid out.
+#[test]
+fn a_release_with_a_refused_provider_is_refused() {
+    let of = |label: &str, image: &str| COMPONENTS.replace("bootstrap-foo", label).replace("ghcr.io/foo/m:v0.1.0", image);
+    let (sound, refused) = ("ghcr.io/foo/m:v0.1.0", "nginx:1.0");
+    for (first, second, count) in [(sound, sound, 0), (refused, sound, 1), (sound, refused, 1), (refused, refused, 2)] {
+        let folder = release(&[]);
+        let write = |file: &str, text: String| std::fs::write(folder.path().join("out").join(file), text).unwrap();
+        write("bootstrap-components.yaml", of("bootstrap-foo", first));
+        write("control-plane-components.yaml", of("control-plane-foo", second));
+        let (code, found) = taken(folder.path(), &["--release", "v0.1.0", "--allow", "components-image-not-canonical"]);
+        assert_eq!((code, found.len()), (Some(i32::from(count > 0)), count), "{found:?}");
+        assert!(found.iter().all(|told| told.starts_with("components-image-not-canonical out/")), "{found:?}");
+    }
+}

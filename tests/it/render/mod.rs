@@ -7,6 +7,7 @@ mod control_plane;
 mod extracted;
 mod ignition;
 mod node;
+mod reported;
 mod shells;
 mod surroundings;
 mod template;

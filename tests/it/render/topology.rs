@@ -325,6 +325,15 @@ fn only_the_cluster_without_its_class_is_passed_over() {
         (Some("render-topology-class-missing"), Some(message))
     );
     assert_eq!(finding["line"].as_u64().unwrap() as usize, line_of(&text, "classRef: {name: gone}"));
+    // Who names a machine that is there does not ask for the others.
+    for (name, rules) in
+        [("w", &[][..]), ("pier-gpu-xxxxx", &[]), ("nobody", &["render-machine-not-found", "render-topology-class-missing"])]
+    {
+        let report = json(&text, &["--select", name]);
+        let mut found: Vec<&str> = report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, rules, "{name}");
+    }
 }
 
 /// A field that has to be there, and that a patch takes away: the finding stands in the patch, and says what it does.

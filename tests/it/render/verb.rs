@@ -538,3 +538,20 @@ fn one_of_two_machines_of_a_name_is_taken_by_its_role() {
         assert_eq!(of(flags), (code, expected.to_owned()), "{flags:?}");
     }
 }
+
+/// Two machines of one config share its faults: each is told once, and two of one message at two places are two.
+#[test]
+fn faults_that_machines_share_are_told_once() {
+    let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    let faulty = control_plane.replacen("  kubeadmConfigSpec:\n", "  kubeadmConfigSpec:\n    filez: []\n", 1);
+    assert_ne!(faulty, control_plane);
+    let count = |text: &str| {
+        let (code, out, _) = render_text(text, &["render", "-", "--all", "-o", "json"]);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let unknown = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "config-field-unknown");
+        (code, unknown.count())
+    };
+    assert_eq!(count(&faulty), (1, 1));
+    let broken = WORKER.replace("files:", "filez:");
+    assert_eq!(count(&format!("{broken}---\n{}", broken.replace("{name: w}", "{name: v}"))), (1, 2));
+}
