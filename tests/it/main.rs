@@ -74,6 +74,7 @@ mod tidy;
 mod topology;
 mod untrusted;
 mod validate;
+mod validate_topology;
 mod vars;
 mod why;
 mod yaml;
