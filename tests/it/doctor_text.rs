@@ -358,3 +358,16 @@ fn a_provider_without_any_version_has_its_entries_told() {
     let found = "  found        no version; skipped: README (a file), next (no semantic version)\n  picked       nothing: ";
     assert!(code == 1 && text.contains(found) && text.ends_with("1 provider, 0 versions; 1 error\n"), "{text}");
 }
+
+/// A configuration of another name is read as YAML too, and its findings stand at their lines.
+#[test]
+fn a_configuration_may_have_either_ending() {
+    for name in ["clusterctl.yaml", "mine.yml"] {
+        let folder = repository(&ONE.replace("bootstrap-foo/latest", "bootstrap-gone/latest"), &[]);
+        std::fs::rename(folder.path().join("clusterctl.yaml"), folder.path().join("c")).unwrap();
+        std::fs::rename(folder.path().join("c"), folder.path().join(name)).unwrap();
+        let (code, text) = told(folder.path(), &["--config", name]);
+        let place = format!("error[repository-version-missing]: clusterctl finds no version of bootstrap-foo\n  --> {name}:4:8\n   |\n");
+        assert!(code == 1 && text.contains(&place), "{text}");
+    }
+}

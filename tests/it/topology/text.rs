@@ -188,3 +188,47 @@ fn a_patch_of_an_extension_is_passed_over_when_that_is_allowed() {
     let (code, _, talk) = told(folder.path(), "plan c.yaml --allow topology-patch-unused");
     assert!(code == 1 && talk.contains("error[topology-patch-external]"), "{talk}");
 }
+
+/// The JSON of a plan has the names that are drawn, each once, and of each difference what the text has.
+#[test]
+fn the_json_of_a_plan_has_what_its_text_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("old.yaml", harbour(&[]));
+    write("new.yaml", harbour(&[("replicas: 2", "replicas: 3"), ("harbour\\n", "pier\\n")]));
+    let (_, text, _) = told(folder.path(), "plan new.yaml --against old.yaml");
+    let (code, json, _) = told(folder.path(), "plan new.yaml --against old.yaml -o json");
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &report["standIns"]), (0, &serde_json::json!(["pier-xxxxx", "pier-gpu-xxxxx"])));
+    let word = |change: &serde_json::Value, key: &str| change[key].as_str().unwrap().to_owned();
+    let lines = report["changes"].as_array().unwrap().iter().flat_map(|change| {
+        let head = format!(
+            "{} {}/{} {} of {}",
+            word(change, "effect").to_uppercase(),
+            word(change, "kind"),
+            word(change, "name"),
+            word(change, "partOf"),
+            word(change, "cluster")
+        );
+        let paths = change["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap().to_owned());
+        std::iter::once(head).chain(paths).collect::<Vec<_>>()
+    });
+    let shown: Vec<String> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(lines.collect::<Vec<_>>(), shown);
+    // Without earlier files there is nothing that differs.
+    let (_, json, _) = told(folder.path(), "plan new.yaml -o json");
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["changes"], serde_json::json!([]));
+    let objects: Vec<String> =
+        report["objects"].as_array().unwrap().iter().map(|object| format!("{} {}", word(object, "partOf"), word(object, "kind"))).collect();
+    let expected = [
+        "cluster Cluster",
+        "cluster DockerCluster",
+        "controlPlane KubeadmControlPlane",
+        "controlPlane DockerMachineTemplate",
+        "md/gpu MachineDeployment",
+        "md/gpu WindlassConfigTemplate",
+        "md/gpu DockerMachineTemplate",
+    ];
+    assert_eq!(objects, expected);
+}
