@@ -170,6 +170,21 @@ mod tests {
         assert_ne!(before.1, of(&format!("b: here\n{rest}")).1);
     }
 
+    /// A hundred characters from the start of the line, blanks not counted, and not one more on either side.
+    #[test]
+    fn secrets_just_outside_of_what_is_hashed_do_not_matter() {
+        let is_hashed = |filler: usize| {
+            let filler = "x".repeat(filler);
+            let text = format!("password: hunter2\n# {filler}\ntoken: hunter3\n");
+            let source = Source::new("s.yaml", text);
+            let at = source.text().find('#').unwrap();
+            let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place_at(at..at));
+            Fingerprints::new(&[source].into_iter().collect()).of_line(&finding).is_some()
+        };
+        // `#`, the filler, the line's end, `token:`, and then the first character of the secret.
+        assert_eq!([0, 90, 91, 92, 93].map(is_hashed), [false, false, false, true, true]);
+    }
+
     #[test]
     fn nothing_is_computed_from_secrets_and_unknown_texts() {
         let text = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData:\n  a: hunter2\n{}", "#\n".repeat(100));

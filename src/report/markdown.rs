@@ -57,3 +57,42 @@ pub(crate) fn code(text: &str) -> String {
     }
     escaped + "</code>"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_is_code_and_nothing_else() {
+        assert_eq!(code("a-b.c/d:e f"), "<code>a-b.c/d:e f</code>");
+        assert_eq!(code("<b>`x`_*é"), "<code>&#60;b&#62;&#96;x&#96;&#95;&#42;é</code>");
+    }
+
+    /// A fence is longer than what could end it.
+    #[test]
+    fn a_fence_is_longer_than_those_inside() {
+        let folded = |body: &str| folded_diff("n", body);
+        let expected =
+            |fence: &str, body: &str| format!("\n<details><summary><code>n</code></summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n");
+        for (body, fence) in [("+ a\n", "```"), ("+ ``\n", "```"), ("+ ```\n", "````"), ("+ ` ````` ``\n", "``````")] {
+            assert_eq!(folded(body), expected(fence, body));
+        }
+    }
+
+    /// What does not fit is left out with all that follows, and counted; characters count, and not bytes.
+    #[test]
+    fn a_comment_has_what_fits_of_its_parts() {
+        let of = |parts: &[String]| {
+            let mut comment = Comment::default();
+            parts.iter().for_each(|part| comment.push(part));
+            comment.finish()
+        };
+        let most = MOST_CHARACTERS - LAST_LINE;
+        let full = "é".repeat(most - 1);
+        let left_out = |what: &str| format!("\n{what} left out, because GitHub takes comments up to 65536 characters.\n");
+        assert_eq!(of(&[full.clone(), "x".to_owned()]), format!("{full}x"));
+        assert_eq!(of(&[full.clone(), "xy".to_owned()]), format!("{full}{}", left_out("1 part")));
+        assert_eq!(of(&[full.clone(), "xy".to_owned(), "z".to_owned()]), format!("{full}{}", left_out("2 parts")));
+        assert_eq!(of(&[]), "");
+    }
+}

@@ -360,6 +360,44 @@ mod tests {
         }
     }
 
+    /// RFC 3986, 5.2.4: an empty segment is one that `..` takes away. Only a letter is a drive, and only its colon stays.
+    #[test]
+    fn segments_and_drives_are_told_from_what_looks_like_them() {
+        for (path, expected) in [
+            ("a//../b", "a/b"),
+            ("//../x", "file:///x"),
+            ("1:/x", "1%3A/x"),
+            ("C:/a:b#", "file:///C:/a%3Ab%23"),
+            ("/C:/a", "file:///C%3A/a"),
+        ] {
+            assert_eq!(uri(path), expected, "{path}");
+        }
+    }
+
+    /// Without a page its summary is all that there is to say of a rule; GitHub's word for advice is another one.
+    #[test]
+    fn a_rule_without_a_page_has_its_summary() {
+        let rule = Rule::info("a-b", "x").url("https://example.com/r");
+        let expected = json!({
+            "id": "a-b", "shortDescription": {"text": "x"}, "fullDescription": {"text": "x"}, "help": {"text": "x", "markdown": "x"},
+            "helpUri": "https://example.com/r", "defaultConfiguration": {"level": "note"},
+            "properties": {"tags": ["a"], "problem.severity": "recommendation"},
+        });
+        assert_eq!(descriptor(&rule), expected);
+        assert_eq!(descriptor(&Rule::error("a-b", "x"))["properties"]["problem.severity"], "error");
+    }
+
+    #[test]
+    fn a_message_has_all_that_is_said_line_by_line() {
+        let finding = |text: &str| Diagnostic::of(const { &Rule::error("a-b", "x") }, text);
+        let all = finding("why?").label("this").insertion(1, vec!["b: 1".to_owned(), "c: 2".to_owned()]).note("one").note("two").help("do");
+        assert_eq!(message(&all), "why?\nhere: this\n+ b: 1\n+ c: 2\nhelp: do\nnote: one\nnote: two");
+        for (text, expected) in [("it is", "it is."), ("it is.", "it is."), ("it is!", "it is!"), ("it is…", "it is…"), ("it:", "it:.")]
+        {
+            assert_eq!(message(&finding(text)), expected);
+        }
+    }
+
     #[test]
     fn what_stands_in_no_file_is_a_notification() {
         let run = &log_of([Diagnostic::of(const { &Rule::error("a-b", "x") }, "nothing")])["runs"][0];

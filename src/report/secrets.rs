@@ -102,6 +102,7 @@ fn without_quotes(text: &str, secrets: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Rule;
 
     #[test]
     fn only_what_is_quoted_from_a_secret_goes() {
@@ -113,5 +114,46 @@ mod tests {
         ] {
             assert_eq!(without_quotes(text, &secrets), expected);
         }
+    }
+
+    /// A file with a secret value in its second line, and a finding at a stretch of it.
+    fn shown(at: std::ops::Range<usize>, finding: impl FnOnce(Diagnostic) -> Diagnostic) -> Diagnostic {
+        let source = crate::text::source::Source::new("a.yaml", "first: plain\npassword: hunter2 again\nlast: plain\n");
+        let finding = finding(Diagnostic::of(const { &Rule::error("a-b", "") }, "").at(source.place_at(at)));
+        let report = without_secrets(&[finding].into_iter().collect(), &[source].into_iter().collect());
+        report.into_findings().remove(0)
+    }
+
+    /// Where the secret stands in the file of [`shown`].
+    const SECRET: std::ops::Range<usize> = 23..36;
+
+    /// A part of a secret is one at its own place alone; elsewhere only the whole is. A place without length is that of what follows.
+    #[test]
+    fn what_stands_at_a_secret_is_told_without_it() {
+        let told =
+            |at: std::ops::Range<usize>, message: &str| shown(at, |finding| Diagnostic { message: message.to_owned(), ..finding }).message;
+        for at in [SECRET, SECRET.start..SECRET.start, SECRET.end - 1..SECRET.end + 5, SECRET.start + 3..SECRET.start + 4] {
+            assert_eq!(told(at.clone(), "it is `again`"), "it is `<redacted>`", "{at:?}");
+        }
+        assert_eq!(told(SECRET, "it is `hunter2…`"), "it is `<redacted>`");
+        for at in [0..5, SECRET.end..SECRET.end, SECRET.start - 1..SECRET.start] {
+            assert_eq!(told(at.clone(), "it is `again`"), "it is `again`", "{at:?}");
+            assert_eq!(told(at.clone(), "it is hunter2 again."), "it is <redacted>.", "{at:?}");
+        }
+    }
+
+    /// A change is shown where neither its line nor what it takes away or writes is of a secret.
+    #[test]
+    fn changes_are_shown_where_they_hold_nothing_of_a_secret() {
+        let is_shown = |at: std::ops::Range<usize>, range: std::ops::Range<usize>, with: &str| {
+            let change = Change { range, with: with.to_owned() };
+            shown(at, |finding| Diagnostic { fix: Some(crate::diag::Fix { changes: vec![change] }), ..finding }).fix.is_some()
+        };
+        assert!(is_shown(0..5, 0..5, "second"));
+        assert!(!is_shown(0..5, 0..5, "hunter2 again"));
+        assert!(!is_shown(0..5, SECRET, ""));
+        assert!(!is_shown(SECRET, SECRET, "x"));
+        assert!(!is_shown(0..SECRET.start + 1, 0..5, "second"), "the finding reaches into one");
+        assert!(!is_shown(13..21, 13..21, "passwd"), "the line holds one");
     }
 }

@@ -302,8 +302,8 @@ mod tests {
     const A: &Rule = &Rule::error("a-b", "");
     const C: &Rule = &Rule::warning("c-d", "");
 
-    /// The findings of `report` and of waivers: rule, line, and the reason for which each does not count.
-    fn applied(source: &Source, report: Report, project: &[ProjectWaiver]) -> Vec<(&'static str, u32, Option<String>)> {
+    /// The findings of `report` and of waivers.
+    fn report_of(source: &Source, report: Report, project: &[ProjectWaiver]) -> Report {
         let waivers = Waivers {
             project,
             path_of: &|file| file.trim_start_matches("base/").to_owned(),
@@ -312,7 +312,12 @@ mod tests {
             is_settled: &|_| true,
             budget: &Budget::default(),
         };
-        let report = apply(report, &std::iter::once(source.clone()).collect(), &waivers);
+        apply(report, &std::iter::once(source.clone()).collect(), &waivers)
+    }
+
+    /// The same: rule, line, and the reason for which each does not count.
+    fn applied(source: &Source, report: Report, project: &[ProjectWaiver]) -> Vec<(&'static str, u32, Option<String>)> {
+        let report = report_of(source, report, project);
         let line = |finding: &Diagnostic| finding.place.span.map_or(0, |span| span.start.line);
         let shown = |finding: Diagnostic| (finding.rule.id, line(&finding), finding.waived.map(|waiver| waiver.reason));
         report.into_findings().into_iter().map(shown).collect()
@@ -400,6 +405,61 @@ mod tests {
         check(twice, A, &[("a-b", 2, Some("y")), ("waiver-unused", 1, None)]);
         let help = unknown_rule("a-c", Place::default(), &["a-b"].into(), &Budget::default()).help;
         assert_eq!(help.map(|help| help.to_string()).as_deref(), Some("write `a-b`"));
+    }
+
+    /// The whole comment is marked, without blanks at its end, and what to write is said.
+    #[test]
+    fn what_is_wrong_with_a_comment_is_told_at_the_comment() {
+        let because = |rules: &str| format!("write `# windlass: ignore[{rules}] because REASON`");
+        for (comment, message, help) in [
+            ("# windlass:ignore x", "the comment is no waiver: it begins otherwise", because("RULE")),
+            ("# windlass:ignore", "the comment is no waiver: it begins otherwise", because("RULE")),
+            ("# windlass: ignore", "the comment names no rule, and waives nothing", because("RULE")),
+            ("# windlass: ignore[a-b, c-d]", "the waiver has no reason, and does not count", because("a-b, c-d")),
+            ("# windlass: ignore[a-c] because x", "there is no rule `a-c`", "write `a-b`".to_owned()),
+            ("# windlass: ignore[] because x", "there is no rule ``", "`windlass rules` lists all rules".to_owned()),
+            (
+                "# windlass: ignore[a-b] because x",
+                "the waiver of a-b suppresses nothing",
+                "remove the comment, or the rule from it".to_owned(),
+            ),
+        ] {
+            for behind in ["", "  \nb: 1\n"] {
+                let source = Source::new("x.yaml", format!("b: ü {comment}{behind}"));
+                let report = report_of(&source, Report::new(), &[]);
+                let [finding] = report.findings() else { panic!("{comment}: {report:?}") };
+                let span = finding.place.span.unwrap();
+                let told = (finding.message.as_str(), finding.help.as_ref().unwrap().to_string(), span.start.column, span.end.column);
+                assert_eq!(told, (message, help.clone(), 6, 6 + u32::try_from(comment.len()).unwrap()), "{comment}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_unknown_rules_eight_are_told_and_the_others_counted() {
+        for (count, more) in [(1, None), (8, None), (10, Some("the comment names 2 more rules that do not exist"))] {
+            let rules: Vec<String> = (0..count).map(|n| format!("no-rule-{n}")).collect();
+            let source = Source::new("x.yaml", format!("a: 1 # windlass: ignore[{}] because x\n", rules.join(",")));
+            let report = report_of(&source, Report::new(), &[]);
+            let told: Vec<&str> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
+            let expected: Vec<String> = rules.iter().take(8).map(|rule| format!("there is no rule `{rule}`")).collect();
+            assert_eq!(told, expected.iter().map(String::as_str).chain(more).collect::<Vec<_>>());
+        }
+    }
+
+    /// Other comments and empty lines between stacked waivers and their line are passed over, for each of them.
+    #[test]
+    fn stacked_waivers_speak_of_the_first_line_that_holds_more() {
+        let waiver = |rule: &str| format!("# windlass: ignore[{rule}] because x\n");
+        let (a, c) = (waiver("a-b"), waiver("c-d"));
+        check(&format!("{a}{c}\n# more\n\nb: '@'\n"), A, &[("a-b", 6, Some("x")), ("waiver-unused", 2, None)]);
+        check(&format!("{a}# more\n{c}b: '@'\n"), A, &[("a-b", 4, Some("x")), ("waiver-unused", 3, None)]);
+        check(&format!("{c}b: 1\n{a}b: '@'\n"), A, &[("a-b", 4, Some("x")), ("waiver-unused", 1, None)]);
+        check(
+            &format!("{a}b: 1 {c}b: '@'\n"),
+            A,
+            &[("a-b", 3, None), ("waiver-unused", 1, None), ("waiver-unused", 2, None)],
+        );
     }
 
     #[test]

@@ -653,3 +653,23 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
         assert!(elements(document, "p").into_iter().any(|paragraph| words(paragraph) == said), "{said}");
     }
 }
+
+/// A text is shown where the config has it, a script and what kubeadm reads wherever they are from, and nothing that could be a key, a
+/// certificate or a kubeconfig.
+#[test]
+fn contents_are_shown_by_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  files:\n\
+                \x20 - {path: /etc/text, content: of the config}\n\
+                \x20 - {path: /etc/script, content: \"#!/bin/sh\\necho a\\n\"}\n\
+                \x20 - {path: /etc/cert, content: \"-----BEGIN CERTIFICATE-----\\nYWJj\\n-----END CERTIFICATE-----\\n\"}\n\
+                \x20 - {path: /etc/kubeconfig, content: \"apiVersion: v1\\nkind: Config\\nclusters: []\\n\"}\n\
+                \x20 - {path: /etc/yaml, content: \"a: 1\\n\"}\n";
+    std::fs::write(folder.path().join("c.yaml"), text).unwrap();
+    let page = page_of(folder.path(), &["render", "c.yaml"], 0);
+    let document = read(&page);
+    let shown: Vec<String> = elements(&document, "summary").into_iter().map(words).collect();
+    assert_eq!(shown, ["/etc/text", "/etc/script", "/etc/yaml", "/run/kubeadm/kubeadm-join-config.yaml"]);
+    let hidden = ["certificate, 59 bytes, content not shown", "kubeconfig, 41 bytes, content not shown", "bytes, content not shown"];
+    assert!(hidden.iter().all(|words| page.contains(words)) && page.matches("content not shown").count() == 3, "{page}");
+}

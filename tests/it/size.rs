@@ -351,3 +351,57 @@ fn references_say_where_machines_run() {
     assert_eq!(names(of_v1beta2), ["aws"]);
     assert_eq!(names(of_v1beta1), ["hetzner"]);
 }
+
+/// A budget is one of every infrastructure where none is named: each that takes more than its share is told, with where its limit is from
+/// and where the provider may move the data.
+#[test]
+fn a_budget_is_held_against_each_infrastructure() {
+    for percent in [1, 3, 5, 100] {
+        let report = json(&["examples/worker.yaml", "--fail-over", &percent.to_string()]);
+        let machine = &report["machines"][0];
+        let largest: Vec<String> = machine["parts"].as_array().unwrap()[..2]
+            .iter()
+            .map(|part| format!("{} {}", part["name"].as_str().unwrap(), part["bytes"]))
+            .collect();
+        let over = |fit: &&Value| fit["bytes"].as_u64().unwrap() * 100 > fit["limit"].as_u64().unwrap() * percent;
+        let expected = machine["limits"].as_array().unwrap().iter().filter(over).map(|fit| {
+            let message = format!(
+                "gpu-worker worker-join is over {percent} % of what {} takes: {} of {} bytes, {} %; largest: {}",
+                fit["infrastructure"].as_str().unwrap(),
+                fit["bytes"],
+                fit["limit"],
+                fit["percent"],
+                largest.join(", ")
+            );
+            let source = format!("see {}", fit["source"].as_str().unwrap());
+            let moved = fit["moved"].as_str().map(|moved| format!("the provider moves the data: {moved}"));
+            (message, std::iter::once(source).chain(moved).collect::<Vec<_>>())
+        });
+        let found = report["findings"].as_array().unwrap().iter().map(|finding| {
+            assert_eq!((finding["rule"].as_str(), finding["line"].as_u64()), (Some("user-data-over-budget"), Some(7)));
+            let notes = finding["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap().to_owned());
+            (finding["message"].as_str().unwrap().to_owned(), notes.collect::<Vec<_>>())
+        });
+        let (found, expected): (Vec<_>, Vec<_>) = (found.collect(), expected.collect());
+        assert_eq!(found, expected);
+        assert_eq!(expected.is_empty(), percent == 100);
+    }
+}
+
+#[test]
+fn percentages_may_be_written_in_three_ways() {
+    for (written, code) in [("1", 1), ("1%", 1), ("1 %", 1), ("100", 0), ("100%", 0), ("100 %", 0)] {
+        let output = size(&["examples/worker.yaml", "--infra", "hetzner", "--fail-over", written]);
+        assert_eq!(output.status.code(), Some(code), "{written}");
+    }
+}
+
+/// `compression` is of cloud-config alone: with Ignition it saves nothing.
+#[test]
+fn gzip_saves_nothing_of_ignition() {
+    let report = json(&["examples/flatcar.yaml"]);
+    let machine = &report["machines"][0];
+    assert_eq!((machine["format"].as_str(), machine["compressed"].as_bool()), (Some("ignition"), Some(false)));
+    let fields: Vec<&str> = machine["savings"].as_array().unwrap().iter().map(|saving| saving["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["files[].contentFrom"]);
+}

@@ -586,3 +586,38 @@ fn a_control_plane_is_found_by_its_kind_and_its_name() {
         assert!(report.contains("has the control plane KubeadmControlPlane/cp, which is not in the input"), "{report}");
     }
 }
+
+/// Of several machines of one version the first is named, and what to give is a whole version.
+#[test]
+fn a_version_without_patch_number_is_told_once() {
+    let named = |name: &str| config("  preKubeadmCommands: [\"true\"]\n").replace("{name: w}", &format!("{{name: {name}}}"));
+    let text = format!("{}---\n{}", named("a"), named("b"));
+    let told = |version: &str| -> Vec<String> {
+        let report: Value = serde_json::from_str(&run(&text, &["-o", "json", "--kubernetes-version", version]).1).unwrap();
+        let short = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "validate-version-short");
+        short.map(|finding| format!("{}: {} | {}", finding["line"], finding["message"], finding["help"]).replace('"', "")).collect()
+    };
+    let message = "the Kubernetes version v1.33 of KubeadmConfig/a has no patch number: v1.33.0 is assumed";
+    assert_eq!(told("v1.33"), [format!("1: {message} | give all of it: `--kubernetes-version v1.33.1`")]);
+    assert_eq!(told("v1.33.0"), [""; 0]);
+}
+
+/// What is no Cluster has no control plane, whatever its fields are called; a reference without a name is another fault.
+#[test]
+fn only_clusters_have_control_planes() {
+    let object = |kind: &str, name: &str| {
+        format!(
+            "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: c}}\nspec:\n  \
+             controlPlaneRef: {{apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane{name}}}\n"
+        )
+    };
+    for (kind, name, is_told) in [("Cluster", ", name: cp", true), ("Foo", ", name: cp", false), ("Cluster", "", false)] {
+        let report = run(&object(kind, name), &[]).1;
+        assert_eq!(report.contains("validate-control-plane-absent"), is_told, "{report}");
+    }
+    let report = run(&object("Cluster", ", name: cp"), &[]).1;
+    let message = "Cluster/c has the control plane KubeadmControlPlane/cp, which is not in the input: nothing of it is judged";
+    assert!(report.contains(&format!("info[validate-control-plane-absent]: {message}\n  --> a.yaml:6:95\n")), "{report}");
+    assert!(report.contains("\n  = help: name the file that has it, too\n"), "{report}");
+    assert!(report.ends_with("\n1 cluster object; 1 info\n"), "an object of the core is enough to judge: {report}");
+}

@@ -342,4 +342,67 @@ mod tests {
         let (bundle, report) = pack(&Tree::new(), "r", &Budget::default());
         assert!(bundle.is_none() && report.findings()[0].rule == &EMPTY);
     }
+
+    /// Each fault of a file has its words; a bundle without checksums has one fault.
+    #[test]
+    fn faults_of_files_are_told_by_their_kind() {
+        let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let told = |files: &[(&str, &str)]| {
+            let files: Tree = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+            wrong_sums(&files, "b.tar").into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[("a", "")]), ["b.tar holds no SHA256SUMS"]);
+        let sums = format!("{sum}  a\n{sum}  b\n{sum}  gone\n");
+        let expected =
+            ["b of b.tar is not the file of its checksum", "c of b.tar has no checksum", "b.tar lacks gone, which its checksums name"];
+        assert_eq!(told(&[("SHA256SUMS", sums.as_str()), ("a", ""), ("b", "changed"), ("c", "")]), expected);
+    }
+
+    #[test]
+    fn what_a_bundle_lacks_is_named_in_a_sentence() {
+        let bootstrap = Implied::Provider(crate::contract::ProviderType::BootstrapProvider, "kubeadm");
+        let told = |lacking: &[Implied]| lacking_finding(lacking, "r").map(|finding| finding.message);
+        assert_eq!(told(&[]), None);
+        let message = |names: &str| Some(format!("r lacks {names}, which `clusterctl init` also installs"));
+        assert_eq!(told(&[Implied::CertManager]), message("cert-manager"));
+        assert_eq!(told(&[bootstrap, Implied::CertManager]), message("bootstrap-kubeadm and cert-manager"));
+        let core = Implied::Provider(crate::contract::ProviderType::CoreProvider, "cluster-api");
+        assert_eq!(told(&[core, bootstrap, Implied::CertManager]), message("cluster-api, bootstrap-kubeadm and cert-manager"));
+    }
+
+    /// A label that only begins alike is another provider; a cluster that has cert-manager needs none.
+    #[test]
+    fn what_init_installs_is_there_or_lacking() {
+        let of = |more: &[&str], configuration: &str| {
+            let mut tree = repository(configuration);
+            for path in more {
+                tree.insert(*path, "x");
+            }
+            lacking(&tree, &Budget::default()).into_iter().map(Implied::label).collect::<Vec<_>>()
+        };
+        let kubeadm = ["bootstrap-kubeadm", "control-plane-kubeadm"];
+        assert_eq!(of(&[], ""), [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat());
+        assert_eq!(of(&["cluster-api-x/v1.0.0/a"], ""), [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat());
+        assert_eq!(of(&["cluster-api/v1.0.0/a"], ""), [&kubeadm[..], &["cert-manager"]].concat());
+        assert_eq!(of(&["cert-manager/v1.0.0/a"], ""), [&["cluster-api"][..], &kubeadm].concat());
+        assert_eq!(of(&[], "cert-manager: {externallyProvisioned: true}\n"), [&["cluster-api"][..], &kubeadm].concat());
+        assert_eq!(lacking(&Tree::new(), &Budget::default()), []);
+    }
+
+    /// A bundle of cert-manager alone is one; folders that are no versions, and files beside them, make none.
+    #[test]
+    fn a_release_is_a_file_in_the_folder_of_a_version() {
+        let of = |paths: &[&str]| {
+            let mut files: Tree = paths.iter().map(|path| ((*path).to_owned(), Vec::new())).collect();
+            files.insert(CHECKSUMS_FILE, checksums(&files));
+            let (unpacked, report) = unpack(&tar(&files), "b.tar");
+            let folders = |found: &[(String, Version, Tree)]| found.iter().map(|(folder, ..)| folder.clone()).collect::<Vec<_>>();
+            let told: Vec<String> = report.findings().iter().map(|finding| finding.message.clone()).collect();
+            (folders(&unpacked.releases), folders(&unpacked.cert_managers), told)
+        };
+        let none = vec!["b.tar holds no release".to_owned()];
+        assert_eq!(of(&["a/v1.0.0/x/y", "a/next/x", "a/v2.0.0"]), (vec!["a/v1.0.0".to_owned()], vec![], vec![]));
+        assert_eq!(of(&["cert-manager/v1.0.0/cert-manager.yaml"]), (vec![], vec!["cert-manager/v1.0.0".to_owned()], vec![]));
+        assert_eq!(of(&["a/next/x", "a/v2.0.0", "v1.0.0/x"]), (vec![], vec![], none));
+    }
 }

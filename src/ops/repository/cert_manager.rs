@@ -76,3 +76,71 @@ pub(super) fn versions(repository: &Tree) -> Vec<String> {
     });
     versions.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LABELLED: &str = "metadata: {name: n, labels: {app.kubernetes.io/version: v1.21.1}}";
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn definition(group: &str, metadata: &str) -> String {
+        format!("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n{metadata}\nspec: {{group: {group}}}\n")
+    }
+
+    #[test]
+    fn a_manifest_stands_alone() {
+        for (files, expected) in [
+            (&["cert-manager.yaml"][..], true),
+            (&["cert-manager.yaml", "notes.txt"], true),
+            (&["cert-manager.yaml", "core-components.yaml"], false),
+            (&["core-components.yaml"], false),
+            (&["notes.txt"], false),
+        ] {
+            let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, "")).collect();
+            assert_eq!(is_manifest(&tree(&files)), expected, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_defines_its_kinds_and_says_its_version() {
+        let of = |text: &str, given: Option<&Version>| {
+            let (manifest, report) = manifest_of(&tree(&[("cert-manager.yaml", text)]), "in", given, &Budget::default());
+            let told: Vec<String> = report.findings().iter().map(|finding| format!("{}: {}", finding.rule.id, finding.message)).collect();
+            (manifest.map(|manifest| manifest.version), told)
+        };
+        let (good, unnamed) = (definition("cert-manager.io", LABELLED), definition("cert-manager.io", "metadata: {name: n}"));
+        let foreign = "cert-manager-manifest-wrong: in/cert-manager.yaml defines no kind of cert-manager.io";
+        let unknown = "release-version-unknown: in/cert-manager.yaml does not say which version of cert-manager it is";
+        let (version, other) = ("v1.21.1".to_owned(), Version::new(1, 2, 3));
+        assert_eq!(of(&good, None), (Some(version), vec![]));
+        assert_eq!(of(&good, Some(&other)), (Some("v1.2.3".to_owned()), vec![]));
+        assert_eq!(of(&unnamed, Some(&other)), (Some("v1.2.3".to_owned()), vec![]));
+        assert_eq!(of(&unnamed, None), (None, vec![unknown.to_owned()]));
+        assert_eq!(of(&definition("other.io", LABELLED), None), (None, vec![foreign.to_owned()]));
+        assert_eq!(
+            of(&format!("apiVersion: v1\nkind: ConfigMap\n{LABELLED}\nspec: {{group: cert-manager.io}}\n"), None).1,
+            [foreign]
+        );
+        // What cannot be read is told as such, and nothing else is guessed.
+        let broken = of("a: [\n", None);
+        assert!(broken.0.is_none() && broken.1.len() == 1 && broken.1[0].starts_with("yaml-syntax: "), "{broken:?}");
+    }
+
+    #[test]
+    fn versions_are_those_of_folders_with_a_manifest() {
+        let paths = [
+            "cert-manager/v1.9.0/cert-manager.yaml",
+            "cert-manager/v1.9.0/notes.txt",
+            "cert-manager/v1.10.0/notes.txt",
+            "cert-manager/next/cert-manager.yaml",
+            "cert-manager/cert-manager.yaml",
+            "cert-managers/v1.2.3/cert-manager.yaml",
+            "x/cert-manager/v1.2.3/cert-manager.yaml",
+        ];
+        assert_eq!(versions(&tree(&paths.map(|path| (path, "")))), ["v1.9.0"]);
+    }
+}

@@ -297,4 +297,34 @@ mod tests {
         let noise: String = (0..2 * MOST_BYTES).map(|_| letter()).collect();
         assert_eq!(made(&assets(ProviderType::AddonProvider, "1.2.3", "v1beta2"), "m", &noise).1, ["config-map-too-large"]);
     }
+
+    /// Bytes are those of the values, as they are or compressed; the namespace is that of the components where nobody gives one.
+    #[test]
+    fn a_config_map_says_its_size_and_its_namespace() {
+        let bootstrap = assets(ProviderType::BootstrapProvider, "1.2.3", "v1beta1");
+        let namespaced = "apiVersion: v1\nkind: Service\nmetadata: {name: other}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: of-components}\n";
+        for (components, bytes, namespace) in
+            [("c", Some(3), "bootstrap-x-system"), (namespaced, Some(2 + namespaced.len()), "of-components")]
+        {
+            let map = &made(&bootstrap, "me", components).0[0];
+            assert_eq!((Some(map.bytes), map.namespace.as_str(), map.compressed), (bytes, namespace, false));
+            assert_eq!(
+                (&map.object["metadata"]["namespace"], &map.installed_by["metadata"]["namespace"]),
+                (&json!(namespace), &json!(namespace))
+            );
+        }
+        let map = &made(&bootstrap, "me", &"a".repeat(MOST_BYTES)).0[0];
+        let gzip = STANDARD.decode(map.object["binaryData"]["components"].as_str().unwrap()).unwrap();
+        assert_eq!((map.compressed, map.bytes), (true, 2 + gzip.len()));
+    }
+
+    #[test]
+    fn documents_are_set_apart() {
+        let (maps, _) = made(&assets(ProviderType::BootstrapProvider, "1.2.3", "v1beta1"), "m", "c");
+        for (with_providers, kinds) in [(false, &["ConfigMap"][..]), (true, &["ConfigMap", "BootstrapProvider"])] {
+            let text = text(&maps, with_providers).unwrap();
+            let found: Vec<&str> = text.split("---\n").map(|one| one.split("\nkind: ").nth(1).unwrap().lines().next().unwrap()).collect();
+            assert_eq!(found, kinds, "{text}");
+        }
+    }
 }

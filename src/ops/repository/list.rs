@@ -129,4 +129,30 @@ mod tests {
                         cert-manager   -                   v1.2.3    -          1\n";
         assert_eq!(table(&list(&tree, &Budget::default()), &cert_managers(&tree)), expected);
     }
+
+    /// Of versions that are equal to semver the names decide; a file in the place of a folder is none.
+    #[test]
+    fn labels_say_types_and_versions_have_one_order() {
+        let paths = [
+            "control-plane-x/v1.0.0+b/a",
+            "control-plane-x/v1.0.0+a/a",
+            "control-plane-x/v1.0.0-rc.1/a",
+            "core/v1.0.0",
+            "cluster-api/v1.0.0/a",
+            "cluster-api/v1.0.0/b/c",
+        ];
+        let tree: Tree = paths.into_iter().map(|path| (path.to_owned(), Vec::new())).collect();
+        let rows: Vec<(String, &str, String, usize)> = list(&tree, &Budget::default())
+            .into_iter()
+            .map(|listed| (listed.provider, listed.provider_type.as_str(), listed.version, listed.files))
+            .collect();
+        let row = |label: &str, kind: &'static str, version: &str, files: usize| (label.to_owned(), kind, version.to_owned(), files);
+        let expected = [
+            row("cluster-api", "CoreProvider", "v1.0.0", 2),
+            row("control-plane-x", "ControlPlaneProvider", "v1.0.0-rc.1", 1),
+            row("control-plane-x", "ControlPlaneProvider", "v1.0.0+a", 1),
+            row("control-plane-x", "ControlPlaneProvider", "v1.0.0+b", 1),
+        ];
+        assert_eq!(rows, expected);
+    }
 }

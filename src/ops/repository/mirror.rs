@@ -213,4 +213,16 @@ mod tests {
             assert!(registry(wrong).is_err(), "{wrong}");
         }
     }
+
+    /// What is at the mirror stays where it is; a registry whose name only begins alike is another one.
+    #[test]
+    fn images_of_the_mirror_itself_stay() {
+        let at = |image: &str, is_overridden: bool| of(&[("a", image, is_overridden)]).0.images[0].repository_at("m.local/capi");
+        assert_eq!(at("m.local/capi/x:v1", true), "m.local/capi");
+        assert_eq!(at("m.local/capi/deep/x:v1", true), "m.local/capi/deep");
+        assert_eq!(at("m.local/capital/x:v1", true), "m.local/capi");
+        assert_eq!(at("other.io/a/x:v1", true), "m.local/capi");
+        assert_eq!(at("other.io/a/x:v1", false), "m.local/capi/a");
+        assert_eq!(at("other.io/x:v1", false), "m.local/capi");
+    }
 }

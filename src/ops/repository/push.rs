@@ -176,4 +176,60 @@ mod tests {
         let (made, found) = packed(&["metadata.yaml"], &[bootstrap], Some("latest"));
         assert_eq!((made.unwrap().1.as_str(), found), ("latest", vec!["artifact-tag-other"]));
     }
+
+    /// Of one provider the proposal knows path, name and type; of several only a common title.
+    #[test]
+    fn path_and_annotations_are_those_of_the_proposal() {
+        let sbom = |homepage: &str| format!("{{\"packages\": [{{\"homepage\": \"{homepage}\"}}]}}");
+        let (one, two) = (assets(ProviderType::BootstrapProvider, "1.0.0"), assets(ProviderType::ControlPlaneProvider, "1.0.0"));
+        let of = |providers: &[Assets], homepage: &str| {
+            let files = [("metadata.yaml", "m".to_owned()), (SBOM_FILE, sbom(homepage))];
+            let files: Tree = files.into_iter().map(|(path, text)| (path.to_owned(), text.into_bytes())).collect();
+            let packed = pack(&files, "out", providers, None).0.unwrap();
+            let manifest: Value = serde_json::from_slice(&packed.artifact.manifest).unwrap();
+            let annotation = |key: &str| manifest["annotations"][key].as_str().map(str::to_owned);
+            let source = annotation("org.opencontainers.image.source");
+            (
+                packed.path,
+                annotation("org.opencontainers.image.title").unwrap(),
+                source,
+                annotation("cluster-api.sigs.k8s.io/provider-name"),
+            )
+        };
+        let home = "https://github.com/a/b".to_owned();
+        let expected = (Some("manifests/bootstrap-x".to_owned()), "bootstrap-x".to_owned(), Some(home.clone()), Some("x".to_owned()));
+        assert_eq!(of(std::slice::from_ref(&one), &home), expected);
+        assert_eq!(of(&[one, two], "http://a.example"), (None, "bootstrap-x+control-plane-x".to_owned(), None, None));
+    }
+
+    #[test]
+    fn findings_say_what_does_not_fit_and_where() {
+        let told = |files: &[&str], providers: &[Assets], tag: Option<&str>| {
+            let files: Tree = files.iter().map(|path| ((*path).to_owned(), Vec::new())).collect();
+            let (packed, report) = pack(&files, "out/", providers, tag);
+            let told = |finding: &Diagnostic| format!("{}: {}", finding.place.file.as_deref().unwrap(), finding.message);
+            (packed.map(|packed| packed.tag), report.findings().iter().map(told).collect::<Vec<_>>())
+        };
+        let (one, two) = (assets(ProviderType::BootstrapProvider, "1.0.0"), assets(ProviderType::ControlPlaneProvider, "1.0.1"));
+        let alone = std::slice::from_ref(&one);
+        assert_eq!(told(&["a"], alone, Some("v1.0.0")), (Some("v1.0.0".to_owned()), vec![]));
+        let mixed = "bootstrap-x is v1.0.0 and control-plane-x is v1.0.1: an artifact has one version";
+        assert_eq!(told(&[], &[one.clone(), two], None), (None, vec![format!("out/control-plane-components.yaml: {mixed}")]));
+        let other = "the tag is new, and the release v1.0.0: the Cluster API operator looks for the version, where it is not told";
+        assert_eq!(told(&["a"], alone, Some("new")), (Some("new".to_owned()), vec![format!("out/metadata.yaml: {other}")]));
+        let refused = "`a:b` cannot be the name of a file of an artifact".to_owned();
+        assert_eq!(told(&["a", "a:b"], alone, None), (None, vec![format!("out/a:b: {refused}")]));
+        assert_eq!(told(&["a"], &[], None), (None, vec![]));
+    }
+
+    /// What a release has under the operator's name already stays.
+    #[test]
+    fn a_file_of_the_operators_name_is_left_as_it_is() {
+        let assets = assets(ProviderType::RuntimeExtensionProvider, "1.0.0");
+        let files: Tree =
+            [(assets.components.clone(), b"ours".to_vec()), ("runtimeextension-components.yaml".to_owned(), b"theirs".to_vec())]
+                .into_iter()
+                .collect();
+        assert_eq!(with_operators_names(&files, &[assets]), files);
+    }
 }

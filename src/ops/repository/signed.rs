@@ -117,3 +117,87 @@ pub fn unverified(signed: &[String]) -> Option<Diagnostic> {
         .setting(Setting::TrustedRoot);
     Some(Diagnostic::of(&UNVERIFIED, message).at(Place::file(first.as_str())).help(help))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a signature that says whose bytes it is of.
+    struct Word;
+
+    impl Verifier for Word {
+        fn signer(&self) -> String {
+            "somebody".to_owned()
+        }
+
+        fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String> {
+            if artifact == signature { Ok(()) } else { Err("it is of other bytes".to_owned()) }
+        }
+    }
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn check(files: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let report = verify(&tree(files), "out/", &Word);
+        let told = report.findings().iter().map(|finding| (finding.place.file.as_deref().unwrap(), finding.message.as_str()));
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{files:?}");
+    }
+
+    /// SHA-256 of nothing: files of these tests are empty where checksums name them.
+    const SUM: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    #[test]
+    fn each_file_is_signed_by_itself_or_by_the_checksums() {
+        check(&[("a", "1"), ("a.sigstore.json", "1")], &[]);
+        check(&[("a", "1"), ("b", "2")], &[("out", "out has no signature")]);
+        check(&[("a", "1"), ("a.sigstore.json", "1"), ("b", "2")], &[("out/b", "nobody signed b of out")]);
+        check(
+            &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2"), ("c", "3"), ("d", "4")],
+            &[("out/b", "nobody signed b, c, d of out")],
+        );
+        check(
+            &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "5"), ("f", "6")],
+            &[("out/b", "nobody signed b, c, d and 2 more of out")],
+        );
+        // What a wrong signature does not vouch for is told with it alone.
+        check(
+            &[("a", "1"), ("a.sigstore.json", "2"), ("b", "2")],
+            &[("out/a.sigstore.json", "out/a.sigstore.json is no signature of a by somebody: it is of other bytes")],
+        );
+        let sums = format!("{SUM}  a\n{SUM}  b\n{SUM}  gone\n");
+        let signed = [("SHA256SUMS", sums.as_str()), ("SHA256SUMS.sigstore.json", sums.as_str())];
+        check(&[&signed[..], &[("a", ""), ("b", "")]].concat(), &[]);
+        check(&[&signed[..], &[("a", ""), ("b", "changed")]].concat(), &[("out/b", "nobody signed b of out")]);
+        check(&[&signed[..], &[("a", ""), ("more", "")]].concat(), &[("out/more", "nobody signed more of out")]);
+        // A signature in another form is no file of the release, and vouches for nothing.
+        check(&[("SHA256SUMS", sums.as_str()), ("SHA256SUMS.asc", "x"), ("a", "")], &[("out", "out has no signature")]);
+        check(&[&signed[..], &[("a", ""), ("SHA256SUMS.asc", "x")]].concat(), &[]);
+    }
+
+    #[test]
+    fn a_signature_is_one_of_a_file_that_is_there() {
+        for (files, expected) in [
+            (&[("a", ""), ("a.sigstore.json", "")][..], true),
+            (&[("a.sigstore.json", "")], false),
+            (&[(".sigstore.json", ""), ("a", "")], false),
+            (&[("a", ""), ("a.asc", "")], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_signed(&tree(files)), expected, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn signatures_that_nobody_verified_are_told_once() {
+        let told = |signed: &[&str]| {
+            let signed: Vec<String> = signed.iter().map(|one| (*one).to_owned()).collect();
+            unverified(&signed).map(|finding| (finding.place.file.as_deref().unwrap().to_owned(), finding.message))
+        };
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&["a"]), Some(("a".to_owned(), "a is signed, and the signature was not verified".to_owned())));
+        let several = "2 releases are signed, and the signatures were not verified: a and others";
+        assert_eq!(told(&["a", "b"]), Some(("a".to_owned(), several.to_owned())));
+    }
+}

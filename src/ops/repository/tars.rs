@@ -243,6 +243,55 @@ mod tests {
         check_refused(&twice, "bundle-entry-refused");
     }
 
+    /// POSIX, pax: the magic of a header, or two blocks of zeros and whole blocks behind them.
+    #[test]
+    fn a_tar_is_told_by_its_magic_or_by_its_end() {
+        let with = |length: usize, at: usize, text: &[u8]| {
+            let mut bytes = vec![0; length];
+            bytes[at..at + text.len()].copy_from_slice(text);
+            bytes
+        };
+        for (bytes, expected) in [
+            (vec![], false),
+            (vec![0; 512], false),
+            (vec![0; 1023], false),
+            (vec![0; 1024], true),
+            (vec![0; 1025], false),
+            (vec![0; 1536], true),
+            (with(1024, 1000, b"x"), false),
+            (with(262, 257, b"ustar"), true),
+            (with(1024, 257, b"ustar"), true),
+            (with(1024, 256, b"ustar"), false),
+        ] {
+            assert_eq!(is_tar(&bytes), expected, "{}", bytes.len());
+        }
+    }
+
+    /// Each reason has its words, and each is said of the entry by its path.
+    #[test]
+    fn what_is_refused_says_why() {
+        let told = |bytes: &[u8], whose: Entries| {
+            let Taken { files, report, .. } = read(bytes, "b.tar", whose);
+            assert!(files.is_empty());
+            report.findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+        };
+        for (path, kind, expected) in [
+            ("a", EntryType::Symlink, "b.tar holds a, which is a link"),
+            ("a", EntryType::Link, "b.tar holds a, which is a link"),
+            ("a", EntryType::Fifo, "b.tar holds a, which is neither a file nor a folder"),
+            ("a\u{7f}b", EntryType::Regular, "b.tar holds a\\u{7f}b, which has another name than files of releases have"),
+            ("a:b", EntryType::Regular, "b.tar holds a:b, which has another name than files of releases have"),
+            ("../a", EntryType::Directory, "b.tar holds ../a, which is neither a file nor a folder"),
+            (".a/b", EntryType::Regular, "b.tar holds .a/b, which is hidden"),
+        ] {
+            assert_eq!(told(&hostile(path, kind, 0), Entries::OfBundle), [expected], "{path}");
+        }
+        assert_eq!(told(&hostile("a/", EntryType::Directory, 0), Entries::OfBundle), [] as [&str; 0]);
+        assert_eq!(told(&hostile("../a/", EntryType::Directory, 0), Entries::OfAnybody), [] as [&str; 0]);
+        let expected = "b.tar cannot be read: more than 10000 entries, 512 MiB, or 64 MiB in one file";
+        assert_eq!(told(&hostile("a", EntryType::Regular, (64 << 20) + 1), Entries::OfBundle), [expected]);
+    }
+
     /// GNU's sparse files say themselves how large they are, whatever the tar holds of them.
     #[test]
     fn sizes_that_no_number_holds_are_too_many_bytes() {
@@ -280,10 +329,12 @@ mod tests {
                 "{path}"
             );
         }
-        let many: Tree = (0..10_001).map(|n| (n.to_string(), Vec::new())).collect();
-        assert_eq!(untakable(&many, "r").findings()[0].rule.id, "bundle-unreadable");
-        let large: Tree = [("a".to_owned(), vec![0; (64 << 20) + 1])].into_iter().collect();
-        assert_eq!(untakable(&large, "r").findings()[0].rule.id, "bundle-unreadable");
+        let told = |files: &Tree| untakable(files, "r").findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();
+        let expected = "a bundle of r would have more than 10000 files, 512 MiB, or 64 MiB in one file, and no site takes it";
+        let many = |count: usize| (0..count).map(|n| (n.to_string(), Vec::new())).collect::<Tree>();
+        assert_eq!((told(&many(10_000)), told(&many(10_001))), (vec![], vec![expected.to_owned()]));
+        let large = |bytes: usize| [("a".to_owned(), vec![0; bytes])].into_iter().collect::<Tree>();
+        assert_eq!((told(&large(64 << 20)), told(&large((64 << 20) + 1))), (vec![], vec![expected.to_owned()]));
     }
 
     #[test]

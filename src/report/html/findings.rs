@@ -58,3 +58,46 @@ fn remarks(html: &mut Html, finding: &Diagnostic) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Rule, WaivedIn, Waiver};
+    use crate::text::source::Source;
+
+    fn written(found: impl IntoIterator<Item = Diagnostic>, sources: &Sources) -> (String, usize) {
+        let mut html = Html::default();
+        findings(&mut html, &found.into_iter().collect(), sources);
+        (html.markup().to_owned(), html.untold())
+    }
+
+    /// What is not there leaves no element behind.
+    #[test]
+    fn a_finding_has_the_parts_that_it_has() {
+        let source = Source::new("f", "a: 1\n");
+        let bad = Diagnostic::of(const { &Rule::error("a-b", "") }, "is `1`").at(source.place_at(3..4)).help("do").note("why");
+        let plain = Diagnostic::of(const { &Rule::info("c-d", "") }, "so");
+        let doubtful = Diagnostic::of(const { &Rule::warning("e-f", "") }, "late").note("why");
+        let waived = Some(Waiver { reason: "known".to_owned(), waived_in: WaivedIn::Settings });
+        let known = Diagnostic { waived, ..bad.clone() };
+        let expected = "<p class=\"muted\">1 error, 1 warning, 1 info, 1 waived</p>\
+            <div class=\"finding bad\"><h3>is <code>1</code></h3><p class=\"meta\"><span class=\"badge bad\">error</span><code>a-b</code>\
+            <code>f:1:4</code></p><pre tabindex=\"0\" role=\"group\" aria-label=\"Where it stands\"><code>   |\n 1 | a: 1\n   |    ^\n</code></pre>\
+            <dl class=\"remarks\"><div><dt>Help</dt><dd class=\"command\">do</dd></div><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl>\
+            </div>\
+            <div class=\"finding plain\"><h3>so</h3><p class=\"meta\"><span class=\"badge plain\">info</span><code>c-d</code></p></div>\
+            <div class=\"finding doubtful\"><h3>late</h3><p class=\"meta\"><span class=\"badge doubtful\">warning</span><code>e-f</code></p>\
+            <dl class=\"remarks\"><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl></div>";
+        assert_eq!(written([bad, plain, doubtful, known], &std::iter::once(source).collect()), (expected.to_owned(), 0));
+        assert_eq!(written([], &Sources::new()), (String::new(), 0));
+    }
+
+    #[test]
+    fn a_page_has_five_hundred_findings() {
+        for (count, untold) in [(500, 0), (502, 2)] {
+            let many = (0..count).map(|n| Diagnostic::of(const { &Rule::info("a-b", "") }, format!("m{n}")));
+            let (markup, left_out) = written(many, &Sources::new());
+            assert_eq!((markup.matches("class=\"finding ").count(), left_out), (500, untold));
+        }
+    }
+}

@@ -41,6 +41,16 @@ mod tests {
         html.markup().to_owned()
     }
 
+    /// A content without lines is cut at a whole character.
+    #[test]
+    fn a_cut_takes_no_character_apart() {
+        assert_eq!(beginning(&format!("a{}", "é".repeat(MOST_BYTES))).len(), MOST_BYTES - 1);
+        assert_eq!(beginning(&"x".repeat(MOST_BYTES + 1)).len(), MOST_BYTES);
+        for whole in ["a\nb".to_owned(), "x".repeat(MOST_BYTES), format!("x\n{}", "x".repeat(MOST_BYTES - 2))] {
+            assert_eq!(beginning(&whole), whole);
+        }
+    }
+
     #[test]
     fn long_contents_are_cut_at_a_line_and_the_cut_is_told() {
         let short = "x\n".repeat(10);

@@ -108,3 +108,31 @@ impl Page {
 
 /// The most sections of a page.
 const MOST_SECTIONS: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(sections: usize) -> String {
+        let mut page = Page::new("verb", "A title", "what came of it");
+        page.sections(0..sections, |number| format!("section {number}"), |html, id, number| html.text(&format!("{number} in {id};")));
+        page.finish()
+    }
+
+    /// A list of contents helps where there is more than one section; what is left out is told only where something is.
+    #[test]
+    fn sections_are_listed_where_there_are_several() {
+        for (sections, listed) in [(0, None), (1, None), (2, Some(2)), (200, Some(200)), (203, Some(200))] {
+            let page = page(sections);
+            assert_eq!(page.matches("<section ").count(), sections.min(200), "{sections}");
+            assert_eq!(page.contains("<nav "), listed.is_some(), "{sections}");
+            assert_eq!(page.matches("<li><a href=\"#part-").count(), listed.unwrap_or(0), "{sections}");
+            let told = page.contains("This page would be too long: 3 entries are left out of it.");
+            assert_eq!((told, page.contains("class=\"cut\"")), (sections == 203, sections == 203), "{sections}");
+        }
+        assert!(
+            page(2)
+                .contains("<section id=\"part-2\" aria-labelledby=\"part-2-heading\"><h2 id=\"part-2-heading\">section 1</h2>1 in part-2;")
+        );
+    }
+}

@@ -220,10 +220,80 @@ mod tests {
         assert_eq!(html.markup(), "");
     }
 
+    fn drawn(colour: usize, width: f64, height: f64) -> String {
+        let mut html = Html::default();
+        let tile = Tile { name: "/etc/a".to_owned(), bytes: 16_384, colour };
+        draw(&mut html, 7, &tile, Rectangle { x: 10.0, y: 20.0, width, height });
+        html.markup().to_owned()
+    }
+
+    /// A gap of two around the tile, the labels line by line in it.
+    #[test]
+    fn a_large_tile_has_its_number_its_name_and_its_size() {
+        let expected = "<g class=\"tile tile-1\"><title>/etc/a: 16,384 bytes</title>\
+            <rect x=\"11.0\" y=\"21.0\" width=\"98.0\" height=\"78.0\" rx=\"3\"></rect>\
+            <text class=\"index\" x=\"19.0\" y=\"42.0\">7</text><text class=\"name\" x=\"19.0\" y=\"60.0\">/etc/a</text>\
+            <text class=\"bytes\" x=\"19.0\" y=\"78.0\">16,384</text></g>";
+        assert_eq!(drawn(1, 100.0, 80.0), expected);
+        assert!([4, 5, 9].iter().all(|colour| drawn(*colour, 100.0, 80.0).starts_with("<g class=\"tile tile-4\">")));
+    }
+
+    /// A line of a label is drawn where its whole height is there, and its width.
+    #[test]
+    fn labels_are_drawn_where_there_is_room_for_them() {
+        for (width, height, expected) in [
+            (100.0, 26.0, ""),
+            (100.0, 26.1, "index"),
+            (100.0, 44.0, "index"),
+            (100.0, 44.1, "index name"),
+            (100.0, 62.0, "index name"),
+            (100.0, 62.1, "index name bytes"),
+            (82.0, 62.1, "index name"),
+            (82.1, 62.1, "index name bytes"),
+            (32.0, 62.1, "name"),
+            (32.1, 62.1, "index name"),
+        ] {
+            let markup = drawn(0, width, height);
+            let lines: Vec<&str> =
+                ["index", "name", "bytes"].into_iter().filter(|class| markup.contains(&format!("\"{class}\""))).collect();
+            assert_eq!(lines.join(" "), expected, "{width} {height}");
+        }
+        assert!(drawn(0, 1.0, 2.2).contains("width=\"0.5\" height=\"0.5\""));
+    }
+
     #[test]
     fn of_a_long_name_its_end_is_shown() {
         assert_eq!(shortened("/etc/hosts", 100.0), "/etc/hosts");
         assert_eq!(shortened("/etc/kubernetes/pki/ca.key", 60.0), "…/ca.key");
         assert_eq!(shortened("/etc/kubernetes", 20.0), "");
+        // Four characters, of which one is the sign that something is cut off.
+        assert_eq!(shortened("abcd", CHARACTER * 4.0), "abcd");
+        assert_eq!(shortened("/etc/kubernetes", CHARACTER * 4.0), "…tes");
+        assert_eq!(shortened("/etc/kubernetes", CHARACTER * 4.0 - 0.1), "");
+    }
+
+    /// Twenty-four are shown as they are; of more the smallest are one, in the last colour.
+    #[test]
+    fn the_smallest_are_one_where_there_are_too_many() {
+        let tiles = |count: usize| (0..count).map(|n| tile(&format!("t{n}"), 100 - n)).collect::<Vec<_>>();
+        assert_eq!(fewer(&tiles(24)), tiles(24));
+        let shown = fewer(&tiles(25));
+        assert_eq!(shown[..23], tiles(23));
+        assert_eq!(shown[23..], [Tile { name: "2 smaller parts".to_owned(), bytes: 77 + 76, colour: 4 }]);
+    }
+
+    /// Who does not see the picture is told how much it is, and the three largest.
+    #[test]
+    fn a_picture_has_a_title_and_a_description() {
+        let mut html = Html::default();
+        treemap(&mut html, "i", "Parts", &[tile("c", 2000), tile("a", 4000), tile("d", 1), tile("b", 3000), tile("none", 0)]);
+        let text = html.markup();
+        let head = "<svg class=\"treemap\" viewBox=\"0 0 720 240\" role=\"img\" aria-labelledby=\"i-title i-desc\"><title id=\"i-title\">Parts</title>\
+            <desc id=\"i-desc\">9,001 bytes in 4 tiles, the largest: a 4,000 bytes, b 3,000 bytes, c 2,000 bytes. The table has all of them.</desc>\
+            <g class=\"tile tile-0\"><title>a: 4,000 bytes</title>";
+        assert!(text.starts_with(head), "{text}");
+        let numbers: Vec<&str> =
+            text.split("<text class=\"index\"").skip(1).map(|rest| &rest[rest.find('>').unwrap() + 1..][..1]).collect();
+        assert_eq!(numbers, ["1", "2", "3"], "the fourth has no room for its number");
     }
 }

@@ -222,6 +222,33 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_page_are_elements_of_their_kind() {
+        assert_eq!(written(|html| html.heading(Level::Three, "a")), "<h3>a</h3>");
+        assert_eq!(written(|html| html.heading(Level::Four, "a")), "<h4>a</h4>");
+        assert_eq!(written(|html| html.leaf("p", "lead", "a")), "<p class=\"lead\">a</p>");
+        assert_eq!(written(|html| html.void("meta", &[("charset", "utf-8")])), "<meta charset=\"utf-8\"/>");
+        let classes = [Tone::Bad, Tone::Doubtful, Tone::Good, Tone::Plain].map(|tone| written(|html| html.badge(tone, "`a`")));
+        let expected = ["bad", "doubtful", "good", "plain"].map(|class| format!("<span class=\"badge {class}\"><code>a</code></span>"));
+        assert_eq!(classes, expected);
+        assert_eq!(
+            written(|html| html.listing("n", |html| html.lines("a\nb"))),
+            "<pre tabindex=\"0\" role=\"group\" aria-label=\"n\"><code>a\nb</code></pre>"
+        );
+        assert_eq!(written(|html| html.facts(&[("a", "b".into())])), "<dl class=\"facts\"><div><dt>a</dt><dd>b</dd></div></dl>");
+    }
+
+    #[test]
+    fn a_page_is_full_at_four_mebibytes_and_not_before() {
+        let mut html = Html::default();
+        html.lines(&"x".repeat((4 << 20) - 1));
+        assert!(html.has_room());
+        html.text("x");
+        assert!(!html.has_room());
+        html.text("x");
+        assert!(!html.has_room());
+    }
+
+    #[test]
     fn a_full_page_takes_nothing_more_and_counts_it() {
         let mut html = Html::default();
         html.each(0..5, 3, |html, n| html.text(&n.to_string()));

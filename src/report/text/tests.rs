@@ -426,6 +426,182 @@ fn failures_have_their_help_below() {
     assert_eq!(text, "error: worker.yml: no such file\n  help: did you mean worker.yaml?\n");
 }
 
+/// Of five lines: what is shown of a finding about one of them, with or without another place and lines to add.
+fn check_five(finding: impl FnOnce(&Source) -> Diagnostic, expected: &str) {
+    let source = Source::new("five.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
+    let finding = finding(&source);
+    let line = finding.place.span.unwrap().start.line;
+    check(finding, &[&source], 100, &format!("\nerror[a-b]: m\n  --> five.yaml:{line}:1\n   |\n{expected}"));
+}
+
+#[test]
+fn a_single_line_between_two_marks_is_shown() {
+    for (far, expected) in [
+        ("b", " 1 | a: 1\n   | - one\n 2 | b: 2\n   | ^\n"),
+        ("c", " 1 | a: 1\n   | - one\n 2 | b: 2\n 3 | c: 3\n   | ^\n"),
+        ("d", " 1 | a: 1\n   | - one\n...\n 4 | d: 4\n   | ^\n"),
+    ] {
+        let finding = |source: &Source| {
+            Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(source, far)).related(place(source, "a"), "one")
+        };
+        check_five(finding, expected);
+    }
+}
+
+#[test]
+fn lines_to_add_stand_behind_their_line() {
+    for (at, after_line, expected) in [
+        ("c", 0, "   + x: 0\n 3 | c: 3\n   | ^ here\n"),
+        ("c", 1, " 1 | a: 1\n   + x: 0\n 2 | b: 2\n 3 | c: 3\n   | ^ here\n"),
+        ("c", 3, " 3 | c: 3\n   | ^ here\n   + x: 0\n"),
+        ("c", 5, " 3 | c: 3\n   | ^ here\n 4 | d: 4\n 5 | e: 5\n   + x: 0\n"),
+        ("c", 9, " 3 | c: 3\n   | ^ here\n   + x: 0\n"),
+        ("e", 1, " 1 | a: 1\n   + x: 0\n...\n 5 | e: 5\n   | ^ here\n"),
+        ("a", 5, " 1 | a: 1\n   | ^ here\n...\n 5 | e: 5\n   + x: 0\n"),
+    ] {
+        let finding = |source: &Source| {
+            let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(source, at)).label("here");
+            finding.insertion(after_line, vec!["x: 0".to_owned()])
+        };
+        check_five(finding, expected);
+    }
+}
+
+#[test]
+fn lines_to_add_are_shown_without_the_text_too() {
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(point("x.yaml", 3, 1)).insertion(3, vec!["x: 0".to_owned()]);
+    check(finding, &[], 100, "\nerror[a-b]: m\n  --> x.yaml:3:1\n   |\n   + x: 0\n");
+}
+
+/// Another word about the same file has no line to stand in, and is told all the same.
+#[test]
+fn a_related_file_is_named_though_it_is_the_same() {
+    let source = Source::new("a.yaml", "x: 1\n");
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "1")).related(source.place(), "whole");
+    check(
+        finding,
+        &[&source],
+        100,
+        "\nerror[a-b]: m\n  --> a.yaml:1:4\n   |\n 1 | x: 1\n   |    ^\n   |\n  ::: a.yaml whole\n",
+    );
+}
+
+#[test]
+fn a_line_with_several_marks_is_shown_once() {
+    let source = Source::new("one.yaml", "a: {b: 1, c: 2, d: 3}\n");
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(source.place_at(21..21))
+        .label("end")
+        .related(place(&source, "2"), "two")
+        .related(place(&source, "1"), "one");
+    check(
+        finding,
+        &[&source],
+        100,
+        "
+error[a-b]: m
+  --> one.yaml:1:22
+   |
+ 1 | a: {b: 1, c: 2, d: 3}
+   |        - one
+   |              - two
+   |                      ^ end
+",
+    );
+}
+
+/// Two marks that both stand in what fits of a line, be the line as long as it is looked at in one piece.
+#[test]
+fn a_line_that_is_cut_off_is_shown_once_for_marks_near_each_other() {
+    for length in [21, 100, 5000, 8192] {
+        let source = Source::new("long.yaml", format!("FIRST SECOND {}\n", "x".repeat(length - 13)));
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+            .at(place(&source, "SECOND"))
+            .label("two")
+            .related(place(&source, "FIRST"), "one");
+        check(
+            finding,
+            &[&source],
+            25,
+            "
+error[a-b]: m
+  --> long.yaml:1:7
+   |
+ 1 | FIRST SECOND xxxxxx…
+   | ----- one
+   |       ^^^^^^ two
+",
+        );
+    }
+}
+
+#[test]
+fn a_line_is_cut_off_where_it_is_one_column_too_long() {
+    for (length, shown) in [(39, "x".repeat(36)), (40, "x".repeat(37)), (41, "x".repeat(36) + "…"), (42, "x".repeat(36) + "…")] {
+        let source = Source::new("long.yaml", format!("a: {}\n", "x".repeat(length - 3)));
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "a:"));
+        check(finding, &[&source], 45, &format!("\nerror[a-b]: m\n  --> long.yaml:1:1\n   |\n 1 | a: {shown}\n   | ^^\n"));
+    }
+}
+
+/// Marks before, in, between and behind secrets: the text that stands for a secret is marked as a whole.
+#[test]
+fn marks_stand_below_their_text_around_secrets() {
+    let source = Source::new("a.yaml", "- {password: hunter22, shell: BETWEEN, token: hunter33, gecos: BEHIND}\n");
+    let masked = "- {password: <redacted>, shell: BETWEEN, token: <redacted>, gecos: BEHIND}";
+    for (needle, before, length) in [
+        ("password", 3, 8),
+        ("password: hunt", 3, 20),
+        ("hunter22", 13, 10),
+        ("hunt", 13, 10),
+        ("22", 13, 10),
+        (", shell", 23, 7),
+        ("BETWEEN", 32, 7),
+        ("hunter33", 48, 10),
+        ("33, gecos", 48, 17),
+        (", gecos", 58, 7),
+        ("BEHIND", 67, 6),
+    ] {
+        let start = source.text().find(needle).unwrap();
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place_at(start..start + needle.len()));
+        let column = start + 1;
+        let marked = format!("{}{}", " ".repeat(before), "^".repeat(length));
+        let expected = format!("\nerror[a-b]: m\n  --> a.yaml:1:{column}\n   |\n 1 | {masked}\n   | {marked}\n");
+        check(finding, &[&source], 100, &expected);
+    }
+}
+
+/// What is looked at of a line of many thousand characters, on a screen that is wider still.
+#[test]
+fn of_very_long_lines_a_stretch_around_each_mark_is_looked_at() {
+    let look = |text: String, before: usize, shown: &str| {
+        let source = Source::new("long.yaml", text);
+        let column = source.text().find("NEEDLE").unwrap() + 1;
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "NEEDLE"));
+        let marked = format!("{}^^^^^^", " ".repeat(before));
+        let expected = format!("\nerror[a-b]: m\n  --> long.yaml:1:{column}\n   |\n 1 | {shown}\n   | {marked}\n");
+        check(finding, &[&source], 20_000, &expected);
+    };
+    let x = |count: usize| "x".repeat(count);
+    look(format!("NEEDLE{}\n", x(9000)), 0, &format!("NEEDLE{}", x(4090)));
+    look(format!("{}NEEDLE{}\n", x(5000), x(5000)), 4096, &format!("{}NEEDLE{}", x(4096), x(4090)));
+    // The stretch is from 904 to 9096. The secrets end and begin just outside of it.
+    let outside = format!("{{password: {}, k: {}NEEDLE{}, token: {}}}\n", "s".repeat(893), x(4091), x(4081), "t".repeat(50));
+    look(outside, 4096, &format!(", k: {}NEEDLE{}, token:", x(4091), x(4081)));
+    // They reach into it.
+    let inside = format!("{{password: {}, k: {}NEEDLE{}, token: {}}}\n", "s".repeat(1000), x(3984), x(4075), "t".repeat(50));
+    look(inside, 3999, &format!("<redacted>, k: {}NEEDLE{}, token: <redacted>", x(3984), x(4075)));
+}
+
+/// A line that no mark is in, because what is to be added says where it goes: the beginning is looked at.
+#[test]
+fn of_a_very_long_line_without_a_mark_the_beginning_is_shown() {
+    let source = Source::new("long.yaml", format!("NEEDLE{}\n", "x".repeat(9000)));
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "NEEDLE")).insertion(1, vec!["y: 1".to_owned()]);
+    let expected = format!("\nerror[a-b]: m\n  --> long.yaml:1:1\n   |\n 1 | NEEDLE{}\n   + y: 1\n", "x".repeat(4090));
+    check(finding, &[&source], 20_000, &expected);
+}
+
 mod any_place {
     use proptest::prelude::*;
 

@@ -151,6 +151,13 @@ fn findings_stand_where_the_user_wrote_it() {
     };
     let text = changed("            content: \"vm.nr", "            contnt: \"vm.nr");
     check(&text, "config-field-unknown", "template: |", "the patch `huge-pages` writes it from the variable `hugePages`");
+    let text = changed("            content: \"vm.nr_hugepages", "            contnt: \"{{ .registry }}");
+    check(
+        &text,
+        "config-field-unknown",
+        "template: |",
+        "the patch `huge-pages` writes it from the variables `hugePages`, `registry`",
+    );
     let text = changed(
         "clusterConfiguration/imageRepository\n        valueFrom: {variable: registry}",
         "clusterConfiguration/imgRepository\n        value: x",
@@ -261,4 +268,90 @@ fn several_clusters_of_a_class_are_all_rendered() {
     let broken = format!("{}\n---\n{cluster}", changed("value: 1024", "value: -1"));
     let (code, _, talk) = render_text(&broken, &["render", "-", "--all"]);
     assert!(code == 1 && talk.contains("error[topology-variable-refused]"), "{talk}");
+}
+
+/// The Cluster of the example, with other words in it.
+fn cluster(changes: &[(&str, &str)]) -> String {
+    let mut text = example().rsplit("---\n").next().unwrap().to_owned();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    text
+}
+
+/// Machines of which no two have a name are made of what nobody shares; of two that have the same one each is of its own MachineDeployment.
+#[test]
+fn namesakes_are_made_by_their_own_machine_deployments() {
+    let class = example().rsplit_once("---\n").unwrap().0.to_owned();
+    let of = |clusters: &[&str]| -> Vec<[Value; 4]> {
+        let report = json(&format!("{class}---\n{}", clusters.join("---\n")), &["--all"]);
+        let machines = report["machines"].as_array().unwrap().iter().filter(|machine| machine["role"] == "worker-join");
+        let row = |machine: &Value| {
+            let topology = &machine["topology"];
+            [&machine["owner"], &machine["kubernetesVersion"], &topology["cluster"], &topology["partOf"]].map(Clone::clone)
+        };
+        machines.map(row).collect()
+    };
+    let first = cluster(&[("name: gpu\n", "name: gpu-a\n")]);
+    let second = cluster(&[("name: pier\n", "name: pier-gpu\n"), ("name: gpu\n", "name: a\n"), ("v1.36.0", "v1.35.0")]);
+    let owner = Value::from("MachineDeployment/pier-gpu-a-xxxxx");
+    let row = |owner: &Value, version: &str, cluster: &str, part: &str| [owner.clone(), version.into(), cluster.into(), part.into()];
+    let alone = row(&Value::Null, "v1.36.0", "pier", "md/gpu-a");
+    assert_eq!(of(&[&first]), [alone.clone()]);
+    assert_eq!(
+        of(&[&first, &second]),
+        [row(&owner, "v1.36.0", "pier", "md/gpu-a"), row(&owner, "v1.35.0", "pier-gpu", "md/a")]
+    );
+    // What has the name in another namespace is no namesake.
+    let elsewhere = first.replace("name: pier\n", "name: pier\n  namespace: other\n");
+    let elsewhere = elsewhere.replace("{name: harbour}", "{name: harbour, namespace: default}");
+    assert_eq!(of(&[&first, &elsewhere]), [alone.clone(), alone]);
+}
+
+/// A Cluster whose class is not there is passed over beside a config, with the place that names the class; one whose class is there is not.
+#[test]
+fn only_the_cluster_without_its_class_is_passed_over() {
+    let lost = cluster(&[("name: pier\n", "name: lost\n"), ("name: harbour", "name: gone")]);
+    let text = format!("{}---\n{lost}---\n{}", example(), super::WORKER);
+    let report = json(&text, &["--all"]);
+    let machines: Vec<&str> = report["machines"].as_array().unwrap().iter().map(|machine| machine["object"].as_str().unwrap()).collect();
+    let control_plane = "KubeadmControlPlane/pier-xxxxx";
+    assert_eq!(machines, ["KubeadmConfig/w", control_plane, control_plane, "WindlassConfigTemplate/pier-gpu-xxxxx"]);
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report:#}") };
+    let message = "the input does not hold the ClusterClass of Cluster/lost, so what it makes is not rendered";
+    assert_eq!(
+        (finding["rule"].as_str(), finding["message"].as_str()),
+        (Some("render-topology-class-missing"), Some(message))
+    );
+    assert_eq!(finding["line"].as_u64().unwrap() as usize, line_of(&text, "classRef: {name: gone}"));
+    // Who names a machine that is there does not ask for the others.
+    for (name, rules) in
+        [("w", &[][..]), ("pier-gpu-xxxxx", &[]), ("nobody", &["render-machine-not-found", "render-topology-class-missing"])]
+    {
+        let report = json(&text, &["--select", name]);
+        let mut found: Vec<&str> = report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, rules, "{name}");
+    }
+}
+
+/// A field that has to be there, and that a patch takes away: the finding stands in the patch, and says what it does.
+#[test]
+fn what_a_patch_takes_away_is_told_so() {
+    let patch = "  patches:\n  - name: gone\n    definitions:\n    - selector:\n        apiVersion: bootstrap.windlass.dev/v1beta2\n        \
+                 kind: WindlassConfigTemplate\n        matchResources: {machineDeploymentClass: {names: [worker]}}\n      jsonPatches:\n      \
+                 - {op: remove, path: /spec/template/spec/joinConfiguration/discovery/file/kubeConfigPath}\n";
+    let template = "      joinConfiguration: {discovery: {file: {kubeConfigPath: /a, kubeConfig: {user: {exec: {command: c}}}}}}\n      files:\n      \
+                    - path: /etc/motd";
+    let text = changed("  patches:\n", patch).replacen("      files:\n      - path: /etc/motd", template, 1);
+    let report = json(&text, &["--all"]);
+    let [finding] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report:#}") };
+    let field = "spec.template.spec.joinConfiguration.discovery.file.kubeConfigPath";
+    assert_eq!(
+        (finding["rule"].as_str(), finding["message"].as_str()),
+        (Some("config-field-missing"), Some(format!("{field} is missing").as_str()))
+    );
+    assert_eq!(finding["line"].as_u64().unwrap() as usize, line_of(&text, "{op: remove"));
+    assert_eq!(finding["notes"], serde_json::json!(["the patch `gone` removes it"]));
 }

@@ -465,3 +465,93 @@ fn the_secret_of_what_is_made_of_a_template_has_no_owner() {
     assert_eq!(report(template)["machines"][0]["namespace"], "team");
     assert_eq!(report(WORKER)["machines"][0]["namespace"], Value::Null);
 }
+
+/// The one object or the one file that was given is where a config is missing; of several none is the place.
+#[test]
+fn an_input_without_a_config_is_told_where_it_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = |name: &str| format!("apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\n");
+    for (name, text) in [("one.yaml", service("a")), ("two.yaml", service("b")), ("none.yaml", "# nothing\n".to_owned())] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let of_none = "none.yaml holds only comments or empty documents";
+    for (files, place, note) in [
+        (&["one.yaml"][..], "one.yaml 2 7", "it holds Service/a".to_owned()),
+        (&["none.yaml"], "none.yaml - -", of_none.to_owned()),
+        (&["one.yaml", "two.yaml"], "- - -", "it holds Service/a, Service/b".to_owned()),
+        (&["one.yaml", "none.yaml"], "- - -", format!("it holds Service/a; {of_none}")),
+    ] {
+        let output = crate::support::windlass(folder.path()).arg("render").args(files).args(["-o", "json"]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let finding = &report["findings"][0];
+        let part = |key: &str| if finding[key].is_null() { "-".to_owned() } else { finding[key].to_string().replace('"', "") };
+        assert_eq!(["file", "line", "column"].map(part).join(" "), place, "{report}");
+        assert_eq!((&finding["rule"], &finding["notes"]), (&"render-config-missing".into(), &serde_json::json!([note])));
+        assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+    }
+}
+
+/// Name, namespace and uid go into the Secret; what is refused of each is told at its field, with a help that fits.
+#[test]
+fn each_field_that_the_secret_takes_over_is_judged() {
+    let help = "use lower case letters, digits and `-` alone";
+    let variables = "add `--template` and `--var NAME=VALUE`, so that variables are replaced";
+    for (metadata, field, given, column, help) in [
+        ("name: w, namespace: A_b", "namespace", "A_b", 32, help),
+        ("name: w, uid: \"a b\"", "uid", "a b", 26, help),
+        ("name: \"${N}\"", "name", "${N}", 18, variables),
+    ] {
+        let text = WORKER.replace("{name: w}", &format!("{{{metadata}}}"));
+        let (code, _, talk) = render_text(&text, &["render", "-", "-o", "secret"]);
+        let finding = format!("error[secret-name-refused]: metadata.{field} is `{given}`, with which Kubernetes takes no Secret\n");
+        assert!(code == 1 && talk.starts_with(&format!("{finding}  --> <stdin>:3:{column}\n")), "{talk}");
+        assert!(talk.contains(&format!("\n  = help: {help}\n")) && talk.matches("error[").count() == 1, "{talk}");
+    }
+    let sound = WORKER.replace("{name: w}", "{name: w, namespace: a-b, uid: 0a-b}");
+    assert_eq!(render_text(&sound, &["render", "-", "-o", "secret"]).0, 0);
+}
+
+/// A name that two machines have is asked for with its role, or with `--role`.
+#[test]
+fn one_of_two_machines_of_a_name_is_taken_by_its_role() {
+    let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    let of = |flags: &[&str]| {
+        let (code, out, talk) = render_text(&control_plane, &[&["render", "-", "-o", "json"], flags].concat());
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{talk}"));
+        let roles = report["machines"].as_array().unwrap().iter().map(|machine| machine["role"].as_str().unwrap().to_owned());
+        let rules = report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap().to_owned());
+        (code, roles.chain(rules).collect::<Vec<_>>().join(" "))
+    };
+    let name = "example-control-plane";
+    for (flags, code, expected) in [
+        (&["--select", "example-control-plane:init"][..], 0, "init"),
+        (&["--select", "example-control-plane:control-plane-join"], 0, "control-plane-join"),
+        (&["--select", "default/example-control-plane:init"], 0, "init"),
+        (&["--select", name, "--role", "init"], 0, "init"),
+        (&["--all", "--role", "control-plane-join"], 0, "control-plane-join"),
+        (&["--all"], 0, "init control-plane-join"),
+        (&["--select", name], 1, "render-machine-ambiguous"),
+        (&[], 1, "render-machine-ambiguous"),
+        (&["--select", "example-control-plane:worker-join"], 1, "render-machine-not-found"),
+        (&["--select", "other/example-control-plane"], 1, "render-machine-not-found"),
+    ] {
+        assert_eq!(of(flags), (code, expected.to_owned()), "{flags:?}");
+    }
+}
+
+/// Two machines of one config share its faults: each is told once, and two of one message at two places are two.
+#[test]
+fn faults_that_machines_share_are_told_once() {
+    let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    let faulty = control_plane.replacen("  kubeadmConfigSpec:\n", "  kubeadmConfigSpec:\n    filez: []\n", 1);
+    assert_ne!(faulty, control_plane);
+    let count = |text: &str| {
+        let (code, out, _) = render_text(text, &["render", "-", "--all", "-o", "json"]);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let unknown = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "config-field-unknown");
+        (code, unknown.count())
+    };
+    assert_eq!(count(&faulty), (1, 1));
+    let broken = WORKER.replace("files:", "filez:");
+    assert_eq!(count(&format!("{broken}---\n{}", broken.replace("{name: w}", "{name: v}"))), (1, 2));
+}

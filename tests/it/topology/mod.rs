@@ -3,6 +3,7 @@
 mod admission;
 mod corpus;
 mod properties;
+mod text;
 
 use std::path::Path;
 
