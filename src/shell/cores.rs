@@ -39,4 +39,26 @@ mod tests {
         .join()
         .unwrap();
     }
+
+    /// In a process of its own: what works together is settled once for a process.
+    #[test]
+    fn a_thread_that_lasts_works_too_where_there_is_much_to_do() {
+        const ALONE: &str = "WINDLASS_TEST_LASTS";
+        if std::env::var_os(ALONE).is_none() {
+            let (_, own) = module_path!().split_once("::").unwrap();
+            let name = format!("{own}::a_thread_that_lasts_works_too_where_there_is_much_to_do");
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            let output = child.args([&name, "--exact"]).env(ALONE, "1").output().unwrap();
+            let told = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success() && told.contains("1 passed"), "{told}");
+            return;
+        }
+        share_out(65_536);
+        assert_eq!(rayon::current_thread_index(), None, "nobody said that it lasts");
+        this_thread_lasts();
+        share_out(65_535);
+        assert_eq!(rayon::current_thread_index(), None, "too little to do");
+        share_out(65_536);
+        assert_eq!(rayon::current_thread_index(), Some(0));
+    }
 }
