@@ -455,4 +455,14 @@ mod tests {
             assert_eq!(origin(url), expected, "{url}");
         }
     }
+
+    /// Where there may be no TLS it is said how to do without.
+    #[test]
+    fn who_is_not_reached_is_named_with_what_to_do() {
+        let told = |plain_http| registry("h", plain_http).unreachable("https://h:5000/v2/", &ureq::Error::HostNotFound);
+        let message = format!("https://h:5000: {}", ureq::Error::HostNotFound);
+        assert_eq!(told(true), RegistryFault::new(message.clone(), "see that the registry runs there"));
+        let help = "see that the registry runs there; one without TLS needs `--plain-http`";
+        assert_eq!(told(false), RegistryFault::new(message, help));
+    }
 }
