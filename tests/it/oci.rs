@@ -752,3 +752,15 @@ fn a_connection_that_hangs_up_is_made_again() {
     let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "r"]);
     assert_eq!((code, stderr.matches("; asking again in 1 s\n").count()), (0, 1), "{stderr}");
 }
+
+/// A proxy is for hosts of the world, and one that speaks no TLS is none of them.
+#[test]
+fn a_registry_of_this_machine_needs_no_proxy() {
+    let (server, _) = registry();
+    let folder = site();
+    // Nobody listens there.
+    let gone = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let proxies = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, gone.as_str()));
+    let (code, _, stderr) = run_with(folder.path(), &["push", "release", &format!("oci://{}/x/y", server.host)], &proxies);
+    assert_eq!(code, 0, "{stderr}");
+}
