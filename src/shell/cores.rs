@@ -62,16 +62,16 @@ mod tests {
         assert_eq!(rayon::current_thread_index(), Some(0));
         // The other one has room for what recurses; this one is that of a test.
         let depths = rayon::broadcast(|worker| if worker.index() == 0 { 0 } else { mebibytes_deep(6) });
-        assert_eq!(depths, [0, 6 * 16]);
+        assert_eq!(depths, [0, 6 * 128]);
     }
 
     /// Calls that fill so many mebibytes of the thread's stack.
     fn mebibytes_deep(count: usize) -> usize {
         fn deeper(left: usize) -> usize {
-            let room = [1_u8; 64 << 10];
+            let room = [1_u8; 8 << 10];
             let room = std::hint::black_box(&room);
-            if left == 0 { 0 } else { usize::from(room[left]) + deeper(left - 1) }
+            if left == 0 { 0 } else { usize::from(room[left % room.len()]) + deeper(left - 1) }
         }
-        deeper(count * 16)
+        deeper(count * 128)
     }
 }

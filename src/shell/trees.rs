@@ -590,4 +590,24 @@ mod tests {
         assert_eq!(refuse_unfinished(base.path().to_str().unwrap()), Err(unfinished()));
         assert_eq!(write(base.path(), &tree(&[("a", "1")]), Mode::Check), Err(unfinished()));
     }
+
+    /// Paths are those below the folder, however it is written; a name that no release could hold is refused.
+    #[cfg(unix)]
+    #[test]
+    fn paths_of_a_tree_begin_below_its_folder() {
+        use std::os::unix::ffi::OsStrExt;
+        let base = tempfile::tempdir().unwrap();
+        let (folder, files) = (base.path().to_str().unwrap(), tree(&[("a", "1"), ("sub/b", "2")]));
+        write(base.path(), &files, Mode::Create).unwrap();
+        fs::write(base.path().join(".hidden"), "").unwrap();
+        std::os::unix::fs::symlink("a", base.path().join("link")).unwrap();
+        for end in ["", "/", "//"] {
+            let written = format!("{folder}{end}");
+            assert_eq!(read_tree(&written, Limits::default()), Ok(files.clone()), "{written}");
+            assert_eq!(compare(&written, &tree(&[("a", "1")])).unwrap().foreign, ["sub/b"], "{written}");
+        }
+        fs::write(base.path().join(std::ffi::OsStr::from_bytes(b"odd\xff")), "").unwrap();
+        let refused = read_tree(folder, Limits::default()).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{folder}/odd\\xff: cannot be read: its name is not UTF-8"));
+    }
 }
