@@ -687,6 +687,11 @@ fn an_answer_may_be_as_large_as_is_allowed() {
         (announced("abc"), Ok(b"abc".to_vec())),
         (announced("abcd"), too_large()),
         (chunked("abc"), Ok(b"abc".to_vec())),
+        // Two lengths that are not the same: the answer is none (RFC 9112, 6.3).
+        (
+            format!("Content-Length: 2\r\n{}", chunked("abc")),
+            Err(NetworkFault::Failed("https://example.com/x: the answer is cut off".to_owned())),
+        ),
         (chunked("abcd"), too_large()),
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\n{answer}");
