@@ -78,4 +78,18 @@ mod tests {
         assert_eq!(Disk.entries(&path("")), Ok(expected));
         assert!(Disk.exists(&path("v1.0.0")) && !Disk.exists(&path("nope")));
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_be_read_says_why_without_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path("file"), "x").unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        let other = |reason: &str| FileFault::Other(reason.to_owned());
+        assert_eq!(Disk.read(&path("socket")), Err(other("no such device or address")));
+        assert_eq!(Disk.read(&path("file/below")), Err(other("not a directory")));
+        assert_eq!(Disk.entries(&path("file")), Err(other("not a directory")));
+        assert_eq!(Disk.entries(&path("gone")), Err(FileFault::Missing));
+    }
 }

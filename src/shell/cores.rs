@@ -39,4 +39,39 @@ mod tests {
         .join()
         .unwrap();
     }
+
+    /// In a process of its own: what works together is settled once for a process.
+    #[test]
+    fn a_thread_that_lasts_works_too_where_there_is_much_to_do() {
+        const ALONE: &str = "WINDLASS_TEST_LASTS";
+        if std::env::var_os(ALONE).is_none() {
+            let (_, own) = module_path!().split_once("::").unwrap();
+            let name = format!("{own}::a_thread_that_lasts_works_too_where_there_is_much_to_do");
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            let output = child.args([&name, "--exact"]).env(ALONE, "1").env("RAYON_NUM_THREADS", "2").output().unwrap();
+            let told = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success() && told.contains("1 passed"), "{told}");
+            return;
+        }
+        share_out(65_536);
+        assert_eq!(rayon::current_thread_index(), None, "nobody said that it lasts");
+        this_thread_lasts();
+        share_out(65_535);
+        assert_eq!(rayon::current_thread_index(), None, "too little to do");
+        share_out(65_536);
+        assert_eq!(rayon::current_thread_index(), Some(0));
+        // The other one has room for what recurses; this one is that of a test.
+        let depths = rayon::broadcast(|worker| if worker.index() == 0 { 0 } else { mebibytes_deep(6) });
+        assert_eq!(depths, [0, 6 * 128]);
+    }
+
+    /// Calls that fill so many mebibytes of the thread's stack.
+    fn mebibytes_deep(count: usize) -> usize {
+        fn deeper(left: usize) -> usize {
+            let room = [1_u8; 8 << 10];
+            let room = std::hint::black_box(&room);
+            if left == 0 { 0 } else { usize::from(room[left % room.len()]) + deeper(left - 1) }
+        }
+        deeper(count * 128)
+    }
 }

@@ -81,4 +81,16 @@ mod tests {
         check(&[], &["a"; 1000], &format!("out holds 1000 or more files that no release build wrote: {first}"));
         check(&["a"; 1500], &[], &format!("out holds 1500 files with other content: {first}"));
     }
+
+    /// Only what is there already can be destroyed or mixed with.
+    #[test]
+    fn a_folder_is_occupied_by_what_is_there() {
+        let list = |is_some: bool| if is_some { vec!["a".to_owned()] } else { Vec::new() };
+        for number in 0..8 {
+            let [is_modified, is_missing, is_foreign] = [1, 2, 4].map(|bit| number & bit != 0);
+            let difference = Difference { modified: list(is_modified), missing: list(is_missing), foreign: list(is_foreign) };
+            assert_eq!(difference.is_empty(), number == 0, "{difference:?}");
+            assert_eq!(difference.is_occupied(), is_modified || is_foreign, "{difference:?}");
+        }
+    }
 }

@@ -30,3 +30,18 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
         Environment(iter.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_a_value_that_may_not_count() {
+        let environment: Environment = [("SET", "1"), ("EMPTY", "")].into_iter().collect();
+        let both = |name: &str| (environment.get(name), environment.non_empty(name));
+        assert_eq!(both("SET"), (Some("1"), Some("1")));
+        assert_eq!(both("EMPTY"), (Some(""), None));
+        assert_eq!(both("OTHER"), (None, None));
+        assert_eq!(Environment::of_process().get("PATH"), std::env::var("PATH").ok().as_deref());
+    }
+}

@@ -128,4 +128,30 @@ mod tests {
         let error = WorldError::Missing { path: "worker.yml".to_owned(), similar: Some("worker.yaml".to_owned()) };
         assert_eq!(error.help().as_deref(), Some("did you mean worker.yaml?"));
     }
+
+    #[test]
+    fn each_failure_is_told_with_what_to_do() {
+        let difference = || Difference { foreign: vec!["b".to_owned()], ..Difference::default() };
+        let (path, reason) = (|| "a".to_owned(), || "no".to_owned());
+        let occupied = WorldError::Occupied { path: path(), verb: "init".to_owned(), difference: difference() };
+        let too_large = WorldError::TooLarge { path: path(), bound: "more than 1 files".to_owned(), help: "leave some" };
+        let failures = [
+            (WorldError::Missing { path: path(), similar: None }, "a: no such file", None),
+            (WorldError::Unreadable { path: path(), reason: reason() }, "a: cannot be read: no", None),
+            (WorldError::Unwritable { path: path(), reason: reason() }, "a: cannot be written: no", None),
+            (too_large, "a: more than 1 files", Some("leave some")),
+            (occupied, "a holds 1 file that no init wrote: b", Some("choose another folder or pass `--force`")),
+            (
+                WorldError::Unfinished { path: path() },
+                "a: some of its files are old and some new, because a run was killed",
+                Some("run the command that wrote it again, with `--force`"),
+            ),
+            (WorldError::Interrupted, "interrupted; nothing is left behind", None),
+        ];
+        for (failure, told, help) in failures {
+            assert_eq!((failure.to_string().as_str(), failure.help().as_deref()), (told, help));
+        }
+        let interrupted = io::Error::from(io::ErrorKind::Interrupted);
+        assert_eq!(WorldError::writing("a", &interrupted), WorldError::Interrupted);
+    }
 }

@@ -277,4 +277,73 @@ mod tests {
             Err(WorldError::Unwritable { .. })
         ));
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_verb_prints_is_for_the_owner_and_a_device_is_written_to() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let base = tempfile::tempdir().unwrap();
+        let path = |name: &str| base.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path("old"), "0").unwrap();
+        fs::set_permissions(path("old"), fs::Permissions::from_mode(0o644)).unwrap();
+        for name in ["new", "old"] {
+            write_output(&path(name), b"1").unwrap();
+            let mode = fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
+            assert_eq!((fs::read(path(name)).unwrap(), mode), (b"1".to_vec(), 0o600), "{name}");
+        }
+        symlink("/dev/null", path("device")).unwrap();
+        write_output(&path("device"), b"1").unwrap();
+        assert_eq!(fs::read_link(path("device")).unwrap(), Path::new("/dev/null"));
+        fs::create_dir(path("folder")).unwrap();
+        for (name, reason) in [("gone/file", "no such file or directory"), ("folder", "is a directory")] {
+            let refused = write_output(&path(name), b"1").unwrap_err();
+            assert_eq!(refused.to_string(), format!("{}: cannot be written: {reason}", path(name)));
+        }
+        assert!(!base.path().join("gone").exists(), "no folder is made for it");
+    }
+
+    #[test]
+    fn the_start_of_a_file_is_as_much_of_it_as_is_asked_for() {
+        let base = tempfile::tempdir().unwrap();
+        let path = |name: &str| base.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path("a"), "12345").unwrap();
+        let starts = [("a", 3), ("a", 5), ("a", 9), ("gone", 3), ("", 3)].map(|(name, bytes)| read_start(&path(name), bytes));
+        assert_eq!(starts, [&b"123"[..], b"12345", b"12345", b"", b""]);
+        assert!(is_file(Path::new(&path("a"))) && !is_file(base.path()));
+        assert!(is_folder(base.path()) && !is_folder(Path::new(&path("a"))));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_written_where_it_is_changed() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("new/file").to_str().unwrap().to_owned();
+        change_file(&path, b"1").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"1");
+    }
+
+    /// Where several files are changed, it is said which were changed before one could not be.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_was_changed_before_a_failure_is_named() {
+        let base = tempfile::tempdir().unwrap();
+        // In this folder there is room for the name of a file, and not for that of the hidden folder beside it.
+        let mut folder = base.path().to_owned();
+        while folder.as_os_str().len() < 4080 {
+            folder.push("d".repeat((4079 - folder.as_os_str().len()).clamp(1, 100)));
+        }
+        fs::create_dir_all(&folder).unwrap();
+        let path = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let (first, second, refused) = (path(base.path().join("a")), path(base.path().join("b")), path(folder.join("f")));
+        [&first, &second, &refused].iter().for_each(|path| fs::write(path, "old").unwrap());
+        let changed = |paths: &[&str]| {
+            let changes: Vec<(&str, &[u8], &[u8])> = paths.iter().map(|path| (*path, &b"old"[..], &b"new"[..])).collect();
+            change_read_files(&changes).unwrap_err().to_string()
+        };
+        let reason = "cannot be written: file name too long";
+        assert_eq!(changed(&[&refused, &first]), format!("{refused}: {reason}"));
+        assert_eq!(fs::read(&first).unwrap(), b"old");
+        let told = changed(&[&first, &second, &refused]);
+        assert!(told.ends_with(&format!("{refused}: {reason}; changed before it: {first}, {second}")), "{told}");
+        assert_eq!([&first, &second, &refused].map(|path| fs::read(path).unwrap()), [b"new", b"new", b"old"]);
+    }
 }

@@ -202,4 +202,52 @@ mod tests {
     fn owned(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
+
+    /// A pattern may stand for a hundred thousand files, whatever names it spells them with.
+    #[test]
+    fn a_pattern_stands_for_a_bounded_number_of_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = ["*"; 5].join("/../");
+        let expand = || {
+            let budget = Budget::default();
+            Globs::new(&budget).expand(folder.path(), &pattern)
+        };
+        (0..10).for_each(|n| fs::create_dir(folder.path().join(n.to_string())).unwrap());
+        assert_eq!(expand(), Ok(Expansion { files: Vec::new(), unmatched: vec![pattern.clone()] }), "these are folders");
+        fs::create_dir(folder.path().join("more")).unwrap();
+        let bound = "stands for more than 100000 files".to_owned();
+        let refused = WorldError::TooLarge { path: pattern.clone(), bound, help: "name a folder that is further down" };
+        assert_eq!(expand(), Err(ExpandError::World(refused)));
+    }
+
+    /// A folder costs a question, and each look at its names what they are and one.
+    #[test]
+    fn each_look_at_a_folder_is_charged() {
+        let folder = tempfile::tempdir().unwrap();
+        ["a.yaml", "b.yaml", "c.yaml"].iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        let budget = Budget::default();
+        let mut globs = Globs::new(&budget);
+        globs.expand(folder.path(), "*.yaml").unwrap();
+        assert_eq!(budget.used(), 1000 + (1 + 3) + 3 * 1000);
+        globs.expand(folder.path(), "*.json").unwrap();
+        assert_eq!(budget.used(), 4004 + (1 + 3), "the names are known");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_cannot_be_read_and_a_name_that_is_no_text_are_told() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let shown = folder.path().display();
+        std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let expand = |pattern: &str| Globs::new(&Budget::default()).expand(folder.path(), pattern);
+        assert!(expand("file/*").is_ok_and(|found| found.files.is_empty()));
+        let Err(ExpandError::World(WorldError::Unreadable { path, .. })) = expand("loop/*") else { panic!("it leads to itself") };
+        assert_eq!(path, format!("{shown}/loop/"));
+        fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"odd\xff.yaml")), "").unwrap();
+        let Err(ExpandError::World(refused)) = expand("o*.yaml") else { panic!("no document can name it") };
+        assert_eq!(refused.to_string(), format!("{shown}/odd\\xff.yaml: cannot be read: its name is not UTF-8"));
+        assert!(expand("*.json").is_ok(), "it is asked for by no pattern");
+    }
 }

@@ -114,4 +114,38 @@ mod tests {
         let refused = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it"));
         assert!(matches!(refused, Err(WorldError::Unwritable { .. })));
     }
+
+    /// Nor for what can never be locked.
+    #[test]
+    fn a_folder_in_the_place_of_the_file_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join(NAME)).unwrap();
+        let refused = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it")).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{}: cannot be written: is a directory", base.path().display()));
+    }
+
+    /// Who waited for a file that was removed meanwhile has nothing.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_counts_only_under_its_name() {
+        let base = tempfile::tempdir().unwrap();
+        let (path, other) = (base.path().join("a"), base.path().join("b"));
+        let file = File::create(&path).unwrap();
+        assert!(is_still(&file, &path));
+        File::create(&other).unwrap();
+        assert!(!is_still(&file, &other));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_still(&file, &path));
+        fs::rename(&other, &path).unwrap();
+        assert!(!is_still(&file, &path), "another file has the name");
+    }
+
+    #[test]
+    fn a_folder_that_was_there_stays_and_the_file_is_there_while_somebody_works() {
+        let base = tempfile::tempdir().unwrap();
+        let lock = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it")).unwrap();
+        assert!(base.path().join(".windlass.lock").is_file());
+        drop(lock);
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
+    }
 }

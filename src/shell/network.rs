@@ -356,4 +356,51 @@ mod tests {
             assert!(redirected("https://a/b", location).is_err(), "{location}");
         }
     }
+
+    /// What a connection does for a while is asked again; what is wrong with the request or with the host's certificate stays so.
+    #[test]
+    fn connections_may_come_back_and_certificates_do_not() {
+        let broken = |kind: io::ErrorKind| ureq::Error::Io(kind.into());
+        for (error, may_pass) in [
+            (broken(io::ErrorKind::ConnectionReset), true),
+            (broken(io::ErrorKind::UnexpectedEof), true),
+            (broken(io::ErrorKind::InvalidData), false),
+            (ureq::Error::HostNotFound, true),
+            (ureq::Error::ConnectionFailed, true),
+            (ureq::Error::ConnectProxyFailed("no".to_owned()), true),
+            (ureq::Error::Timeout(ureq::Timeout::Global), true),
+            (ureq::Error::BadUri("x".to_owned()), false),
+            (ureq::Error::TlsRequired, false),
+        ] {
+            let missed = missed("https://h:1/x", &error);
+            assert_eq!(missed, Missed { fault: NetworkFault::Failed(format!("h:1: {error}")), may_pass });
+        }
+    }
+
+    /// What is kept is bounded as what is fetched; and folders of the cache are those of the XDG specification.
+    #[test]
+    fn what_never_changes_is_kept_in_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let client = |environment: &[(&str, &str)]| {
+            let transport = Transport { proxy: None, roots: RootCerts::PlatformVerifier };
+            let bounds = Bounds { bytes: 3, ..Bounds::default() };
+            Client::new(&environment.iter().copied().collect(), transport, bounds, Visible::default())
+        };
+        let at_home = client(&[("HOME", path)]);
+        at_home.keep("a", b"abc");
+        at_home.keep("b", b"abcd");
+        assert_eq!((at_home.kept("a"), at_home.kept("b"), at_home.kept("c")), (Some(b"abc".to_vec()), None, None));
+        assert_eq!(std::fs::read_dir(folder.path().join(".cache/windlass")).unwrap().count(), 2);
+        for (environment, expected) in [
+            (&[("HOME", path), ("XDG_CACHE_HOME", "relative")][..], Some(format!("{path}/.cache/windlass"))),
+            (&[("HOME", path), ("XDG_CACHE_HOME", "")], Some(format!("{path}/.cache/windlass"))),
+            (&[("HOME", path), ("XDG_CACHE_HOME", "/x")], Some("/x/windlass".to_owned())),
+            (&[], None),
+        ] {
+            assert_eq!(client(environment).cache, expected.map(PathBuf::from), "{environment:?}");
+        }
+        let named = client(&[]).with_gitlab_hosts(&["gitlab.example.com".to_owned()]);
+        assert!(named.is_named("gitlab.example.com") && !named.is_named("example.com"));
+    }
 }

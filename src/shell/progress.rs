@@ -113,4 +113,14 @@ mod tests {
         assert_eq!(bar_after(Duration::from_secs(1), true), Some(4));
         assert_eq!(bar_after(Duration::from_secs(9), false), None);
     }
+
+    #[test]
+    fn a_transfer_is_named_after_its_end() {
+        let clock = Stopped(Duration::ZERO.into());
+        let name = |url: &str| Progress::new(true, &clock, Way::Here, url, None).name;
+        assert_eq!(name("https://h/a/b.yaml"), "b.yaml");
+        assert_eq!(name("b\u{1b}[2J.yaml"), "b[2J.yaml");
+        assert_eq!(name(&"x".repeat(70)), "x".repeat(60));
+        assert_eq!((Way::Here.word(), Way::There.word()), ("fetching", "sending"));
+    }
 }

@@ -195,4 +195,26 @@ mod tests {
         clock.wait(Duration::from_secs(1));
         assert!(deadline.left(&clock).unwrap_err().to_string().contains("100 seconds"));
     }
+
+    #[test]
+    fn the_clock_of_this_machine_goes_on() {
+        let clock = MachineClock::start();
+        let since_1970 = || i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
+        let (before, date, after) = (since_1970(), clock.date(), since_1970());
+        assert!((before..=after).contains(&date), "{date}");
+        clock.wait(Duration::from_millis(1));
+        assert!(clock.passed() >= Duration::from_millis(1));
+    }
+
+    #[test]
+    fn attempts_are_counted() {
+        let clock = Still::default();
+        let mut attempts = Attempts::new(&clock);
+        assert_eq!(attempts.made, 0);
+        for made in 1..=3 {
+            assert!(attempts.pause_after(&Missed::status(503), &clock).is_some());
+            assert_eq!(attempts.made, made);
+        }
+        assert!(Missed::status(425).may_pass && Missed::status(408).may_pass && !Missed::status(429).may_pass);
+    }
 }

@@ -256,4 +256,90 @@ mod tests {
         assert!(wait_for(&base.path().join("gone")).unwrap().is_none());
         assert!(wait_for(base.path()).unwrap().is_some());
     }
+
+    /// The names in a folder, hidden ones too.
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn who_works_in_a_folder_holds_it() {
+        let base = tempfile::tempdir().unwrap();
+        let path = |name: &str| base.path().join(name);
+        fs::create_dir(path("free")).unwrap();
+        std::os::unix::fs::symlink("loop", path("loop")).unwrap();
+        assert!(matches!(hold(&path("gone")), Ok(Hold::Busy)));
+        assert!(hold(&path("loop")).is_err() && wait_for(&path("loop")).is_err());
+        let Ok(Hold::Taken(_lock)) = hold(&path("free")) else { panic!("nobody has it") };
+        assert!(matches!(hold(&path("free")), Ok(Hold::Busy)));
+    }
+
+    #[test]
+    fn what_is_committed_stays_until_it_is_finished() {
+        let own = std::process::id();
+        let check = |commits: bool, finishes: bool, expected: &[String]| {
+            let base = tempfile::tempdir().unwrap();
+            let mut staging = Staging::new(base.path()).unwrap();
+            assert_eq!(names(base.path()), [format!(".windlass-{own}-0.partial")]);
+            fs::write(staging.path().join("file"), "1").unwrap();
+            if commits {
+                staging.commit().unwrap();
+                assert_eq!(staging.path(), base.path().join(format!(".windlass-{own}-0.commit")));
+            }
+            if finishes {
+                staging.finished();
+            } else {
+                drop(staging);
+            }
+            assert_eq!(names(base.path()), expected);
+        };
+        check(false, false, &[]);
+        check(true, false, &[format!(".windlass-{own}-0.commit")]);
+        check(true, true, &[]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_another_one_holds_is_not_taken() {
+        let base = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        let taken = base.path().join(format!(".windlass-{own}-0.partial"));
+        fs::create_dir(&taken).unwrap();
+        let lock = File::open(&taken).unwrap();
+        lock.lock().unwrap();
+        let staging = Staging::new(base.path()).unwrap();
+        assert_eq!(staging.path(), base.path().join(format!(".windlass-{own}-1.partial")));
+        drop(staging);
+        assert_eq!(names(base.path()), [format!(".windlass-{own}-0.partial")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_are_made_and_go_again() {
+        let base = tempfile::tempdir().unwrap();
+        // The second name of a folder is there when its turn comes.
+        let staging = Staging::new(&base.path().join("new/../new/deep")).unwrap();
+        assert_eq!(names(&base.path().join("new")), ["deep"]);
+        drop(staging);
+        assert!(names(base.path()).is_empty());
+        std::os::unix::fs::symlink("nowhere", base.path().join("link")).unwrap();
+        let refused = Staging::new(&base.path().join("link/below")).err();
+        assert_eq!(refused.map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists), "a link to nowhere is in the way");
+    }
+
+    /// The name of the hidden folder is longer than that of a file: what the system refuses is told, and not tried again.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_that_is_too_long_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let mut folder = base.path().to_owned();
+        while folder.as_os_str().len() < 4080 {
+            folder.push("d".repeat((4079 - folder.as_os_str().len()).clamp(1, 100)));
+        }
+        fs::create_dir_all(&folder).unwrap();
+        let refused = Staging::new(&folder).err();
+        assert_eq!(refused.map(|error| error.kind()), Some(io::ErrorKind::InvalidFilename));
+        assert!(names(&folder).is_empty());
+    }
 }

@@ -152,4 +152,64 @@ mod tests {
         let error = failure_of(io::ErrorKind::StorageFull).unwrap_err();
         assert_eq!(error.to_string(), "standard output: cannot be written: no storage space");
     }
+
+    /// What two streams are told, in order.
+    #[derive(Clone, Default)]
+    struct Told(std::rc::Rc<std::cell::RefCell<Vec<String>>>);
+
+    struct Telling {
+        name: &'static str,
+        told: Told,
+        flushes: bool,
+    }
+
+    impl Write for Telling {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.told.0.borrow_mut().push(format!("{} {}", self.name, String::from_utf8_lossy(bytes)));
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.told.0.borrow_mut().push(format!("{} flushed", self.name));
+            if self.flushes { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+        }
+    }
+
+    /// Two streams, of which the first may fail to flush.
+    fn streams(flushes: bool) -> (Stdio, Told) {
+        let told = Told::default();
+        let stream = |name, flushes| Stream::new(name, Telling { name, told: told.clone(), flushes });
+        (Stdio { stdin: Box::new(io::empty()), stdout: stream("out", flushes), stderr: stream("err", true) }, told)
+    }
+
+    #[test]
+    fn what_was_written_first_is_seen_first() {
+        let (mut stdio, told) = streams(true);
+        stdio.out("a");
+        stdio.err("b");
+        stdio.out_bytes(b"c");
+        assert_eq!(stdio.finish(), Ok(()));
+        assert_eq!(*told.0.borrow(), ["out a", "out flushed", "err b", "out c", "out flushed", "err flushed"]);
+    }
+
+    #[test]
+    fn a_stream_that_failed_is_left_alone_and_told_once() {
+        let (mut stdio, told) = streams(false);
+        stdio.out("a");
+        stdio.err("b");
+        stdio.out("c");
+        stdio.err("d");
+        let failed = stdio.finish().unwrap_err();
+        assert_eq!(failed.to_string(), "out: cannot be written: no storage space");
+        assert_eq!(stdio.finish(), Ok(()));
+        assert_eq!(*told.0.borrow(), ["out a", "out flushed", "err b", "err d", "err flushed", "err flushed"]);
+    }
+
+    #[test]
+    fn a_terminal_says_its_width_from_twenty_columns_on() {
+        let of = |columns| width(Some((terminal_size::Width(columns), terminal_size::Height(5))));
+        assert_eq!((of(0), of(19), of(20), of(21), width(None)), (None, None, Some(20), Some(21), None));
+        let stream = || Stream::new("out", io::sink());
+        assert_eq!((stream().width(), stream().is_terminal()), (100, false));
+        assert_eq!((stream().as_terminal(33).width(), stream().as_terminal(33).is_terminal()), (33, true));
+    }
 }

@@ -475,4 +475,139 @@ mod tests {
         assert!(failed.is_err());
         assert!(entries(base.path()).is_empty());
     }
+
+    #[test]
+    fn what_is_too_large_or_no_folder_is_not_read() {
+        let base = tempfile::tempdir().unwrap();
+        let half = vec![b'a'; (1 << 19) + 1];
+        ["a", "b"].iter().for_each(|name| fs::write(base.path().join(name), &half).unwrap());
+        let folder = base.path().to_str().unwrap();
+        let refused = read_tree(folder, Limits { total_bytes: 1 << 20, ..Limits::default() }).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{folder}: larger than 1 MiB"));
+        assert_eq!(refused.help().as_deref(), Some("move what does not belong to it to another folder"));
+        let refused = read_tree(&format!("{folder}/a"), Limits::default()).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{folder}/a: cannot be read: it is a file, not a folder"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_cannot_be_looked_at_is_neither_missing_nor_modified() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().to_str().unwrap();
+        fs::write(base.path().join("file"), "").unwrap();
+        std::os::unix::fs::symlink("loop", base.path().join("loop")).unwrap();
+        let refused = |folder: &str, path: &str| match compare(folder, &tree(&[(path, "1")])) {
+            Err(WorldError::Unreadable { path, .. }) => path,
+            other => panic!("{other:?}"),
+        };
+        let below_a_file = format!("{folder}/file/out");
+        assert_eq!(refused(&below_a_file, "a"), below_a_file);
+        assert_eq!(refused(folder, "loop"), format!("{folder}/loop"));
+    }
+
+    /// What a killed process has finished counts: the next run moves it in before it looks at what is there.
+    #[cfg(unix)]
+    #[test]
+    fn what_was_finished_is_moved_in_by_the_next_run() {
+        let base = tempfile::tempdir().unwrap();
+        write(base.path(), &tree(&[("a", "1"), ("keep", "mine")]), Mode::Create).unwrap();
+        let committed = base.path().join(".windlass-4000000000-0.commit");
+        fs::create_dir_all(committed.join("sub/new")).unwrap();
+        fs::write(committed.join("a"), "2").unwrap();
+        fs::write(committed.join("sub/new/b"), "2").unwrap();
+        let written = write(base.path(), &tree(&[("keep", "mine"), ("other", "3")]), Mode::Force);
+        assert_eq!(written, Ok(Outcome::WrittenBeside(vec!["a".to_owned(), "sub/new/b".to_owned()])));
+        assert_eq!(read(base.path()), tree(&[("a", "2"), ("keep", "mine"), ("other", "3"), ("sub/new/b", "2")]));
+        assert_eq!(entries(base.path()), ["a", "keep", "other", "sub"]);
+    }
+
+    /// Neither what is written now nor what was finished before leaves the folder by a link in it.
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_nothing_out_of_the_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let (out, other) = (base.path().join("out"), base.path().join("other"));
+        fs::create_dir_all(out.join("a")).unwrap();
+        fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&other, out.join("a/link")).unwrap();
+        let shown = out.display();
+        let expected = format!("{shown}: cannot be written: `{shown}/a/link` is a link, which leads out of the folder");
+        let told = |tree: &Tree| write(&out, tree, Mode::Force).unwrap_err().to_string();
+        assert_eq!(told(&tree(&[("a/link/deep/x", "1")])), expected);
+        assert_eq!(entries(&out), ["a"], "nothing is left of what was staged");
+        let committed = out.join(".windlass-4000000000-0.commit/a/link");
+        fs::create_dir_all(&committed).unwrap();
+        fs::write(committed.join("x"), "1").unwrap();
+        assert_eq!(told(&tree(&[("b", "1")])), expected);
+        assert!(entries(&other).is_empty());
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_a_file_and_a_path_that_leaves_are_named() {
+        let base = tempfile::tempdir().unwrap();
+        let shown = base.path().display();
+        fs::create_dir(base.path().join("a")).unwrap();
+        for (path, expected) in [("a", "`a` is a folder"), ("../x", "the path `../x` leaves the folder")] {
+            let refused = write(base.path(), &tree(&[(path, "1")]), Mode::Force).unwrap_err();
+            assert_eq!(refused.to_string(), format!("{shown}: cannot be written: {expected}"));
+        }
+        assert_eq!(entries(base.path()), ["a"]);
+    }
+
+    /// As many as are listed at all, however many of ours lie among them.
+    #[test]
+    fn a_thousand_foreign_files_are_found_among_our_own() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().to_str().unwrap();
+        let own = tree(&[("own/a", "1"), ("own/b", "1"), ("own/c", "1")]);
+        write(base.path(), &own, Mode::Create).unwrap();
+        let names: Vec<String> = (0..1000).map(|n| format!("{n:04}")).collect();
+        names.iter().for_each(|name| fs::write(base.path().join(name), "").unwrap());
+        assert_eq!(compare(folder, &own).unwrap().foreign, names);
+        assert_eq!(compare(folder, &Tree::new()).unwrap().foreign.len(), 1000);
+    }
+
+    #[test]
+    fn a_folder_is_looked_at_sixteen_folders_deep() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir_all(base.path().join(["d"; 16].join("/"))).unwrap();
+        assert_eq!(compare(base.path().to_str().unwrap(), &Tree::new()), Ok(Difference::default()));
+    }
+
+    /// Also where it lies deeper than foreign files are looked for.
+    #[test]
+    fn what_is_unfinished_is_refused_at_any_depth() {
+        let base = tempfile::tempdir().unwrap();
+        let refused = |name: &str| refuse_unfinished(base.path().join(name).to_str().unwrap());
+        fs::write(base.path().join("file"), "").unwrap();
+        fs::create_dir(base.path().join("folder")).unwrap();
+        for name in ["gone", "file", "folder"] {
+            assert_eq!(refused(name), Ok(()), "{name}");
+        }
+        let deep = base.path().join(["d"; 20].join("/"));
+        fs::create_dir_all(deep.join(".windlass-4000000000-0.commit")).unwrap();
+        let unfinished = || WorldError::Unfinished { path: deep.to_str().unwrap().to_owned() };
+        assert_eq!(refuse_unfinished(base.path().to_str().unwrap()), Err(unfinished()));
+        assert_eq!(write(base.path(), &tree(&[("a", "1")]), Mode::Check), Err(unfinished()));
+    }
+
+    /// Paths are those below the folder, however it is written; a name that no release could hold is refused.
+    #[cfg(unix)]
+    #[test]
+    fn paths_of_a_tree_begin_below_its_folder() {
+        use std::os::unix::ffi::OsStrExt;
+        let base = tempfile::tempdir().unwrap();
+        let (folder, files) = (base.path().to_str().unwrap(), tree(&[("a", "1"), ("sub/b", "2")]));
+        write(base.path(), &files, Mode::Create).unwrap();
+        fs::write(base.path().join(".hidden"), "").unwrap();
+        std::os::unix::fs::symlink("a", base.path().join("link")).unwrap();
+        for end in ["", "/", "//"] {
+            let written = format!("{folder}{end}");
+            assert_eq!(read_tree(&written, Limits::default()), Ok(files.clone()), "{written}");
+            assert_eq!(compare(&written, &tree(&[("a", "1")])).unwrap().foreign, ["sub/b"], "{written}");
+        }
+        fs::write(base.path().join(std::ffi::OsStr::from_bytes(b"odd\xff")), "").unwrap();
+        let refused = read_tree(folder, Limits::default()).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{folder}/odd\\xff: cannot be read: its name is not UTF-8"));
+    }
 }

@@ -645,15 +645,21 @@ impl Clock for Hurried {
 }
 
 /// Fetches with small bounds from a server whose connection `answer` gets.
-fn fetch(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> NetworkFault {
+fn fetched(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> Result<Vec<u8>, NetworkFault> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let serving = std::thread::spawn(move || answer(tunnel(listener.accept().unwrap().0).1));
     let transport = Transport { proxy: Some(proxy(port)), roots: authority() };
     let client = Client::new(&Environment::default(), transport, bounds, Visible::default()).with_clock(Box::new(Hurried::default()));
-    let fault = client.get(&Request::new("https://example.com/x")).unwrap_err();
+    let fetched = client.get(&Request::new("https://example.com/x"));
+    // Its connections end with it.
+    drop(client);
     serving.join().unwrap();
-    fault
+    fetched
+}
+
+fn fetch(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> NetworkFault {
+    fetched(bounds, answer).unwrap_err()
 }
 
 #[test]
@@ -670,4 +676,58 @@ fn an_answer_that_does_not_come_or_does_not_end_is_given_up() {
     };
     let fault = fetch(Bounds { bytes: 1 << 20, ..Bounds::default() }, endless);
     assert_eq!(fault, NetworkFault::Failed("https://example.com/x: larger than 1 MiB".to_owned()));
+}
+
+#[test]
+fn an_answer_may_be_as_large_as_is_allowed() {
+    let announced = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let chunked = |body: &str| format!("Transfer-Encoding: chunked\r\n\r\n{}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let too_large = || Err(NetworkFault::Failed("https://example.com/x: larger than 0 MiB".to_owned()));
+    for (answer, expected) in [
+        (announced("abc"), Ok(b"abc".to_vec())),
+        (announced("abcd"), too_large()),
+        (chunked("abc"), Ok(b"abc".to_vec())),
+        // Two lengths that are not the same: the answer is none (RFC 9112, 6.3).
+        (
+            format!("Content-Length: 2\r\n{}", chunked("abc")),
+            Err(NetworkFault::Failed("https://example.com/x: the answer is cut off".to_owned())),
+        ),
+        (chunked("abcd"), too_large()),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{answer}");
+        let found = fetched(Bounds { bytes: 3, ..Bounds::default() }, {
+            let answer = answer.clone();
+            move |mut stream: Tls| {
+                let _ = stream.write_all(answer.as_bytes());
+                // Until the other side hangs up.
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            }
+        });
+        assert_eq!(found, expected, "{answer}");
+    }
+}
+
+/// What a person sees while a pause lasts; it is nothing for a log.
+#[cfg(unix)]
+#[test]
+fn a_person_sees_what_is_waited_for() {
+    if !crate::support::runs(&["script", "--version"]) {
+        return;
+    }
+    let shown = |ci: &str| {
+        let server = Server::start(vec![("example.com/t.yaml", status(503)), ("example.com/t.yaml", ok("a: 1\n"))]);
+        let folder = tempfile::tempdir().unwrap();
+        let own = server.command(folder.path(), true);
+        let line = format!("{} generate yaml --allow-network --from https://example.com/t.yaml", env!("CARGO_BIN_EXE_windlass"));
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", line.as_str(), "/dev/null"]).current_dir(folder.path()).env_clear();
+        terminal.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = terminal.envs([("TERM", "xterm"), ("PATH", "/usr/bin:/bin"), ("SHELL", "/bin/sh"), ("CI", ci)]).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && shown.contains("a: 1") && server.paths().len() == 2, "{shown}");
+        shown
+    };
+    let person = shown("");
+    assert!(person.contains("example.com: got 503; asking again in 1 s"), "{person}");
+    assert!(!shown("true").contains("asking again"));
 }

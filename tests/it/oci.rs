@@ -35,7 +35,12 @@ struct Answer {
     body: Vec<u8>,
     /// The body never ends.
     endless: bool,
+    /// Nobody says how long the body is.
+    chunked: bool,
 }
+
+/// Instead of an answer the connection ends.
+const HANGS_UP: u16 = 0;
 
 fn status(status: u16) -> Answer {
     Answer { status, ..Answer::default() }
@@ -95,18 +100,25 @@ fn serve(stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: impl Fn(&Asked) -> 
         stream.read_exact(&mut body).unwrap();
         let asked = Asked { method, path, authorization: header("authorization"), body };
         log.lock().unwrap().push(asked.clone());
-        let Answer { status, headers, body, endless } = answer(&asked);
+        let Answer { status, headers, body, endless, chunked } = answer(&asked);
+        if status == HANGS_UP {
+            return;
+        }
         let mut text = format!("HTTP/1.1 {status} X\r\n");
-        if endless {
+        if endless || chunked {
             text.push_str("Transfer-Encoding: chunked\r\n");
         } else {
             text.push_str(&format!("Content-Length: {}\r\n", body.len()));
         }
         headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
         text.push_str("\r\n");
-        let body = if asked.method == "HEAD" { &[][..] } else { &body };
+        let body = match asked.method.as_str() {
+            "HEAD" => Vec::new(),
+            _ if chunked => [format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat(),
+            _ => body,
+        };
         let writer = stream.get_mut();
-        if writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(body)).is_err() {
+        if writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(&body)).is_err() {
             return;
         }
         if endless {
@@ -625,7 +637,8 @@ fn a_push_that_fails_says_why() {
     // Nobody listens.
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (code, _, stderr) = run(folder.path(), &["push", "release", &format!("oci://{gone}/x/y")]);
-    assert_eq!((code, stderr.contains("see that the registry runs there")), (2, true), "{stderr}");
+    assert!(code == 2 && stderr.ends_with("\n  help: see that the registry runs there\n"), "{stderr}");
+    assert!(!stderr.contains("asking again"), "{stderr}");
 }
 
 #[test]
@@ -647,4 +660,107 @@ fn mistakes_are_answered_with_what_to_do() {
     assert!(said(&["pull", "oci:gone", "--to", "r"], 2).contains("gone: no such file"));
     assert!(said(&["pull", "oci://h/x", "--to", "r"], 2).contains("neither tag nor digest"));
     assert!(said(&["pull", "oci:a"], 2).contains("--to"));
+}
+
+/// A length that nobody announces is counted as the bytes come: what was promised is taken, and not one byte more.
+#[test]
+fn bytes_of_no_announced_length_are_counted() {
+    let pull = |more: &'static [u8]| {
+        let store = Mutex::new(holding(FOO));
+        let server = Server::start(move |host, asked| {
+            let Answer { status, body, .. } = store.lock().unwrap().answer(host, asked);
+            let more = if asked.path.contains("/blobs/") { more } else { b"" };
+            Answer { chunked: true, body: [&body, more].concat(), ..self::status(status) }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "r"]);
+        (code, stderr.replace(&server.host, "HOST"))
+    };
+    let (code, stderr) = pull(b"");
+    assert!(code == 0 && stderr.matches("pulling from http://HOST\n").count() == 1, "{stderr}");
+    let (code, stderr) = pull(b"\n");
+    let what = format!("metadata.yaml is larger than the {} bytes that were promised or are allowed", METADATA.len());
+    let expected = format!("error: http://HOST answers with what cannot be used: {what}\n");
+    assert!(code == 2 && stderr.contains(&expected), "{stderr}");
+}
+
+/// Whether a blob is there may be asked elsewhere; an upload goes where it was meant to go.
+#[test]
+fn questions_follow_redirects_and_uploads_do_not() {
+    let folder = site();
+    let push = |server: &Server| run(folder.path(), &["push", "release", &format!("oci://{}/x/y", server.host)]);
+    let (other, _) = registry();
+    assert_eq!(push(&other).0, 0);
+    let (there, before) = (other.host.clone(), other.asked().len());
+    let leading = Server::start(move |_, asked| match asked.method.as_str() {
+        "HEAD" => with(307, "Location", format!("http://{there}{}", asked.path)),
+        "PUT" => status(201),
+        _ => status(404),
+    });
+    let (code, _, stderr) = push(&leading);
+    assert_eq!(code, 0, "{stderr}");
+    let methods = |asked: &[Asked]| asked.iter().map(|asked| asked.method.clone()).collect::<Vec<_>>().join(" ");
+    let heads = vec!["HEAD"; other.asked().len() - before].join(" ");
+    assert_eq!(methods(&other.asked()[before..]), heads);
+    assert_eq!(methods(&leading.asked()), format!("GET {heads} PUT"), "the manifest alone is put");
+
+    let moved = Server::start(|host, asked| match asked.method.as_str() {
+        "POST" => with(307, "Location", format!("http://{host}/elsewhere")),
+        _ => status(404),
+    });
+    let (code, _, stderr) = push(&moved);
+    let told = format!("error: http://{} answers 307 for sha256:", moved.host);
+    assert!(code == 2 && stderr.contains(&told), "{stderr}");
+    assert_eq!(methods(&moved.asked()), "GET HEAD POST");
+}
+
+/// With the code of the registry's own error where it has the form of one, and with what may help.
+#[test]
+fn statuses_are_told_with_what_may_help() {
+    let check = |status: u16, code: &str, expected: &str, help: &str| {
+        let (folder, body) = (tempfile::tempdir().unwrap(), json!({"errors": [{"code": code}]}).to_string());
+        let store = Mutex::new(holding(FOO));
+        let server = Server::start(move |host, asked| match asked.path.contains("/blobs/") {
+            true => Answer { body: body.clone().into_bytes(), ..self::status(status) },
+            false => store.lock().unwrap().answer(host, asked),
+        });
+        let (ended, stdout, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "r"]);
+        let expected = format!("pulling from http://HOST\nerror: http://HOST {expected}\n  help: {help}\n");
+        assert_eq!((ended, stdout.as_str(), stderr.replace(&server.host, "HOST")), (2, "", expected));
+    };
+    let hidden = "check repository, tag and digest; a registry may also hide what you may not see";
+    check(404, "BLOB_UNKNOWN", "answers 404 for metadata.yaml of x/y (BLOB_UNKNOWN)", hidden);
+    let log_in = "set OCI_USERNAME and OCI_PASSWORD, or OCI_ACCESS_TOKEN, or run `docker login`";
+    check(403, "DENIED", "refuses: 403 for metadata.yaml of x/y", log_in);
+    let wait = "wait a while, or log in: registries let those who did ask more often";
+    check(429, "TOOMANYREQUESTS", "answers 429 for metadata.yaml of x/y (TOOMANYREQUESTS)", wait);
+    let again = "try again, or ask the registry's operator";
+    for odd in ["no code", "NO CODE", "no_code", "\u{1b}[2J", "A1"] {
+        check(418, odd, "answers 418 for metadata.yaml of x/y", again);
+    }
+}
+
+/// A connection that ends before its answer comes is made again.
+#[test]
+fn a_connection_that_hangs_up_is_made_again() {
+    let (store, is_first) = (Mutex::new(holding(FOO)), Mutex::new(true));
+    let server = Server::start(move |host, asked| match std::mem::take(&mut *is_first.lock().unwrap()) {
+        true => status(HANGS_UP),
+        false => store.lock().unwrap().answer(host, asked),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "r"]);
+    assert_eq!((code, stderr.matches("; asking again in 1 s\n").count()), (0, 1), "{stderr}");
+}
+
+/// A proxy is for hosts of the world, and one that speaks no TLS is none of them.
+#[test]
+fn a_registry_of_this_machine_needs_no_proxy() {
+    let (server, _) = registry();
+    let folder = site();
+    // Nobody listens there.
+    let gone = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let proxies = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, gone.as_str()));
+    let (code, _, stderr) = run_with(folder.path(), &["push", "release", &format!("oci://{}/x/y", server.host)], &proxies);
+    assert_eq!(code, 0, "{stderr}");
 }

@@ -131,4 +131,82 @@ mod tests {
     fn nothing_of_them_is_printed() {
         assert_eq!(format!("{:?}", password("user", "secret")), "Some(<redacted>)");
     }
+
+    #[test]
+    fn docker_calls_a_host_by_several_names() {
+        // `u:p` in base64.
+        let found = |key: &str, host: &str| {
+            let config = format!(r#"{{"auths": {{"{key}": {{"auth": "dTpw"}}}}}}"#);
+            of_docker(config.as_bytes(), "config.json", host)
+        };
+        for (key, host, is_found) in [
+            ("h:5000", "h:5000", true),
+            ("https://h:5000", "h:5000", true),
+            ("https://h:5000/", "h:5000", true),
+            ("http://h:5000", "h:5000", false),
+            ("https://h:5000/v1/", "h:5000", false),
+            ("https://index.docker.io/v1/", "docker.io", true),
+            ("docker.io", "docker.io", true),
+            ("https://index.docker.io/v1/", "h:5000", false),
+            ("https://index.docker.io/v1/", "index.docker.io", false),
+        ] {
+            let expected = Found { credentials: if is_found { password("u", "p") } else { None }, note: None };
+            assert_eq!(found(key, host), expected, "{key} for {host}");
+        }
+    }
+
+    /// Half a name and password is none; a password may hold a colon.
+    #[test]
+    fn a_login_has_a_name_and_a_password() {
+        for (login, expected) in
+            [("u:p", password("u", "p")), ("u:p:q", password("u", "p:q")), ("u:", None), (":p", None), (":", None), ("u", None)]
+        {
+            let config = serde_json::json!({"auths": {"h": {"auth": format!(" {}\n", STANDARD.encode(login))}}});
+            assert_eq!(of_docker(config.to_string().as_bytes(), "config.json", "h").credentials, expected, "{login}");
+        }
+    }
+
+    #[test]
+    fn each_note_says_what_to_set() {
+        let helper = |name: &str| {
+            format!("c keeps credentials with the helper `{name}`, which is not run; set OCI_USERNAME and OCI_PASSWORD if h asks for them")
+        };
+        for (config, expected) in [
+            (r#"{"credsStore": "desktop"}"#, Some(helper("desktop"))),
+            (r#"{"credsStore": "desktop", "credHelpers": {"h": "ecr"}}"#, Some(helper("ecr"))),
+            (r#"{"credsStore": "desktop", "credHelpers": {"other": "ecr"}}"#, Some(helper("desktop"))),
+            (r#"{"credHelpers": {"other": "ecr"}}"#, None),
+            ("[", Some("c is no JSON, and is not used".to_owned())),
+        ] {
+            assert_eq!(of_docker(config.as_bytes(), "c", "h"), Found { credentials: None, note: expected }, "{config}");
+        }
+        let half = Some("OCI_USERNAME and OCI_PASSWORD count only together".to_owned());
+        let refresh = Some("OCI_REFRESH_TOKEN is not used; set OCI_ACCESS_TOKEN, or OCI_USERNAME and OCI_PASSWORD".to_owned());
+        for (variables, expected) in [
+            (&[("OCI_USERNAME", "u")][..], half.clone()),
+            (&[("OCI_PASSWORD", "p")], half.clone()),
+            (&[("OCI_PASSWORD", "p"), ("OCI_USERNAME", "")], half),
+            (&[("OCI_REFRESH_TOKEN", "t")], refresh),
+            (&[("OCI_REFRESH_TOKEN", "t"), ("OCI_ACCESS_TOKEN", "t")], None),
+            (&[], None),
+        ] {
+            assert_eq!(credentials_for("h", &variables.iter().copied().collect()).note, expected, "{variables:?}");
+        }
+    }
+
+    /// With what Docker has there is nothing to say of other variables; and a file of more than a mebibyte is none of Docker's.
+    #[test]
+    fn dockers_file_is_read_up_to_a_mebibyte() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = |bytes: usize| {
+            let text = format!(r#"{{"auths": {{"h": {{"auth": "dTpw"}}}}}}{}"#, " ".repeat(bytes));
+            let kept = &text[..bytes];
+            std::fs::create_dir_all(folder.path().join(".docker")).unwrap();
+            std::fs::write(folder.path().join(".docker/config.json"), kept).unwrap();
+            let environment = [("HOME", folder.path().to_str().unwrap()), ("OCI_REFRESH_TOKEN", "t")];
+            credentials_for("h", &environment.into_iter().collect())
+        };
+        assert_eq!(found(1 << 20), Found { credentials: password("u", "p"), note: None });
+        assert_eq!(found((1 << 20) + 1).credentials, None);
+    }
 }

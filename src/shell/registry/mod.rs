@@ -404,4 +404,65 @@ mod tests {
     fn values_cannot_end_a_query() {
         assert_eq!(escaped("repository:a/b:pull,push&x=é"), "repository%3Aa%2Fb%3Apull%2Cpush%26x%3D%C3%A9");
     }
+
+    #[test]
+    fn what_is_no_port_belongs_to_the_name() {
+        for host in ["localhost:", "localhost:0", "[::1]:", "127.0.0.1:"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["localhost:80x", "localhost:x", "127.0.0.1:8o", "[::1]x:80", "localhost:80]"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    /// Docker's own registry has another name than its images.
+    #[test]
+    fn a_registry_is_asked_where_it_is() {
+        for (host, plain_http, expected) in [
+            ("docker.io", false, "https://registry-1.docker.io/v2/x/manifests/v1"),
+            ("ghcr.io", false, "https://ghcr.io/v2/x/manifests/v1"),
+            ("127.0.0.1:5000", true, "http://127.0.0.1:5000/v2/x/manifests/v1"),
+        ] {
+            assert_eq!(registry(host, plain_http).url("manifests/v1"), expected);
+        }
+    }
+
+    #[test]
+    fn a_connection_that_ended_in_the_middle_is_made_again() {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidData, TimedOut, UnexpectedEof};
+        for kind in [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof] {
+            assert!(is_broken(&ureq::Error::Io(kind.into())), "{kind:?}");
+        }
+        for kind in [ConnectionRefused, InvalidData, TimedOut] {
+            assert!(!is_broken(&ureq::Error::Io(kind.into())), "{kind:?}");
+        }
+        assert!(!is_broken(&ureq::Error::HostNotFound));
+    }
+
+    #[test]
+    fn an_origin_ends_where_its_host_does() {
+        for (url, expected) in [
+            ("https://h:5000/a?b#c", Some("https://h:5000")),
+            ("http://h?b", Some("http://h")),
+            ("https://h#c", Some("https://h")),
+            ("https://h", Some("https://h")),
+            ("https://u@h/", None),
+            ("https://h\\x/", None),
+            ("https:///x", None),
+            ("ftp://h/", None),
+            ("", None),
+        ] {
+            assert_eq!(origin(url), expected, "{url}");
+        }
+    }
+
+    /// Where there may be no TLS it is said how to do without.
+    #[test]
+    fn who_is_not_reached_is_named_with_what_to_do() {
+        let told = |plain_http| registry("h", plain_http).unreachable("https://h:5000/v2/", &ureq::Error::HostNotFound);
+        let message = format!("https://h:5000: {}", ureq::Error::HostNotFound);
+        assert_eq!(told(true), RegistryFault::new(message.clone(), "see that the registry runs there"));
+        let help = "see that the registry runs there; one without TLS needs `--plain-http`";
+        assert_eq!(told(false), RegistryFault::new(message, help));
+    }
 }

@@ -92,3 +92,67 @@ fn verification_algorithm(scheme: SigningScheme) -> Result<&'static dyn Verifica
 fn unsupported(scheme: SigningScheme) -> Error {
     Error::UnsupportedAlgorithm(format!("signatures of the scheme {}", scheme.name()))
 }
+
+#[cfg(test)]
+mod tests {
+    use ring::rand::SystemRandom;
+    use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
+
+    use super::*;
+
+    /// The digest alone proves nothing: the signature must be that of the message at hand.
+    #[test]
+    fn a_digest_is_verified_as_its_message() {
+        let random = SystemRandom::new();
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random).unwrap();
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8.as_ref(), &random).unwrap();
+        let sign = |message: &[u8]| pair.sign(&random, message).unwrap().as_ref().to_vec();
+        let verify = |scheme, message: &[u8], digested: &[u8], signature: &[u8]| {
+            let digest = digest::digest(&SHA256, digested);
+            let verified = with_message(message, || Ring.verify_prehashed(scheme, pair.public_key().as_ref(), digest.as_ref(), signature));
+            verified.map_err(|error| error.to_string())
+        };
+        let scheme = SigningScheme::EcdsaP256Sha256;
+        assert_eq!(verify(scheme, b"a", b"a", &sign(b"a")), Ok(()));
+        let wrong = verify(scheme, b"a", b"a", &sign(b"b")).unwrap_err();
+        assert!(wrong.contains(&format!("the {} signature is wrong", scheme.name())), "{wrong}");
+        let other = verify(scheme, b"a", b"b", &sign(b"b")).unwrap_err();
+        assert!(other.contains("the digest is not that of the message"), "{other}");
+        let none = verify(SigningScheme::Ed25519, b"a", b"a", &sign(b"a")).unwrap_err();
+        assert!(none.contains(&format!("signatures of the scheme {}", SigningScheme::Ed25519.name())), "{none}");
+        assert!(MESSAGE.with_borrow(Vec::is_empty), "nothing of it is kept");
+    }
+
+    #[test]
+    fn digests_are_those_of_their_algorithms() {
+        let sum = |algorithm| {
+            let mut hashing = Ring.hash(algorithm).unwrap();
+            hashing.update(b"ab");
+            hashing.update(b"c");
+            hashing.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        // FIPS 180-4's examples for `abc`.
+        let sums = [HashAlgorithm::Sha2256, HashAlgorithm::Sha2384, HashAlgorithm::Sha2512].map(sum);
+        assert_eq!(sums, ["ba7816bf", "cb00753f", "ddaf35a1"]);
+    }
+
+    #[test]
+    fn every_scheme_that_is_known_is_verified() {
+        for scheme in [
+            SigningScheme::EcdsaP256Sha256,
+            SigningScheme::EcdsaP256Sha384,
+            SigningScheme::EcdsaP384Sha256,
+            SigningScheme::EcdsaP384Sha384,
+            SigningScheme::Ed25519,
+            SigningScheme::RsaPssSha256,
+            SigningScheme::RsaPssSha384,
+            SigningScheme::RsaPssSha512,
+            SigningScheme::RsaPkcs1Sha256,
+            SigningScheme::RsaPkcs1Sha384,
+            SigningScheme::RsaPkcs1Sha512,
+        ] {
+            let told = Ring.verify_raw(scheme, b"key", b"data", b"signature").unwrap_err().to_string();
+            assert!(told.contains(&format!("the {} signature is wrong", scheme.name())), "{told}");
+        }
+    }
+}

@@ -171,6 +171,44 @@ fn a_key_is_that_of_who_signed() {
     assert!(Trust::of_keys(key(), Some("{}")).is_err_and(|why| why.starts_with("is no trusted root")));
 }
 
+/// Who must have signed, what is held against the signature, and why it does not hold.
+#[test]
+fn what_is_verified_and_why_it_does_not_hold_is_said() {
+    let (root, pem) = (recorded_text("trusted_root.json"), recorded_text("key.pub"));
+    let key = || vec![Key::read("k.pub", &pem).unwrap()];
+    let alone = Trust::of_keys(key(), None).unwrap();
+    let logged = Trust::of_keys(key(), Some(&root)).unwrap();
+    let named = Trust::of_identity("me@example.com", ISSUER, &root).unwrap();
+    for (trust, signer, extent) in [
+        (&alone, "k.pub", "the signature alone: transparency logs and timestamps count only with `--trusted-root`"),
+        (&logged, "k.pub", "the signature and its entry in a transparency log"),
+        (
+            &named,
+            "me@example.com (https://github.com/login/oauth)",
+            "the signature, its certificate and its entry in a transparency log",
+        ),
+    ] {
+        assert_eq!((trust.signer().as_str(), trust.extent()), (signer, extent));
+    }
+    let list = recorded("cosign/SHA256SUMS");
+    let p256 = Trust::of_keys(vec![Key::read("p256.pub", &recorded_text("cosign/p256.pub")).unwrap()], None).unwrap();
+    let other_digest = changed("cosign/p256.sigstore.json", |bundle| flipped(&mut bundle["messageSignature"]["messageDigest"]["digest"]));
+    let (certified, attested) = (recorded("identity.txt.sigstore.json"), recorded("cosign/attested.sigstore.json"));
+    for (artifact, bundle, why) in [
+        (&list[..], &certified[..], "it is signed with a certificate, and not with a key"),
+        (&list, &other_digest, "the digest that it names is another one"),
+        (b"x", &attested, "the statement speaks of other files"),
+        (&list, b"\xff", "it is not UTF-8 text"),
+    ] {
+        assert_eq!(p256.verify(artifact, bundle), Err(why.to_owned()));
+    }
+    for (bundle, why) in [(&b"{"[..], "it is no JSON: "), (b"{}", "it is no Sigstore bundle: ")] {
+        let told = p256.verify(&list, bundle).unwrap_err();
+        assert!(told.starts_with(why), "{told}");
+    }
+    assert_eq!(Trust::of_keys(Vec::new(), None).unwrap().verify(&list, &attested), Err("no key was given".to_owned()));
+}
+
 /// What `record` had cosign sign with keys of each kind: nothing but that key over that list holds.
 #[test]
 fn what_cosign_signs_with_keys_of_each_kind_holds() {
