@@ -152,9 +152,13 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
     let (what, help) = match fault {
         ImageFault::NotCanonical => ("does not name its registry", format!("write it in full, such as `{}`", canonical(image))),
         ImageFault::UpperCase(_) => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
-        ImageFault::Malformed(_) => ("is no image reference", "write `registry/path:tag`, without variables".to_owned()),
+        ImageFault::Malformed(_) => ("is no image reference", "write `image: registry/path:tag`, without variables".to_owned()),
     };
-    Diagnostic::of(&IMAGE_NOT_CANONICAL, format!("image `{image}` of {} {what}", object.title()))
+    let message = match image {
+        "" => format!("a container of {} has no image", object.title()),
+        image => format!("image `{image}` of {} {what}", object.title()),
+    };
+    Diagnostic::of(&IMAGE_NOT_CANONICAL, message)
         .help(help)
         .note(format!("clusterctl parses every image as a canonical name and ends with an error: {fault}"))
         .upstream(fault.to_string())

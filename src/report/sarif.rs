@@ -116,12 +116,18 @@ struct Cut {
 impl Cut {
     fn tell(&self, notifications: &mut Vec<Value>) {
         let told = [
-            (self.results, format!("findings are left out: code scanning takes {MOST_RESULTS} of a run")),
-            (self.locations, format!("findings have more places than the {MOST_LOCATIONS} that code scanning keeps")),
-            (self.messages, format!("messages are cut off after {LONGEST_MESSAGE} characters")),
+            (self.results, "finding is", "findings are", format!("left out: code scanning takes {MOST_RESULTS} of a run")),
+            (
+                self.locations,
+                "finding has",
+                "findings have",
+                format!("more places than the {MOST_LOCATIONS} that code scanning keeps"),
+            ),
+            (self.messages, "message is", "messages are", format!("cut off after {LONGEST_MESSAGE} characters")),
         ];
-        for (count, what) in told.into_iter().filter(|(count, _)| *count > 0) {
-            notifications.push(json!({"level": "warning", "message": {"text": format!("{count} {what}")}}));
+        for (count, one, many, what) in told.into_iter().filter(|(count, ..)| *count > 0) {
+            let subject = if count == 1 { one } else { many };
+            notifications.push(json!({"level": "warning", "message": {"text": format!("{count} {subject} {what}")}}));
         }
     }
 }
@@ -420,9 +426,9 @@ mod tests {
         let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
         let notes: Vec<&str> = notes.iter().map(|note| note["message"]["text"].as_str().unwrap()).collect();
         let expected = [
-            "1 findings are left out: code scanning takes 25000 of a run",
-            "1 findings have more places than the 100 that code scanning keeps",
-            "1 messages are cut off after 4096 characters",
+            "1 finding is left out: code scanning takes 25000 of a run",
+            "1 finding has more places than the 100 that code scanning keeps",
+            "1 message is cut off after 4096 characters",
         ];
         assert_eq!(notes, expected);
     }

@@ -163,7 +163,11 @@ impl Comments {
             }
         }
         if unknown > MOST_UNKNOWN {
-            let more = Diagnostic::of(&RULE_UNKNOWN, format!("the comment names {} more rules that do not exist", unknown - MOST_UNKNOWN));
+            let more = match unknown - MOST_UNKNOWN {
+                1 => "1 more rule that does not exist".to_owned(),
+                count => format!("{count} more rules that do not exist"),
+            };
+            let more = Diagnostic::of(&RULE_UNKNOWN, format!("the comment names {more}"));
             self.found.push(more.at(place).help("`windlass rules` lists all rules"));
         }
     }

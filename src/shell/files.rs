@@ -86,7 +86,11 @@ pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldEr
             0 => error,
             _ => {
                 let done: Vec<&str> = changes[..at].iter().map(|(path, ..)| *path).collect();
-                WorldError::Unwritable { path: (*path).to_owned(), reason: format!("{error}; changed before it: {}", done.join(", ")) }
+                let reason = match error {
+                    WorldError::Unwritable { reason, .. } => reason,
+                    other => other.to_string(),
+                };
+                WorldError::Unwritable { path: (*path).to_owned(), reason: format!("{reason}; changed before it: {}", done.join(", ")) }
             }
         })?;
     }
@@ -150,10 +154,10 @@ fn replace(target: &Path, bytes: &[u8], privacy: Privacy, kept: Option<fs::Metad
 }
 
 /// Writes what a verb prints to a file that only the owner may read (mode 0600), as clusterctl's `--write-to` does: the folder must be
-/// there, and a device or pipe that stands there is written to.
+/// there, and a device or pipe that stands there is written to. So is what a link leads to, `/dev/stdout` for one: the link stays.
 ///
 /// # Errors
-/// What the operating system refuses; a file is then as it was.
+/// What the operating system refuses; a file that is named itself is then as it was.
 pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     let target = Path::new(path);
     let folder = parent(target);
@@ -161,9 +165,18 @@ pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
         return Err(WorldError::writing(path, &error));
     }
     match fs::metadata(target) {
-        Ok(found) if !found.is_file() => fs::write(target, bytes).map_err(|error| WorldError::writing(path, &error)),
+        Ok(found) if !found.is_file() => write_through(target, bytes).map_err(|error| WorldError::writing(path, &error)),
+        _ if target.is_symlink() => write_through(target, bytes).map_err(|error| WorldError::writing(path, &error)),
         _ => write_file(path, bytes, Privacy::Secret),
     }
+}
+
+/// Writes to what stands behind a path, and makes it where nothing does.
+fn write_through(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    for_the_owner(&mut options);
+    options.open(target)?.write_all(bytes)
 }
 
 /// Writes a file that is not there yet.

@@ -334,7 +334,8 @@ fn without_status(definition: &Definition<'_>, role: Role) -> Option<Diagnostic>
     let lacking: Vec<Version<'_>> = definition.versions().filter(|version| role.has_status() && lacks(version)).collect();
     let first = lacking.first()?;
     let names: Vec<&str> = lacking.iter().map(|version| version.name).collect();
-    let message = format!("{} of {} has no status subresource", names.join(", "), definition.kind());
+    let have = if names.len() == 1 { "has" } else { "have" };
+    let message = format!("{} of {} {have} no status subresource", names.join(", "), definition.kind());
     let finding = Diagnostic::of(&STATUS_MISSING, message).at(definition.crd.place(&first.path().field("name")));
     Some(finding.help("add `subresources: {status: {}}` to the version; for controller-gen `// +kubebuilder:subresource:status`"))
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod rules;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use semver::Version;
 
@@ -111,7 +111,11 @@ fn judge(file: &MetadataFile) -> Report {
         let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
         let mut edits = Edits::of(file.source.text());
         edits.replace(file.root.nearest(&FieldPath::root().field(field)).span, wanted);
-        report.push(finding.note("this is the version of the file format; the contract stands in the series").fix(edits));
+        let finding = match field {
+            "apiVersion" => finding.note("this is the version of the file format; the contract stands in the series"),
+            _ => finding,
+        };
+        report.push(finding.fix(edits));
     }
     let series = FieldPath::root().field("releaseSeries");
     if metadata.release_series.is_empty() {
@@ -154,12 +158,12 @@ fn unordered(file: &MetadataFile) -> Option<Diagnostic> {
         let finding = Diagnostic::of(&SERIES_UNORDERED, "series 0.0 is a placeholder: no release is of it").at(file.place(&list.index(at)));
         return Some(finding.help("remove the entry"));
     }
-    if series.is_sorted() || series.iter().rev().is_sorted() {
-        return None;
-    }
-    let first = series.windows(2).position(|pair| (pair[0] < pair[1]) != (series[0] < series[1]))? + 1;
-    let (major, minor) = series[first];
-    let finding = Diagnostic::of(&SERIES_UNORDERED, format!("series {major}.{minor} is out of order")).at(file.place(&list.index(first)));
+    // One that is repeated is told as that.
+    let mut seen = BTreeSet::new();
+    let distinct: Vec<(usize, (i32, i32))> = series.into_iter().enumerate().filter(|(_, series)| seen.insert(*series)).collect();
+    let rises = |pair: &[(usize, (i32, i32))]| pair[0].1 < pair[1].1;
+    let (at, (major, minor)) = distinct[distinct.windows(2).position(|pair| rises(pair) != rises(&distinct))? + 1];
+    let finding = Diagnostic::of(&SERIES_UNORDERED, format!("series {major}.{minor} is out of order")).at(file.place(&list.index(at)));
     Some(finding.help("list the series from the oldest to the newest"))
 }
 

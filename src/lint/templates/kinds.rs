@@ -85,7 +85,7 @@ fn unserved(sampled: &Sampled, object: &Object, known: &[&Known]) -> Option<Diag
 }
 
 fn version_finding(sampled: &Sampled, object: &Object, served: &[&str], by: &str) -> Option<Diagnostic> {
-    let newest = served.last()?;
+    let newest = served.iter().max_by_key(|version| rank(version))?;
     let message = format!("{} is of version {}, which {by} does not serve", sampled.title(object), object.version());
     let finding = Diagnostic::of(&OBJECT_UNSERVED, message).at(object.place(&FieldPath::of_fields("apiVersion")));
     Some(
@@ -93,6 +93,19 @@ fn version_finding(sampled: &Sampled, object: &Object, served: &[&str], by: &str
             .help(format!("write `apiVersion: {}/{newest}`, and the fields as that version has them", object.group()))
             .upstream(no_match(object)),
     )
+}
+
+/// The order of versions (Kubernetes, apimachinery, `version.CompareKubeAwareVersionStrings`): `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`, then others.
+fn rank(version: &str) -> Option<(u8, u32, u32)> {
+    let rest = version.strip_prefix('v')?;
+    let (major, stage) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    let (level, minor) = match (stage.strip_prefix("beta"), stage.strip_prefix("alpha")) {
+        (Some(minor), _) => (1, minor),
+        (_, Some(minor)) => (0, minor),
+        _ if stage.is_empty() => (2, "0"),
+        _ => return None,
+    };
+    Some((level, major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn kind_finding(sampled: &Sampled, object: &Object) -> Diagnostic {

@@ -59,7 +59,9 @@ impl Known {
         let webhooks = configurations.flat_map(|object| object.items(&["webhooks"]));
         for rule in webhooks.flat_map(|webhook| fields::items(webhook, &["rules"])) {
             let texts = |field: &str| fields::items(rule, &[field]).iter().filter_map(Value::as_str).map(str::to_owned);
-            self.mutated.extend(texts("apiGroups").flat_map(|group| texts("resources").map(move |resource| (group.clone(), resource))));
+            // `*/*` is everything with its subresources.
+            let resources = || texts("resources").map(|resource| if resource == "*/*" { "*".to_owned() } else { resource });
+            self.mutated.extend(texts("apiGroups").flat_map(|group| resources().map(move |resource| (group.clone(), resource))));
         }
     }
 
@@ -100,7 +102,7 @@ impl Known {
     pub(super) fn is_mutated(&self, group: &str, kind: &str) -> bool {
         let Some(Kind { plural, .. }) = self.kinds.get(&(group.to_owned(), kind.to_owned())) else { return false };
         let is_for = |group: &str, plural: &str| self.mutated.contains(&(group.to_owned(), plural.to_owned()));
-        is_for(group, plural) || is_for(group, "*") || is_for("*", "*")
+        [group, "*"].iter().any(|group| is_for(group, plural) || is_for(group, "*"))
     }
 }
 
@@ -160,9 +162,17 @@ mod tests {
             let rule = json!({"apiGroups": [group], "resources": [resource]});
             Object::made(json!({"kind": "MutatingWebhookConfiguration", "webhooks": [{"rules": [rule]}]}))
         };
-        for (group, resource, is_mutated) in
-            [("foo.io", "foos", true), ("foo.io", "*", true), ("*", "*", true), ("bar.io", "foos", false), ("foo.io", "bars", false)]
-        {
+        for (group, resource, is_mutated) in [
+            ("foo.io", "foos", true),
+            ("foo.io", "*", true),
+            ("*", "*", true),
+            ("*", "foos", true),
+            ("foo.io", "*/*", true),
+            ("bar.io", "foos", false),
+            ("foo.io", "bars", false),
+            ("*", "bars", false),
+            ("foo.io", "foos/status", false),
+        ] {
             let known = known(&[crd("v1", true, json!(1)), webhook(group, resource)]);
             assert_eq!(known.is_mutated("foo.io", "Foo"), is_mutated, "{group} {resource}");
         }

@@ -152,14 +152,19 @@ fn replaced(source: &Source, script: &str, uses: &[&(Range<usize>, &str)]) -> Ve
     }
     let (mut set, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (name, value) in assignments(script) {
-        let is_passed_on = value.match_indices(&format!("${{{name}")).any(|(at, _)| !value[..at].ends_with('$'));
+        let begun = format!("${{{name}");
+        let is_whole = |at: usize| !value[at + begun.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_passed_on = value.match_indices(&begun).any(|(at, _)| !value[..at].ends_with('$') && is_whole(at));
         if is_passed_on {
             taken.insert(name)
         } else {
             set.insert(name)
         };
     }
-    set.extend(LOOP.captures_iter(script).filter_map(|found| Some(found.get(1).or_else(|| found.get(2))?.as_str())));
+    let is_comment =
+        |at: usize| script[..at].rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with('#') || line.contains(" #"));
+    let named = LOOP.captures_iter(script).filter_map(|found| found.get(1).or_else(|| found.get(2)));
+    set.extend(named.filter(|name| !is_comment(name.start())).map(|name| name.as_str()));
     let mut told = BTreeSet::new();
     let of_script = uses.iter().filter(|(_, name)| set.contains(name) && !taken.contains(name) && told.insert(*name));
     let finding = |(span, name): &(Range<usize>, &str)| {

@@ -282,7 +282,14 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 }
 
 fn not_found(name: &str, all: &[Meant<'_>]) -> Diagnostic {
-    let names: Vec<_> = all.iter().map(|(target, _)| target.named().name()).collect();
+    // A name of several machines is one with their roles.
+    let named = |name: &str| all.iter().filter(|(target, _)| target.named().name() == name).count();
+    let selected = |target: &Target<'_>| match target.named().name() {
+        name if named(name) == 1 => name.to_owned(),
+        name => format!("{name}:{}", target.role.unwrap_or_else(|| target.likely_role())),
+    };
+    let names: BTreeSet<String> = all.iter().map(|(target, _)| selected(target)).collect();
+    let names: Vec<String> = names.into_iter().collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
     Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }

@@ -308,5 +308,10 @@ fn finding(machine: &Machine<'_>, rendered: &Rendered, size: &MachineSize, fit: 
         Some(moved) => finding.note(format!("the provider moves the data: {moved}")),
         None => finding,
     };
-    Some(finding.help("set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself"))
+    // Ignition is never sent with gzip, and once is enough.
+    let is_packed = size.compressed || rendered.format == crate::api::boot::Format::Ignition;
+    Some(finding.help(match is_packed {
+        true => "let the machine fetch large files itself",
+        false => "set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself",
+    }))
 }

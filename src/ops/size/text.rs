@@ -1,7 +1,7 @@
 //! The sizes as people read them.
 
 use super::{Fit, MachineSize, Sizes};
-use crate::report::text::table;
+use crate::report::text::{plural, table};
 
 /// How many parts of a machine are listed unless all are wanted.
 const LISTED: usize = 10;
@@ -36,7 +36,7 @@ fn of_machine(size: &MachineSize, all: bool) -> String {
     let mut rows: Vec<_> = size.parts.iter().take(listed).map(row).collect();
     let rest: usize = size.parts.iter().skip(listed).map(|part| part.bytes).sum();
     if rest > 0 {
-        let name = format!("{} smaller parts", size.parts.len() - listed);
+        let name = plural(size.parts.len() - listed, "smaller part");
         rows.push([bar(rest, size.raw), format!("{:>3} %", percent(rest, size.raw)), format!("{rest:>6}"), name, String::new()]);
     }
     out.push_str(&table(&rows));

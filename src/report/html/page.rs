@@ -91,7 +91,13 @@ impl Page {
             html.leaf(
                 "p",
                 "cut",
-                &format!("This page would be too long: {untold} entries are left out of it. The report as text or JSON has them."),
+                &format!(
+                    "This page would be too long: {} left out of it. The report as text or JSON has them.",
+                    match untold {
+                        1 => "1 entry is".to_owned(),
+                        count => format!("{count} entries are"),
+                    }
+                ),
             );
         }
         if self.contents.len() > 1 {

@@ -119,7 +119,14 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
 /// clusterctl puts nothing where a variable is not set.
 fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagnostic> {
     let Ok(template) = envsubst::parse_exact(url) else { return Vec::new() };
-    let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
+    // An empty default is one, too.
+    let uses = template.uses();
+    let is_given = |name: &str, text: &str| {
+        let behind = text.strip_prefix("${").and_then(|text| text.trim_start().strip_prefix(name)).unwrap_or_default();
+        [":=", "=", ":-", "-"].iter().any(|operator| behind.starts_with(operator))
+    };
+    let has_default = |name: &str| uses.iter().any(|used| used.name == name && is_given(name, &url[used.span.clone()]));
+    let required = template.variables().into_iter().filter(|(name, default)| default.is_none() && !has_default(name));
     let unset = required.filter(|(name, _)| subject.config.environment(name).is_none());
     let finding = |(name, _): (String, _)| {
         Diagnostic::of(&VARIABLE_UNSET, format!("variable {name} of the url is not set in the environment"))
