@@ -59,6 +59,7 @@ mod report_formats;
 mod report_schemas;
 mod repository;
 mod rules;
+mod sbom;
 mod scaling;
 mod schema;
 mod secrets;
