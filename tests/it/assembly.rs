@@ -16,11 +16,11 @@ const METADATA: &str =
 const MANAGER: &str = "manager: {image: ghcr.io/a/b}\n";
 
 /// The release of a provider with the lines of a `provider.yaml` behind its head, and files by the patterns that name them.
-fn release(lines: &str, files: &[(&str, &str)]) -> Release {
+pub(crate) fn release(lines: &str, files: &[(&str, &str)]) -> Release {
     release_of(&format!("{HEAD}{lines}"), files)
 }
 
-fn release_of(text: &str, files: &[(&str, &str)]) -> Release {
+pub(crate) fn release_of(text: &str, files: &[(&str, &str)]) -> Release {
     let (providers, report) = provider::parse(&Source::new("provider.yaml", text), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let mut inputs = Inputs::new();
@@ -30,7 +30,7 @@ fn release_of(text: &str, files: &[(&str, &str)]) -> Release {
     release_build::run(&providers, report, &inputs, Order::of(&version("v0.1.0").unwrap()))
 }
 
-fn objects_of(release: &Release) -> Vec<Value> {
+pub(crate) fn objects_of(release: &Release) -> Vec<Value> {
     let file = release.files.paths().find(|path| path.ends_with("components.yaml")).unwrap();
     support::documents(release.files.get(file).unwrap())
 }
@@ -41,7 +41,7 @@ fn addon(lines: &str, files: &[(&str, &str)]) -> Vec<Value> {
 }
 
 /// `Kind/name` of objects.
-fn titles(objects: &[Value]) -> Vec<String> {
+pub(crate) fn titles(objects: &[Value]) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     objects.iter().map(|object| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]))).collect()
 }
@@ -50,13 +50,13 @@ fn of_kinds(objects: &[Value], kinds: &[&str]) -> Vec<String> {
     titles(objects).into_iter().filter(|title| kinds.contains(&title.split('/').next().unwrap())).collect()
 }
 
-fn object<'o>(objects: &'o [Value], title: &str) -> &'o Value {
+pub(crate) fn object<'o>(objects: &'o [Value], title: &str) -> &'o Value {
     let at = titles(objects).iter().position(|other| other == title);
     &objects[at.unwrap_or_else(|| panic!("{title} is not among {:?}", titles(objects)))]
 }
 
 /// Of each finding of the build, before the judge's: rule, line and column, message and help.
-fn told(report: &Report, rule: &str) -> Vec<[String; 3]> {
+pub(crate) fn told(report: &Report, rule: &str) -> Vec<[String; 3]> {
     let of_rule = report.findings().iter().filter(|finding| finding.rule.id == rule);
     of_rule
         .map(|finding| {
@@ -68,7 +68,7 @@ fn told(report: &Report, rule: &str) -> Vec<[String; 3]> {
         .collect()
 }
 
-fn crd(group: &str, kind: &str, versions: &[&str], has_status: bool) -> String {
+pub(crate) fn crd(group: &str, kind: &str, versions: &[&str], has_status: bool) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     let status = if has_status { ", subresources: {status: {}}" } else { "" };
     // The newest version, which is the last one, is stored.
@@ -181,25 +181,28 @@ fn service_and_certificate_are_made_for_webhooks_alone() {
 /// The webhooks that are made are for the kinds that are named, in the version that is stored.
 #[test]
 fn webhooks_see_the_stored_version_of_the_kinds_that_are_named() {
-    let crds = [crd("foo.dev", "FooThing", &["v1alpha1", "v1"], true), crd("foo.dev", "FooOther", &["v1"], true)];
-    let files = [("a.yaml", crds[0].as_str()), ("b.yaml", crds[1].as_str())];
-    let lines =
-        "group: foo.dev\ncrds: [a.yaml, b.yaml]\nmanager: {image: ghcr.io/a/b, defaults: [FooThing], validates: [FooOther, FooThing]}\n";
+    let of = |kind: &str, versions: &[&str]| crd("foo.dev", kind, versions, true);
+    let crds = [of("FooThing", &["v1alpha1", "v1"]), of("FooOther", &["v1beta1"]), of("FooMore", &["v1"])];
+    let files = [("a.yaml", crds[0].as_str()), ("b.yaml", crds[1].as_str()), ("c.yaml", crds[2].as_str())];
+    let lines = "group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {image: ghcr.io/a/b, defaults: [FooOther], validates: [FooThing, FooMore]}\n";
     let objects = addon(lines, &files);
-    let webhooks = |title: &str| {
+    let webhooks = |title: &str| -> Vec<Value> {
         let webhooks = object(&objects, title)["webhooks"].as_array().unwrap().iter();
-        webhooks
-            .map(|webhook| json!([webhook["name"], webhook["clientConfig"]["service"]["path"], webhook["rules"][0]["resources"]]))
-            .collect()
+        let shown = |webhook: &Value| {
+            let (path, rule) = (&webhook["clientConfig"]["service"]["path"], &webhook["rules"][0]);
+            json!([webhook["name"], path, rule["apiVersions"], rule["resources"]])
+        };
+        webhooks.map(shown).collect()
     };
-    let mutating: Vec<Value> = webhooks("MutatingWebhookConfiguration/foo-mutating-webhook-configuration");
-    assert_eq!(mutating, [json!(["default.foothing.foo.dev", "/mutate-foo-dev-v1-foothing", ["foothings"]])]);
-    let validating: Vec<Value> = webhooks("ValidatingWebhookConfiguration/foo-validating-webhook-configuration");
     assert_eq!(
-        validating,
+        webhooks("MutatingWebhookConfiguration/foo-mutating-webhook-configuration"),
+        [json!(["default.fooother.foo.dev", "/mutate-foo-dev-v1beta1-fooother", ["v1beta1"], ["fooothers"]])]
+    );
+    assert_eq!(
+        webhooks("ValidatingWebhookConfiguration/foo-validating-webhook-configuration"),
         [
-            json!(["validation.fooother.foo.dev", "/validate-foo-dev-v1-fooother", ["fooothers"]]),
-            json!(["validation.foothing.foo.dev", "/validate-foo-dev-v1-foothing", ["foothings"]]),
+            json!(["validation.foothing.foo.dev", "/validate-foo-dev-v1-foothing", ["v1"], ["foothings"]]),
+            json!(["validation.foomore.foo.dev", "/validate-foo-dev-v1-foomore", ["v1"], ["foomores"]]),
         ]
     );
     let hosts = &object(&objects, "Certificate/foo-serving-cert")["spec"]["dnsNames"];

@@ -23,6 +23,7 @@ mod component_flags;
 mod contract;
 mod conversion;
 mod core_kinds;
+mod crd_labels;
 mod diff;
 mod dist;
 mod docs;
