@@ -457,3 +457,27 @@ fn only_the_accounts_are_explained_by_what_is_said_of_them() {
     assert_eq!(told(&report, "provider-service-account-unbound"), [expected]);
     assert_eq!(told(&report, "components-binding-link-missing").len(), 1);
 }
+
+/// A finding about what is made stands at the field of provider.yaml that describes it, and names object and field.
+#[test]
+fn findings_about_what_is_made_name_object_and_field() {
+    let lines = "type: AddonProvider\nmanager: {image: ghcr.io/a/b, sidecars: [{name: s, image: busybox}]}\n";
+    let report = release(lines, &[]).report;
+    let finding = report.findings().iter().find(|finding| finding.rule.id == "components-image-not-canonical").unwrap();
+    let place = &finding.place;
+    assert_eq!(
+        (
+            place.file.as_deref(),
+            place.span.map(|span| span.start.line),
+            place.object.as_deref(),
+            place.path.to_string().as_str()
+        ),
+        (
+            Some("provider.yaml"),
+            Some(6),
+            Some("Deployment/foo-controller-manager"),
+            "spec.template.spec.containers[1].image"
+        )
+    );
+    assert_eq!(finding.notes.last().unwrap(), "Deployment/foo-controller-manager is made from provider.yaml; no file has it");
+}

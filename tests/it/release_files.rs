@@ -140,6 +140,11 @@ fn a_template_of_two_providers_is_one_file() {
     let faulty = TEMPLATE.replace("name: x", "name: \"${\"");
     let built = built(&two("templates: [t]\n", "templates: [t]\n"), &[("t/cluster-template.yaml", &faulty)]);
     assert_eq!(built.said.matches("  --> t/cluster-template.yaml:").count(), 1, "{}", built.said);
+    let files = [("t/cluster-template.yaml", faulty.as_str()), ("t/cluster-template-small.yaml", &faulty)];
+    let built = self::built(&two("templates: [t]\n", "templates: [t]\n"), &files);
+    let told =
+        ["t/cluster-template.yaml", "t/cluster-template-small.yaml"].map(|file| built.said.matches(&format!("  --> {file}:")).count());
+    assert_eq!(told, [1, 1], "{}", built.said);
 }
 
 /// A release has one metadata.yaml, whichever file that is.
@@ -230,6 +235,13 @@ fn a_patch_of_all_metadata_keeps_the_identity() {
         "name": "foo-controller-manager", "namespace": "foo-system", "labels": {"a": "b", "cluster.x-k8s.io/provider": "addon-foo"},
     });
     assert_eq!(built.of_kind("Deployment")["metadata"], expected, "{}", built.said);
+    let patch = patch.replace(", namespace: other", "");
+    let lines = format!("{MANAGER}patches: [{{target: {{kind: Deployment}}, patch: '{patch}'}}]\n");
+    let built = self::built(&provider("AddonProvider", &lines), &[]);
+    let heading =
+        "error[provider-patch-refused]: a patch does not apply to Deployment/foo-controller-manager: it would change metadata.namespace";
+    let expected = ("provider.yaml:7:47".to_owned(), "correct the patch, or its target".to_owned());
+    assert_eq!(built.finding(heading), Some(expected), "{}", built.said);
     for (patch, message, place, help) in [
         (
             "{spec: {selector: {matchLabels: {x: z}}}}",
