@@ -55,16 +55,16 @@ pub(crate) fn certificate(names: &Names) -> Value {
 }
 
 /// A webhook configuration for some kinds, at the paths at which controller-runtime serves them
-/// (`/validate-bootstrap-windlass-dev-v1beta2-windlassconfig`). `version` is the API version that the webhooks see; with
+/// (`/validate-bootstrap-windlass-dev-v1beta2-windlassconfig`). Beside each kind stands the API version that its webhook sees; with
 /// `matchPolicy: Equivalent` the API server converts requests in other versions.
-pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[&Kind], version: &str) -> Value {
+pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[(&Kind, String)]) -> Value {
     let (verb, adjective, short) = match configuration_kind {
         "MutatingWebhookConfiguration" => ("mutate", "mutating", "default"),
         _ => ("validate", "validating", "validation"),
     };
     let webhooks: Vec<Value> = kinds
         .iter()
-        .map(|kind| {
+        .map(|(kind, version)| {
             let singular = kind.kind.to_lowercase();
             let path = face::admission_path(verb, &kind.group, version, &kind.kind);
             json!({
@@ -142,7 +142,7 @@ mod tests {
             has_status: true,
             has_several_versions: false,
         };
-        let configuration = configuration(&Names::of_foo(), "ValidatingWebhookConfiguration", &[&kind], "v1beta2");
+        let configuration = configuration(&Names::of_foo(), "ValidatingWebhookConfiguration", &[(&kind, "v1beta2".to_owned())]);
         let webhook = &configuration["webhooks"][0];
         assert_eq!(webhook["clientConfig"]["service"]["path"], "/validate-bootstrap-foo-dev-v1beta2-fooconfig");
         assert_eq!(webhook["name"], "validation.fooconfig.bootstrap.foo.dev");

@@ -247,7 +247,8 @@ impl Kustomization {
 /// Certificate and the Service.
 fn is_moot(field: &str, value: &Value) -> bool {
     let is_own = |replacement: &Value| ["Certificate", "Service"].contains(&text(replacement, "/source/kind"));
-    value.is_null() || (field == "replacements" && value.as_array().is_some_and(|all| all.iter().all(is_own)))
+    let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    is_empty || (field == "replacements" && value.as_array().is_some_and(|all| all.iter().all(is_own)))
 }
 
 /// The text at a place in a value; empty when there is none.

@@ -351,12 +351,13 @@ impl Assembly<'_> {
         for (kind, field, named) in
             [("MutatingWebhookConfiguration", "defaults", &face.defaults), ("ValidatingWebhookConfiguration", "validates", &face.validates)]
         {
-            let known: Vec<&Kind> = named.iter().filter_map(|name| kinds.iter().find(|kind| kind.kind == *name)).collect();
+            let known = named.iter().filter_map(|name| kinds.iter().find(|kind| kind.kind == *name));
+            let known: Vec<(&Kind, String)> = known.filter_map(|kind| Some((kind, storage_version(crds, kind)?))).collect();
             for (i, name) in named.iter().enumerate().filter(|(_, name)| kinds.iter().all(|kind| kind.kind != **name)) {
                 self.report.push(self.unknown_kind(field, i, name, kinds));
             }
-            if let Some(version) = known.first().and_then(|kind| storage_version(crds, kind)) {
-                let made = Object::made(webhooks::configuration(&self.names, kind, &known, &version));
+            if !known.is_empty() {
+                let made = Object::made(webhooks::configuration(&self.names, kind, &known));
                 configurations.extend(self.patched(vec![made]));
             }
         }

@@ -271,7 +271,9 @@ impl Used<'_> {
     fn other_version(&self, image: &Image, version: &Version) -> Option<Diagnostic> {
         let tag = image.tag.as_deref().filter(|tag| self.is_manager && !is_of(tag, version))?;
         let finding = self.finding(&VERSION_OTHER, &format!("has the tag `{tag}`, but the release is v{version}"));
-        let repository = self.text.strip_suffix(tag).unwrap_or(self.text);
+        // A digest stands behind the tag, and is that of the other image.
+        let named = self.text.split_once('@').map_or(self.text, |(named, _)| named);
+        let repository = named.strip_suffix(tag).unwrap_or(named);
         Some(finding.help(format!("write `image: {repository}v{version}`")))
     }
 }
