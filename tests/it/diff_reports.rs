@@ -163,7 +163,7 @@ fn outline(node: Node<'_, '_>) -> Vec<String> {
 }
 
 /// The page of a comparison: of each section its heading and outline.
-fn sections(page: &str) -> Vec<Vec<String>> {
+pub(crate) fn sections(page: &str) -> Vec<Vec<String>> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(page, options).unwrap();
     document.descendants().filter(|node| node.has_tag_name("section")).map(outline).collect()
