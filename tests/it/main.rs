@@ -58,6 +58,7 @@ mod public_api;
 mod reconcile;
 mod release;
 mod release_diff;
+mod release_reports;
 mod render;
 mod report_formats;
 mod report_schemas;
