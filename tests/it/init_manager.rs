@@ -6,25 +6,30 @@ use serde_json::{Value, json};
 
 use crate::support::{documents, windlass};
 
-const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.infrastructure.harbour.example}\n\
+pub(crate) const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.infrastructure.harbour.example}\n\
                    spec:\n  group: infrastructure.harbour.example\n  names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}\n  scope: Namespaced\n\
                    \x20 versions:\n  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
 const MANAGER: &str = "config/manager/manager.yaml";
 const DEFAULT: &str = "config/default/kustomization.yaml";
 
-/// What provider.yaml of a project with these files beside its CRD says, and what is left to do.
-fn init(files: &[(&str, &str)]) -> (Value, Vec<String>) {
+/// Exit code of `init` in a project with these files beside its CRD, provider.yaml, and what is said.
+pub(crate) fn initialised(files: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, Value, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [&[("PROJECT", "projectName: harbour\n"), ("config/crd/bases/boats.yaml", CRD)], files].concat() {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let output = windlass(folder.path()).arg("init").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let left = said.lines().filter_map(|line| line.strip_prefix("left to do: ")).map(str::to_owned).collect();
-    (documents(&fs::read(folder.path().join("provider.yaml")).unwrap()).remove(0), left)
+    let output = windlass(folder.path()).arg("init").args(arguments).output().unwrap();
+    let provider = fs::read(folder.path().join("provider.yaml")).map(|text| documents(&text).remove(0));
+    (output.status.code(), provider.unwrap_or_default(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// What provider.yaml says, and what is left to do.
+fn init(files: &[(&str, &str)]) -> (Value, Vec<String>) {
+    let (code, provider, said) = initialised(files, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    (provider, said.lines().filter_map(|line| line.strip_prefix("left to do: ")).map(str::to_owned).collect())
 }
 
 /// A Deployment as JSON, which is YAML too.

@@ -275,6 +275,23 @@ fn the_step_that_tells_success_is_of_its_document() {
     );
 }
 
+/// Who tells success, and on what condition, as far as anybody does.
+#[test]
+fn who_tells_success_is_a_fact_of_the_page() {
+    let sentinel = "/run/cluster-api/bootstrap-success.complete";
+    for (command, fact) in [
+        (
+            format!("a && touch {sentinel}"),
+            "runcmd[0] writes bootstrap-success.complete, if what comes before it succeeds",
+        ),
+        (format!("a ; touch {sentinel}"), "runcmd[0] writes bootstrap-success.complete, whatever comes before it"),
+        ("a".to_owned(), "nothing writes bootstrap-success.complete"),
+    ] {
+        let (page, _) = inspect(&format!("#cloud-config\nruncmd: [{command}]\n"), "", &["-o", "html"]);
+        assert!(page.contains(&format!("<dt>Tells success</dt><dd>{fact}</dd>")), "{page}");
+    }
+}
+
 const JWS: &str = "could not find a JWS signature in the cluster-info ConfigMap\n";
 const ABSENT: &str = "/var/lib/cloud/instance/scripts/runcmd: 3: kubeadm: not found\n";
 

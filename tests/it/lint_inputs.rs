@@ -109,6 +109,13 @@ fn components_of_any_name_are_what_lies_beside_them() {
     let patched = [("a/kustomization.yaml", "patches: [{path: p.yaml}]\n"), ("a/p.yaml", CONFIG_MAP)];
     assert_eq!(lint(&patched, &[]).0[1], "a/p.yaml patch");
     assert_eq!(lint(&patched, &["--as", "objects"]).0[1], "a/p.yaml objects");
+    // A template stays one, and so does what lies beside a release.
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: a}\n";
+    assert_eq!(lint(&[patched[0], ("a/p.yaml", cluster)], &[]).0[1], "a/p.yaml template");
+    assert_eq!(lint(&[(named, &components), ("a/z.yaml", CONFIG_MAP)], &[]).0[1], "a/z.yaml objects");
+    // What is no object, or a part of one, is not counted.
+    let fragment = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\n";
+    assert_eq!(lint(&[("x.yaml", &format!("{CONFIG_MAP}---\n{fragment}---\napiVersion: v1\nx: 1\n"))], &[]).1, 1);
 }
 
 /// A template is whole where clusterctl takes it as it is: of that name, beside no kustomization, and patched by none.

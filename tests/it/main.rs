@@ -37,6 +37,7 @@ mod gate_corpus_components;
 mod go_template;
 mod image;
 mod init;
+mod init_identity;
 mod init_manager;
 mod inspect;
 mod inspect_reports;

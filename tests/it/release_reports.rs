@@ -99,12 +99,12 @@ fn a_folder_is_held_against_its_release() {
     write(folder.path(), "out/metadata.yaml", &metadata);
     write(folder.path(), "out/foreign", "");
     fs::remove_file(folder.path().join("out/images.txt")).unwrap();
-    let (_, _, said) = told(folder.path(), "release build v0.1.0 --to out/ --check -q");
+    let (_, report, _) = told(folder.path(), "release build v0.1.0 --to out/ --check -q");
     let foreign = "error[release-file-foreign]: out/foreign is there, but provider.yaml does not give it\n  --> out/foreign\n  \
                    = help: remove the file, or build into another folder\n";
     let absent = "error[release-file-absent]: out/images.txt is not there, but provider.yaml gives it\n  --> out/images.txt\n  \
                   = help: build the release again\n";
-    assert_eq!(said, format!("{foreign}{absent}"));
+    assert_eq!(report, format!("{foreign}{absent}"));
 }
 
 /// SHA256SUMS names exactly the files of a release; a signature of a file that is there comes after the list.
@@ -348,4 +348,44 @@ fn the_page_of_a_rule_has_what_the_registry_has() {
     let (code, said, _) = told(root(), "rules");
     let head: Vec<&str> = said.lines().next().unwrap().split_whitespace().collect();
     assert_eq!((code, head, said.lines().count()), (0, vec!["RULE", "SEVERITY", "CLASS", "SUMMARY"], rules.len() + 1));
+}
+
+/// What of a document does not go into the SBOM, or says too little there, is told in one line.
+#[test]
+fn what_an_sbom_lacks_is_told() {
+    let folder = project();
+    let document = |supplier: &str, services: usize| {
+        let main = r#"{"bom-ref": "m", "name": "program", "version": "1", "supplier": {"name": "x"}}"#;
+        let services = vec![r#"{"name": "s"}"#; services].join(", ");
+        format!(
+            r#"{{"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": {{"component": {main}}},
+            "components": [{{"bom-ref": "l", "name": "lib", "version": "2"{supplier}}}], "services": [{services}]}}"#
+        )
+    };
+    let (whole, lacking) = (
+        r#", "supplier": {"name": "x"}"#,
+        "packages without supplier or version, which NTIA's minimum elements ask for: 1",
+    );
+    for (supplier, services, message) in [
+        (whole, 0, None),
+        ("", 0, Some(lacking.to_owned())),
+        (whole, 2, Some("left out are 2 services".to_owned())),
+        ("", 1, Some(format!("{lacking}; left out are 1 service"))),
+    ] {
+        write(folder.path(), "s.json", &document(supplier, services));
+        let (code, _, said) = told(folder.path(), "release build v0.1.0 --to out --force --sbom s.json");
+        let finding = message.map(|message| format!("info[release-sbom-partial]: of s.json in the SBOM: {message}\n  --> s.json\n"));
+        let from = said
+            .find("info[")
+            .map(|from| &said[from..])
+            .and_then(|rest| Some(rest.split_inclusive('\n').take(2).collect::<String>()).filter(|text| !text.is_empty()));
+        assert_eq!((code, from), (0, finding), "{said}");
+    }
+}
+
+/// A file that is named is read whatever it is called.
+#[test]
+fn files_are_compared_whatever_they_are_called() {
+    let folder = site(&[("o.txt", OBJECTS), ("n", &OBJECTS.replace("x: 1", "x: 5"))]);
+    assert!(told(folder.path(), "release diff o.txt n").1.ends_with("\n1 object changed, 3 objects unchanged\n"));
 }
