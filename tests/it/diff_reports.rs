@@ -184,7 +184,7 @@ fn the_page_has_a_row_of_each_machine_and_a_section_of_what_differs() {
     let expected: Vec<String> = ["Machines"].iter().chain(&changed).map(|title| format!("h2: {title}")).collect();
     assert_eq!(titles, expected);
     let rows: Vec<&str> =
-        sections[0].iter().filter(|line| !line.starts_with("th:") && !line.starts_with("p")).map(String::as_str).collect();
+        sections[0].iter().filter(|line| !line.starts_with("th:") && !line.starts_with('p')).map(String::as_str).collect();
     let refused = rows.iter().find(|row| row.contains("refused")).copied();
     assert_eq!(refused, Some("span.badge.bad: refused"));
     let of = |machine: &str, rest: &[&'static str]| {
