@@ -189,17 +189,21 @@ fn the_page_has_a_section_of_each_document() {
     assert!(!titles(&page).iter().any(|title| title == "h2: Files by size"), "{page}");
 }
 
-/// Each step of a page with what is known of it: a stage each, commands of up to 240 characters in a line, and who tells success.
-#[test]
-fn the_page_has_each_step_with_what_follows() {
-    let data = format!(
+/// Data with commands of each length, and a file of which all is said.
+fn boot() -> String {
+    format!(
         "#cloud-config\nwrite_files: [{{path: /x, content: ab, permissions: '0640', owner: 'a:b', append: true}}]\nruncmd:\n- {}\n- {}\n\
          - \"echo a\\necho b\"\n- \"echo a\\n\"\n- \"\\n\\necho a\\necho c\\n\"\n- a || true\n\
          - a && touch /run/cluster-api/bootstrap-success.complete\n",
         command(240),
         command(241)
-    );
-    let (page, _) = inspect(&data, "", &["-o", "html"]);
+    )
+}
+
+/// Each step of a page with what is known of it: a stage each, commands of up to 240 characters in a line, and who tells success.
+#[test]
+fn the_page_has_each_step_with_what_follows() {
+    let (page, _) = inspect(&boot(), "", &["-o", "html"]);
     let boot = sections(&page).into_iter().find(|section| section[0] == "h2: Boot").unwrap();
     let from = boot.iter().position(|line| line == "h3: Stage network").unwrap();
     let next = "span: if it fails: the next step runs";
@@ -245,12 +249,18 @@ fn the_page_has_each_step_with_what_follows() {
         "span: if it fails: cloud-init reports it",
     ];
     assert_eq!(boot[from..], expected);
+}
+
+/// What is folded says how many lines it has, what nobody sees stands out, and contents come where secrets are shown.
+#[test]
+fn the_page_folds_what_is_long_and_marks_what_is_swallowed() {
+    let (page, _) = inspect(&boot(), "", &["-o", "html"]);
     for lines in ["</code> (1 line)</summary>", "</code> (2 lines)</summary>", "</code> (4 lines)</summary>"] {
         assert_eq!(page.matches(lines).count(), 1, "{lines}");
     }
     let swallowed = "<span class=\"badge doubtful\">if it fails: nobody sees it: <code>||</code> excuses it</span>";
     assert!(page.contains(swallowed) && page.matches("<li class=\"doubtful\">").count() == 1, "{page}");
-    let (page, _) = inspect(&data, "", &["-o", "html", "--show-secrets"]);
+    let (page, _) = inspect(&boot(), "", &["-o", "html", "--show-secrets"]);
     assert!(
         page.contains("<span>text, 2 bytes, 0640, a:b, appended</span>") && page.contains("aria-label=\"Content of /x\""),
         "{page}"
