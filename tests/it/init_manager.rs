@@ -1,0 +1,262 @@
+//! `init`: what of config/manager becomes the section `manager` and its patch, and what is left to a person.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{documents, windlass};
+
+pub(crate) const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.infrastructure.harbour.example}\n\
+                   spec:\n  group: infrastructure.harbour.example\n  names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}\n  scope: Namespaced\n\
+                   \x20 versions:\n  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
+const MANAGER: &str = "config/manager/manager.yaml";
+const DEFAULT: &str = "config/default/kustomization.yaml";
+
+/// Exit code of `init` in a project with these files beside its CRD, provider.yaml, and what is said.
+pub(crate) fn initialised(files: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [&[("PROJECT", "projectName: harbour\n"), ("config/crd/bases/boats.yaml", CRD)], files].concat() {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let output = windlass(folder.path()).arg("init").args(arguments).output().unwrap();
+    let provider = fs::read(folder.path().join("provider.yaml")).map(|text| documents(&text).remove(0));
+    (output.status.code(), provider.unwrap_or_default(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// What provider.yaml says, and what is left to do.
+fn init(files: &[(&str, &str)]) -> (Value, Vec<String>) {
+    let (code, provider, said) = initialised(files, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    (provider, said.lines().filter_map(|line| line.strip_prefix("left to do: ")).map(str::to_owned).collect())
+}
+
+/// A Deployment as JSON, which is YAML too.
+fn deployment(metadata: &Value, spec: &Value) -> String {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}).to_string()
+}
+
+fn of_containers(containers: &Value) -> String {
+    deployment(&json!({"name": "m"}), &json!({"template": {"spec": {"containers": containers}}}))
+}
+
+/// The section and what is left of a Deployment with these containers.
+fn section(containers: &Value) -> (Value, Vec<String>) {
+    let (provider, left) = init(&[(MANAGER, &of_containers(containers))]);
+    (provider["manager"].clone(), left)
+}
+
+fn patch_of(containers: &Value) -> Value {
+    json!({"spec": {"template": {"spec": {"containers": containers}}}})
+}
+
+/// The container `manager` is the manager's, wherever it stands, else the first; the others are patched in.
+#[test]
+fn the_container_of_the_manager_is_found_by_its_name() {
+    let container = |name: &str| json!({"name": name, "image": format!("ghcr.io/harbour/{name}:v1")});
+    let patch = |name: &str| patch_of(&json!([container(name)]));
+    for (containers, image, patched) in [
+        (json!([container("manager")]), "manager", None),
+        (json!([container("manager"), container("pump")]), "manager", Some("pump")),
+        (json!([container("pump"), container("manager")]), "manager", Some("pump")),
+        (json!([container("pump"), container("sail")]), "pump", Some("sail")),
+    ] {
+        let (section, left) = section(&containers);
+        let mut expected = json!({"image": format!("ghcr.io/harbour/{image}")});
+        if let Some(name) = patched {
+            expected["patch"] = patch(name);
+        }
+        assert_eq!((section, left), (expected, vec![]), "{containers}");
+    }
+    let (section, left) = section(&json!([]));
+    let nothing = "manager: there is no Deployment below config/manager; without the section nothing runs";
+    assert_eq!((section, left), (Value::Null, vec![nothing.to_owned()]));
+}
+
+/// Variables, port and probes that every manager gets are not said again; what ours would not have is a patch.
+#[test]
+fn what_is_made_anyway_is_not_said() {
+    let probe = |port: u16| json!({"httpGet": {"path": "/healthz", "port": port}});
+    for (fields, expected) in [
+        (json!({"env": [{"name": "POD_NAMESPACE"}, {"name": "POD_NAME"}, {"name": "POD_UID"}]}), json!({})),
+        (
+            json!({"env": [{"name": "POD_UID"}, {"name": "POD_IP", "value": "a"}]}),
+            json!({"env": [{"name": "POD_IP", "value": "a"}]}),
+        ),
+        (json!({"livenessProbe": probe(9440), "readinessProbe": probe(9440)}), json!({})),
+        (json!({"livenessProbe": probe(9441)}), json!({"ports": {"health": 9441}})),
+        (json!({"ports": [{"containerPort": 1}], "workingDir": null, "imagePullPolicy": "IfNotPresent"}), json!({})),
+        (
+            json!({"imagePullPolicy": "Always"}),
+            json!({"patch": patch_of(&json!([{"name": "manager", "imagePullPolicy": "Always"}]))}),
+        ),
+        (
+            json!({"readinessProbe": {"httpGet": {"port": 1}, "periodSeconds": 3}, "livenessProbe": probe(9440)}),
+            json!({"patch": patch_of(&json!([{"name": "manager", "readinessProbe": {"periodSeconds": 3}}]))}),
+        ),
+        (
+            json!({"securityContext": {"privileged": false, "runAsUser": 1, "capabilities": {}}}),
+            json!({"patch": patch_of(&json!([{"name": "manager", "securityContext": {"runAsUser": 1}}]))}),
+        ),
+        (json!({"command": ["/m"], "args": ["-v"]}), json!({"command": ["/m"], "args": ["-v"]})),
+    ] {
+        let mut container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1"});
+        container.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut wanted = json!({"image": "ghcr.io/harbour/m"});
+        wanted.as_object_mut().unwrap().extend(expected.as_object().unwrap().clone());
+        assert_eq!(section(&json!([container])), (wanted, vec![]), "{fields}");
+    }
+    let (_, left) = section(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1", "args": "-v"}]));
+    let why = "manager: what the Deployment has beyond command, arguments and environment is not taken over: invalid type: string \"-v\", expected a sequence";
+    assert_eq!(left, [why]);
+}
+
+/// Maps are compared field by field; names, selectors and the ServiceAccount are made, and an empty map that ours lacks is said.
+#[test]
+fn the_patch_is_what_differs() {
+    let spec = json!({
+        "replicas": 1,
+        "selector": {"matchLabels": {"a": "b"}},
+        "strategy": null,
+        "template": {
+            "metadata": {"annotations": {}, "labels": {}},
+            "spec": {
+                "affinity": {},
+                "securityContext": {"runAsNonRoot": true, "fsGroup": 1},
+                "serviceAccountName": "other",
+                "volumes": [{"name": "a", "emptyDir": {}}],
+                "containers": [{"name": "manager", "image": "ghcr.io/harbour/m:v1"}],
+            },
+        },
+    });
+    let metadata = json!({"name": "m", "namespace": "system", "labels": {"control-plane": "controller-manager", "tide": "low"}});
+    let (provider, left) = init(&[(MANAGER, &deployment(&metadata, &spec))]);
+    let patch = json!({
+        "metadata": {"labels": {"tide": "low"}},
+        "spec": {"template": {
+            "metadata": {"annotations": {}},
+            "spec": {"affinity": {}, "securityContext": {"fsGroup": 1}, "volumes": [{"name": "a", "emptyDir": {}}]},
+        }},
+    });
+    assert_eq!((provider["manager"].clone(), left), (json!({"image": "ghcr.io/harbour/m", "patch": patch}), vec![]));
+}
+
+/// Mount and volume of the certificate are made for webhooks and for conversion, and are no difference then.
+#[test]
+fn the_certificate_is_mounted_for_webhooks_and_for_conversion() {
+    let container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1", "volumeMounts":
+        [{"mountPath": "/tmp/k8s-webhook-server/serving-certs", "name": "cert", "readOnly": true}]});
+    let pod = json!({"containers": [container], "volumes": [{"name": "cert", "secret": {"secretName": "harbour-webhook-service-cert"}}]});
+    let manager = deployment(&json!({"name": "m"}), &json!({"template": {"spec": pod}}));
+    let version = "  - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n";
+    let two_versions = format!("{CRD}{version}");
+    let crd = ("config/crd/bases/boats.yaml", two_versions.as_str());
+    let patched = ("config/crd/kustomization.yaml", "patches: [{path: patches/webhook_in_boats.yaml}]\n");
+    let webhooks = ("config/webhook/manifests.yaml", "");
+    for (files, said, is_patched) in [
+        (&[][..], json!({}), true),
+        (&[webhooks], json!({"webhooks": ["config/webhook/manifests.yaml"]}), false),
+        (&[crd, patched], json!({"conversion": true}), false),
+        (&[patched], json!({}), true),
+        (&[crd], json!({}), true),
+    ] {
+        let (provider, _) = init(&[&[(MANAGER, manager.as_str())], files].concat());
+        let mut section = provider["manager"].as_object().unwrap().clone();
+        assert_eq!(
+            (section.remove("image"), section.remove("patch").is_some()),
+            (Some(json!("ghcr.io/harbour/m")), is_patched),
+            "{files:?}"
+        );
+        assert_eq!(Value::Object(section), said, "{files:?}");
+    }
+}
+
+/// The image is that of the patch, else that of the kustomization for the written name, else the written one, without tag; it needs a registry.
+#[test]
+fn the_image_is_that_which_is_released() {
+    let images = |name: &str| format!("images: [{{name: {name}, newName: ghcr.io/harbour/renamed, newTag: dev}}]\n");
+    let patch = "config/default/manager_image_patch.yaml";
+    let patched = "patchesStrategicMerge: [manager_image_patch.yaml]\n";
+    let patch_text = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/patched:v2"}]));
+    let (of_controller, of_other) = (images("controller"), images("other"));
+    let digest = format!("ghcr.io/harbour/m@sha256:{}", "a".repeat(64));
+    let kustomization = "config/manager/kustomization.yaml";
+    for (written, files, image) in [
+        ("ghcr.io/harbour/m:v1", &[][..], Some("ghcr.io/harbour/m")),
+        (&digest, &[], Some("ghcr.io/harbour/m")),
+        ("docker.io/harbour/m:v1", &[], Some("docker.io/harbour/m")),
+        ("localhost:5000/m:v1", &[], Some("localhost:5000/m")),
+        ("controller", &[(kustomization, of_controller.as_str())], Some("ghcr.io/harbour/renamed")),
+        ("controller:latest", &[(kustomization, &of_controller)], Some("ghcr.io/harbour/renamed")),
+        ("controller:latest", &[(DEFAULT, &of_controller)], Some("ghcr.io/harbour/renamed")),
+        ("controller:latest", &[(kustomization, &of_other)], None),
+        (
+            "controller:latest",
+            &[(kustomization, &of_controller), (DEFAULT, patched), (patch, &patch_text)],
+            Some("ghcr.io/harbour/patched"),
+        ),
+        ("m", &[], None),
+        ("m:v1", &[], None),
+        ("docker.io/library/m:v1", &[], None),
+    ] {
+        let manager = of_containers(&json!([{"name": "manager", "image": written}]));
+        let (provider, left) = init(&[&[(MANAGER, manager.as_str())], files].concat());
+        let stand_in = "ghcr.io/OWNER/harbour-manager";
+        assert_eq!(provider["manager"]["image"], image.unwrap_or(stand_in), "{written} {files:?}");
+        let only = format!("manager.image: the project says only `{written}`; write the image with its registry in place of {stand_in}");
+        assert_eq!(left, image.map_or_else(|| vec![only], |_| vec![]), "{written} {files:?}");
+    }
+}
+
+const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: ";
+
+/// The first file with a Deployment is the manager's; other files are named, and what stands beside it is to be moved.
+#[test]
+fn what_stands_beside_the_deployment_is_named_or_left() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let beside = |metadata: &str, rest: &str| format!("{NAMESPACE}{metadata}\n---\n{rest}{manager}\n");
+    let config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\n---\n";
+    let others = [config_map.replace("NAME", "tides"), config_map.replace("NAME", "winds")].concat();
+    let labels = "{name: system, labels: {control-plane: controller-manager, tide: low}, annotations: {a: b}}";
+    for (text, metadata, left) in [
+        (beside("{name: system}", ""), Value::Null, None),
+        (beside("{name: system, labels: {control-plane: controller-manager}}", ""), Value::Null, None),
+        (beside(labels, ""), json!({"labels": {"tide": "low"}, "annotations": {"a": "b"}}), None),
+        (
+            beside("{name: system, annotations: {a: b}}", &others),
+            json!({"annotations": {"a": "b"}}),
+            Some("ConfigMap/tides, ConfigMap/winds"),
+        ),
+    ] {
+        let (provider, found) =
+            init(&[(MANAGER, &text), ("config/manager/more.yaml", &manager), ("config/manager/none.yaml", "# nothing\n")]);
+        assert_eq!(provider.get("namespaceMetadata").cloned().unwrap_or_default(), metadata);
+        assert_eq!(provider["objects"], json!(["config/manager/more.yaml"]));
+        let moved = |objects| format!("objects: move {objects} from {MANAGER} into a file of their own and name it there");
+        assert_eq!(found, left.map(moved).into_iter().collect::<Vec<_>>());
+    }
+}
+
+/// Patches that give what is made are passed over; of the others and of further parts each is named, with the place for what it says.
+#[test]
+fn patches_and_parts_of_kustomize_are_left_to_a_person() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let default = "resources: [../crd, ../rbac/, ../manager, ../webhook, ../certmanager, ../prometheus]\n\
+                   patches: [{path: manager_webhook_patch.yaml}, {path: webhookcainjection_patch.yaml}, {path: cainjection.yaml}, {path: manager_image_patch.yaml}, {path: metrics.yaml}, {patch: a}]\n";
+    let crd = "patches: [{path: patches/cainjection_in_boats.yaml}, {path: patches/move.yaml}, {patch: a, target: {name: boats}}]\n";
+    let (_, left) = init(&[(MANAGER, &manager), (DEFAULT, default), ("config/crd/kustomization.yaml", crd)]);
+    let (of_default, of_crd) = (
+        "under `manager.patch`",
+        "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+    );
+    let not_taken = |what: &str, place: &str| format!("{what} is not taken over: write what it changes {place}");
+    let expected = [
+        "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
+        not_taken("config/default/metrics.yaml", of_default),
+        not_taken("the patch of an object in config/default/kustomization.yaml", of_default),
+        not_taken("config/crd/patches/move.yaml", of_crd),
+        not_taken("the patch of boats in config/crd/kustomization.yaml", of_crd),
+    ];
+    assert_eq!(left, expected);
+}
