@@ -41,6 +41,7 @@ mod kustomizations;
 mod labels_and_taints;
 mod man;
 mod migrate;
+mod mistakes;
 mod network;
 mod no_cluster;
 mod oci;
