@@ -1,0 +1,266 @@
+//! Which stream gets what of a verb, in each of its formats: what was asked for, findings, what is told, and the last line.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{copy, root, windlass};
+
+/// The examples, and files that are faulty in one way each.
+fn site() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&root().join("examples"), &folder.path().join("examples"));
+    for (file, text) in [
+        ("foo.yaml", "apiVersion: foo.example/v1\nkind: Foo\nmetadata: {name: c}\n"),
+        ("v1/metadata.yaml", &METADATA.replace("Metadata", "Meta")),
+        ("v2/metadata.yaml", METADATA),
+        ("x.txt", "\u{fffd}"),
+    ] {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+const METADATA: &str =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+
+/// Exit code, standard output and standard error.
+fn told(folder: &Path, command: &str) -> (i32, String, String) {
+    let output = windlass(folder).args(command.split(' ')).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The last line of a text.
+fn last(text: &str) -> &str {
+    text.lines().last().unwrap_or_default()
+}
+
+#[test]
+fn lint_counts_what_it_judged() {
+    let folder = site();
+    let path = folder.path();
+    for (command, code, line) in [
+        ("lint examples/worker.yaml", 0, "1 object"),
+        ("lint v2", 0, "1 metadata file"),
+        ("lint v1 v2", 1, "2 metadata files; 1 error; 1 can be mended with `--fix`"),
+        ("lint foo.yaml", 0, "1 object"),
+        ("lint v1 examples/worker.yaml", 1, "1 metadata file, 1 object; 1 error; 1 can be mended with `--fix`"),
+        ("lint -", 1, "nothing judged; 1 error"),
+        ("lint v1 --as metadata --deny warnings", 1, "1 metadata file; 1 error; 1 can be mended with `--fix`"),
+    ] {
+        let (ended, stdout, stderr) = told(path, command);
+        assert_eq!((ended, last(&stdout), stderr.as_str()), (code, line, ""), "{command}: {stdout}");
+        let (ended, stdout, stderr) = told(path, &format!("{command} -q"));
+        assert!(ended == code && last(&stdout) != line && stderr.is_empty(), "{command}: {stdout}");
+        for format in ["json", "sarif", "junit", "github"] {
+            let (ended, _, stderr) = told(path, &format!("{command} -o {format}"));
+            assert_eq!((ended, stderr), (code, format!("{line}\n")), "{command} -o {format}");
+        }
+    }
+    // A metadata.yaml on standard input cannot be mended, and nobody is told that it could.
+    let output = windlass(path)
+        .args(["lint", "-", "--as", "metadata"])
+        .stdin(fs::File::open(path.join("v1/metadata.yaml")).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.ends_with("\n1 metadata file; 1 error\n"), "{said}");
+    // With `-v` what holds nothing of a provider is named, and nothing else is.
+    let (_, _, stderr) = told(path, "lint examples/github examples/worker.yaml v2 -v 1 -q");
+    let workflow = "examples/github/release.yaml";
+    let read = ["examples/worker.yaml", "v2/metadata.yaml"].map(|file| format!("read {file}\n")).concat();
+    assert_eq!(stderr, format!("{workflow} holds nothing of a provider\nread {workflow}\n{read}"));
+    assert_eq!(told(path, "lint examples/github examples/worker.yaml").2, "");
+}
+
+#[test]
+fn lint_says_what_it_mended() {
+    let folder = site();
+    let path = folder.path();
+    let difference = "--- a/v1/metadata.yaml\n+++ b/v1/metadata.yaml\n@@ -1,4 +1,4 @@\n apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n\
+                      -kind: Meta\n+kind: Metadata\n releaseSeries:\n - {major: 0, minor: 1, contract: v1beta2}\n";
+    let would = "1 metadata file; 1 finding in 1 file would be mended; nothing written\n";
+    assert_eq!(told(path, "lint v1 --fix --check"), (1, difference.to_owned(), would.to_owned()));
+    assert_eq!(told(path, "lint v1 --fix --check -q"), (1, difference.to_owned(), String::new()));
+    let (code, stdout, stderr) = told(path, "lint v1 --fix --check -o json");
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, stderr.as_str(), &report["findings"]), (1, would, &serde_json::json!([])));
+    assert_eq!(told(path, "lint v2 --fix --check"), (0, String::new(), "1 metadata file; nothing mended\n".to_owned()));
+    let mended = "2 metadata files; 1 finding in 1 file mended\n";
+    assert_eq!(told(path, "lint v1 v2 --fix"), (0, mended.to_owned(), String::new()));
+    assert_eq!(fs::read_to_string(path.join("v1/metadata.yaml")).unwrap(), METADATA);
+    assert_eq!(told(path, "lint v1 v2 --fix"), (0, "2 metadata files; nothing mended\n".to_owned(), String::new()));
+    let both = path.join("v1/metadata.yaml");
+    fs::write(&both, METADATA.replace("Metadata", "Meta").replace("v1alpha3", "v1alpha9")).unwrap();
+    let (code, stdout, stderr) = told(path, "lint v1 --fix -o json");
+    let findings = serde_json::from_str::<Value>(&stdout).unwrap()["findings"].as_array().unwrap().len();
+    assert_eq!(
+        (code, stderr.starts_with("1 metadata file; "), findings > 0),
+        (i32::from(findings > 0), true, code == 1),
+        "{stdout}{stderr}"
+    );
+}
+
+#[test]
+fn validate_and_topology_say_what_they_judged() {
+    let folder = site();
+    let path = folder.path();
+    let (code, stdout, stderr) = told(path, "validate foo.yaml examples/worker.yaml -v 1 -q");
+    let read = ["examples/worker.yaml", "foo.yaml"].map(|file| format!("read {file}\n")).concat();
+    assert_eq!((code, stdout, stderr), (0, String::new(), format!("Foo/c is of no kind that is judged here\n{read}")));
+    let (_, stdout, stderr) = told(path, "validate foo.yaml examples/worker.yaml");
+    let line = "1 machine kind, 1 other object not judged; 1 info";
+    assert_eq!((last(&stdout), stderr.as_str()), (line, ""));
+    assert_eq!(told(path, "validate foo.yaml examples/worker.yaml -o github").2, format!("{line}\n"));
+
+    let harbour = "examples/topology/harbour.yaml";
+    let (code, plan, stderr) = told(path, &format!("topology plan {harbour}"));
+    let stand_in = "stand-in: the end of the name pier-xxxxx and 1 other: Cluster API draws five characters\n";
+    assert_eq!((code, stderr), (0, format!("{stand_in}1 cluster, 7 objects\n")));
+    assert_eq!(told(path, &format!("topology plan {harbour} -q")), (0, plan, String::new()));
+    let (code, stdout, stderr) = told(path, "topology plan foo.yaml");
+    let missing = "error[topology-cluster-missing]: the input holds no Cluster with `spec.topology`\n";
+    assert!((code, stdout.as_str()) == (1, "") && stderr.starts_with(missing), "{stderr}");
+    assert_eq!(last(&stderr), "1 error; no objects written");
+    let against = |new: &str| told(path, &format!("topology plan {new} --against {harbour}"));
+    assert_eq!(against(harbour), (0, String::new(), "0 differences\n".to_owned()));
+    let text = fs::read_to_string(path.join(harbour)).unwrap();
+    fs::write(path.join("n.yaml"), text.replace("controlPlane: {replicas: 3}", "controlPlane: {replicas: 5}")).unwrap();
+    let (code, stdout, stderr) = against("n.yaml");
+    let changed = "IN PLACE   Cluster/pier                     cluster of pier\n  spec.topology.controlPlane.replicas\n\
+                   IN PLACE   KubeadmControlPlane/pier-xxxxx   controlPlane of pier\n  spec.replicas\n";
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, changed, "2 differences\n"));
+    let (code, stdout, stderr) = told(path, &format!("topology plan n.yaml --against {harbour} -o json"));
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, stderr.as_str(), report["changes"].as_array().map(Vec::len)), (0, "", Some(2)));
+
+    assert_eq!(told(path, &format!("topology variables {harbour}")).2, "2 variables\n");
+    let (code, _, stderr) = told(path, "topology variables foo.yaml");
+    assert_eq!((code, last(&stderr)), (1, "0 variables; 1 error"));
+}
+
+/// The first of the names that Cluster API draws, and how many more there are.
+#[test]
+fn names_that_are_drawn_are_counted() {
+    let folder = site();
+    let path = folder.path();
+    let text = fs::read_to_string(path.join("examples/topology/harbour.yaml")).unwrap();
+    let (head, rest) = text.rsplit_once("    workers:\n      machineDeployments:\n").unwrap();
+    let (machines, variables) = rest.rsplit_once("    variables:\n").unwrap();
+    let second = machines.replace("name: gpu", "name: cpu");
+    for (workers, others) in [
+        (String::new(), ""),
+        (format!("    workers:\n      machineDeployments:\n{machines}"), " and 1 other"),
+        (format!("    workers:\n      machineDeployments:\n{machines}{second}"), " and 2 others"),
+    ] {
+        fs::write(path.join("c.yaml"), format!("{head}{workers}    variables:\n{variables}")).unwrap();
+        let (code, _, stderr) = told(path, "topology plan c.yaml");
+        let line = format!("stand-in: the end of the name pier-xxxxx{others}: Cluster API draws five characters\n");
+        assert!(code == 0 && stderr.contains(&line), "{stderr}");
+    }
+}
+
+#[test]
+fn variables_are_a_list_with_a_count_beside_it() {
+    let folder = site();
+    let path = folder.path();
+    fs::write(path.join("t.yaml"), "a: ${B:=c}\nd: ${E}\n").unwrap();
+    assert_eq!(told(path, "vars foo.yaml"), (0, String::new(), "1 file, 0 variables\n".to_owned()));
+    let (code, stdout, stderr) = told(path, "vars t.yaml foo.yaml");
+    assert_eq!((code, stderr.as_str(), stdout.contains("t.yaml:2:4")), (0, "2 files, 2 variables\n", true), "{stdout}");
+    let (code, stdout, stderr) = told(path, "vars t.yaml --short -q");
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "B   defaults to \"c\"\nE   required\n", ""));
+    let (code, stdout, stderr) = told(path, "vars t.yaml -o json");
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, stderr.as_str(), report["variables"].as_array().map(Vec::len)), (0, "", Some(2)));
+    fs::write(path.join("t.yaml"), "a: ${B\n").unwrap();
+    let (code, _, stderr) = told(path, "vars t.yaml");
+    assert_eq!((code, last(&stderr)), (1, "1 file, 0 variables; 1 error"));
+}
+
+#[test]
+fn machines_are_printed_one_after_the_other() {
+    let folder = site();
+    let path = folder.path();
+    let both = "render --all examples/control-plane.yaml";
+    let (code, stdout, stderr) = told(path, both);
+    let marks: Vec<&str> = stdout.lines().filter(|line| line.starts_with("==> ")).collect();
+    assert_eq!(
+        (code, marks),
+        (0, vec!["==> example-control-plane init <==", "==> example-control-plane control-plane-join <=="])
+    );
+    assert!(stdout.starts_with("==> ") && stdout.contains("\n\n==> ") && !stdout.contains("\n\n\n==> "), "{stdout}");
+    let init = "KubeadmControlPlane/example-control-plane: init, cloud-config as CAPI v1.14.2 writes it, ";
+    let size = stderr.strip_prefix(init).unwrap_or_else(|| panic!("{stderr}")).split(' ').next().unwrap();
+    assert_eq!(last(&stderr), format!("2 machine kinds; largest example-control-plane init, {size} bytes"));
+    assert_eq!(told(path, &format!("{both} -q")), (0, stdout, String::new()));
+    let (_, secrets, _) = told(path, &format!("{both} -o secret"));
+    assert!(
+        secrets.starts_with("apiVersion: v1\n") && secrets.matches("\n---\napiVersion: v1\n").count() == 1,
+        "{secrets}"
+    );
+    // One machine is data and nothing else, however it is asked for.
+    let worker = "render examples/worker.yaml";
+    let (_, one, stderr) = told(path, worker);
+    assert!(one.starts_with("## template: jinja\n") && !stderr.contains("machine kind"), "{stderr}");
+    let (_, all, stderr) = told(path, &format!("{worker} --all"));
+    assert_eq!(all, format!("==> gpu-worker worker-join <==\n{one}"));
+    assert!(!stderr.contains("machine kind"), "{stderr}");
+    assert!(!told(path, &format!("{worker} -o secret")).1.contains("---"));
+}
+
+#[test]
+fn machines_are_written_under_their_names() {
+    let folder = site();
+    let path = folder.path();
+    let names = ["example-control-plane.control-plane-join.cloud-config", "example-control-plane.init.cloud-config"];
+    let listed = |to: &str, end: &str| names.map(|name| format!("{to}/{name}{end}\n")).concat();
+    let all = "render --all examples/control-plane.yaml -q";
+    for (command, paths) in [
+        ("--to a", listed("a", "")),
+        ("--to a/", listed("a", "")),
+        ("--to a --force", listed("a", "")),
+        ("--to b -o secret", listed("b", ".yaml")),
+    ] {
+        assert_eq!(told(path, &format!("{all} {command}")), (0, paths, String::new()), "{command}");
+    }
+    let (code, stdout, _) = told(path, &format!("{all} --to c/ -o json"));
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    let written: Vec<&str> = report["machines"].as_array().unwrap().iter().filter_map(|machine| machine["path"].as_str()).collect();
+    assert_eq!((code, written), (0, vec![format!("c/{}", names[1]).as_str(), format!("c/{}", names[0]).as_str()]));
+    let extract = "render examples/worker.yaml -q --extract d";
+    let (code, stdout, _) = told(path, extract);
+    assert!(
+        code == 0 && stdout.starts_with("d/.windlass/commands\n") && stdout.contains("\nd/etc/sysctl.d/90-gpu.conf\n"),
+        "{stdout}"
+    );
+    assert_eq!(told(path, &format!("{extract}/ --force")), (0, stdout, String::new()));
+    // With nothing to show there is a page all the same, and it has failed.
+    for (file, code) in [("foo.yaml", 1), ("examples/worker.yaml", 0)] {
+        for format in ["html", "json"] {
+            let (ended, stdout, stderr) = told(path, &format!("render {file} -o {format}"));
+            assert_eq!((ended, stdout.is_empty(), stderr.as_str()), (code, false, ""), "{file} {format}");
+        }
+    }
+    let (code, stdout, stderr) = told(path, "render foo.yaml");
+    assert_eq!((code, stdout.as_str(), last(&stderr)), (1, "", "1 error; no data written"));
+}
+
+/// A folder of certificates is a secret of who has the cluster's keys in the data: of control planes, and not of workers.
+#[test]
+fn whose_data_holds_what_is_in_the_folder_of_certificates() {
+    let folder = site();
+    let path = folder.path();
+    fs::create_dir(path.join("pki")).unwrap();
+    for name in ["sa.key", "sa.pub"] {
+        fs::write(path.join("pki").join(name), "-----BEGIN X-----\nAAAA\n-----END X-----\n").unwrap();
+    }
+    let (_, _, stderr) = told(path, "render examples/worker.yaml --certs-dir pki");
+    assert!(!stderr.contains("the data holds"), "{stderr}");
+    let (code, _, stderr) = told(path, "render --all examples/control-plane.yaml --certs-dir pki");
+    assert!(code == 1 || stderr.contains("note: the data holds ") && stderr.contains("pki"), "{stderr}");
+}
