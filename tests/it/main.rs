@@ -57,6 +57,7 @@ mod public_api;
 mod reconcile;
 mod release;
 mod release_diff;
+mod release_words;
 mod render;
 mod report_formats;
 mod report_schemas;
