@@ -18,6 +18,7 @@ mod circles;
 mod cli;
 mod clusterctl;
 mod clusterctl_engine;
+mod clusterctl_words;
 mod command_lines;
 mod component_flags;
 mod contract;
