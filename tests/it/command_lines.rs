@@ -187,6 +187,16 @@ Global: --config FILE (clusterctl's)
 the flags of one command
 ";
     assert_eq!(seen(&["config"], 42, &[]), (0, expected.to_owned(), String::new()));
+    let overview = seen(&[], 100, &[]).1;
+    for lines in [
+        "\n  release build VERSION   write the whole release: components, metadata, templates, checksums,\n                          images, SBOM\n",
+        "\n  release check VERSION DIR…    judge a release before it is published, and whether users can\n                          upgrade to it\n",
+        "\n  repository add|list|images|doctor|bundle|configmap|push|pull    fill, show, explain and pack a\n                          local",
+        "\n  generate crds|rbac|components|metadata|template|clusterclass    print one artifact\n",
+        "\n  render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster\n",
+    ] {
+        assert!(overview.contains(lines), "{lines} is not in\n{overview}");
+    }
     // In a pipe lines stay whole, and in a terminal that is wide enough.
     assert_eq!(told("config").1, seen(&["config"], 1000, &[]).1);
     assert_eq!(told("config").1.lines().count(), 4);

@@ -305,3 +305,106 @@ fn what_the_operator_reads_is_counted_and_the_same_command_named() {
         assert!(stderr.ends_with("\n1 error; nothing written\n"), "{stderr}");
     }
 }
+
+/// Which files are a release, and where findings say that it lies.
+#[test]
+fn files_that_are_named_are_a_release_together() {
+    let folder = site();
+    let path = folder.path();
+    fs::copy(path.join("out/bootstrap-components.yaml"), path.join("bootstrap-components.yaml")).unwrap();
+    for (files, place) in
+        [("bootstrap-components.yaml", "."), ("./out/bootstrap-components.yaml", "./out"), ("out/bootstrap-components.yaml", "out")]
+    {
+        let (code, _, stderr) = told(path, &format!("repository add {files} --to r"));
+        let missing =
+            format!("error[release-asset-metadata-missing]: {place} holds no metadata.yaml, without which clusterctl takes no release\n");
+        assert!(code == 1 && stderr.starts_with(&missing), "{stderr}");
+    }
+    // What lies in folders of a release's folder is no file of it.
+    fs::create_dir(path.join("out/sub")).unwrap();
+    fs::write(path.join("out/sub/metadata.yaml"), "a: [\n").unwrap();
+    let (_, stderr) = done(path, "repository add out --to r");
+    assert!(stderr.starts_with("bootstrap-foo v0.1.0: 6 files into r/bootstrap-foo/v0.1.0\n"), "{stderr}");
+    assert!(!path.join("r/bootstrap-foo/v0.1.0/sub").exists());
+    // A version that is given is that of cert-manager where nothing else is laid in, and of the release else.
+    let untold = CERT_MANAGER.replace("app.kubernetes.io/version: v1.21.1", "a: b");
+    fs::write(path.join("cert-manager.yaml"), untold).unwrap();
+    let (_, stderr) = done(path, "repository add cert-manager.yaml --release v1.2.3 --to s");
+    assert!(stderr.starts_with("cert-manager v1.2.3: 1 file into s/cert-manager/v1.2.3\n"), "{stderr}");
+    fs::write(path.join("cert-manager.yaml"), CERT_MANAGER).unwrap();
+    let (_, stderr) = done(path, "repository add cert-manager.yaml out/bootstrap-components.yaml metadata.yaml --release v0.1.9 --to t");
+    for line in ["bootstrap-foo v0.1.9: 2 files into t/bootstrap-foo/v0.1.9", "cert-manager v1.21.1: 1 file into t/cert-manager/v1.21.1"] {
+        assert!(stderr.lines().any(|said| said == line), "{line} is not in {stderr}");
+    }
+    // The signature beside a bundle is no file of a release.
+    done(path, "repository bundle r --write-to b.tar -q --allow bundle-implied-missing");
+    fs::write(path.join("b.tar.sigstore.json"), "{}").unwrap();
+    let (code, _, stderr) = told(path, "repository add b.tar b.tar.sigstore.json --to u");
+    assert!(code == 0 && stderr.contains("bootstrap-foo v0.1.0: 6 files into u/bootstrap-foo/v0.1.0\n"), "{stderr}");
+    let (code, _, stderr) = told(path, "repository add b.tar.sigstore.json --to v");
+    assert!(code == 1 && stderr.starts_with("error[release-components-missing]: "), "{stderr}");
+}
+
+/// A url leads astray when its release is here, or is about to be, and nothing is where it leads; what a variable stands for nobody knows.
+#[test]
+fn urls_that_lead_astray_are_told_apart_from_those_that_lead_elsewhere() {
+    let folder = site();
+    let path = folder.path();
+    done(path, "repository add out --to other -q");
+    done(path, "repository add out --to r -q");
+    let config = path.join("r/clusterctl.yaml");
+    let written = fs::read_to_string(&config).unwrap();
+    let here = path.join("r").display().to_string();
+    let bootstrap = "repository add out/bootstrap-components.yaml metadata.yaml --release v0.1.1 --to r";
+    let said = |changed: String, command: &str| {
+        fs::write(&config, changed).unwrap();
+        let (code, _, stderr) = told(path, command);
+        let rules = ["repository-entry-stale", "repository-entry-other"];
+        (code, rules.map(|rule| stderr.matches(&format!("[{rule}]")).count()))
+    };
+    let all = "repository add out --to r";
+    let gone = |label: &str| written.replace(&format!("{here}/{label}/"), &format!("/gone/{label}/"));
+    // Both are added and here; one of them; one that is here and is not added.
+    assert_eq!(said(written.replace(&here, "/gone"), all), (1, [2, 0]));
+    assert_eq!(said(gone("bootstrap-foo"), all), (1, [1, 0]));
+    assert_eq!(said(gone("control-plane-foo"), bootstrap), (1, [1, 0]));
+    // Another repository that is there, and a place that only the environment knows.
+    let other = path.join("other").display().to_string();
+    assert_eq!(said(written.replace(&here, &other), all), (0, [0, 2]));
+    assert_eq!(said(written.replace(&format!("url: {here}"), "url: $HOME/x").replace("$HOME", "${HOME}"), all), (0, [0, 2]));
+    assert_eq!(said(written.clone(), all), (0, [0, 0]));
+    // What is added is not here yet; one that is nowhere and is not added is not ours.
+    fs::remove_dir_all(path.join("r/control-plane-foo")).unwrap();
+    assert_eq!(said(gone("control-plane-foo"), bootstrap), (0, [0, 0]));
+    assert_eq!(said(gone("control-plane-foo"), all), (1, [1, 0]));
+    // A url that leads here is right, also before anything is where it leads.
+    assert_eq!(said(written.clone(), all), (0, [0, 0]));
+    assert_eq!(fs::read_to_string(&config).unwrap(), written);
+    // With `--force` they are changed, which is told.
+    fs::write(&config, written.replace(&here, "/gone")).unwrap();
+    let (_, stderr) = done(path, &format!("{all} --force"));
+    assert_eq!(
+        stderr.lines().filter(|line| line.starts_with("changed in r/clusterctl.yaml: the url of ")).count(),
+        2,
+        "{stderr}"
+    );
+    assert_eq!(fs::read_to_string(&config).unwrap(), written);
+}
+
+#[test]
+fn another_mirror_takes_the_place_of_one_only_when_that_is_forced() {
+    let folder = site();
+    let path = folder.path();
+    let add = |registry: &str| format!("repository add out --to r --mirror {registry}");
+    let config = || fs::read_to_string(path.join("r/clusterctl.yaml")).unwrap();
+    let end = |registry: &str| format!("\nimages:\n  all:\n    repository: {registry}\n");
+    done(path, &add("reg.example/x"));
+    assert!(config().ends_with(&end("reg.example/x")), "{}", config());
+    let (_, stderr) = done(path, &add("reg.example/x"));
+    assert!(stderr.contains("/r/clusterctl.yaml is unchanged (your own "), "{stderr}");
+    let (code, stdout, stderr) = told(path, &add("reg.example/y"));
+    assert!((code, stdout.as_str()) == (1, "") && stderr.starts_with("error[mirror-images-other]: "), "{stderr}");
+    assert!(stderr.ends_with("\n1 error; nothing written\n") && config().ends_with(&end("reg.example/x")), "{stderr}");
+    let (_, stderr) = done(path, &format!("{} --force", add("reg.example/y")));
+    assert!(stderr.contains("\nwrote ") && config().ends_with(&end("reg.example/y")), "{stderr}");
+}

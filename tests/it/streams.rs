@@ -264,3 +264,119 @@ fn whose_data_holds_what_is_in_the_folder_of_certificates() {
     let (code, _, stderr) = told(path, "render --all examples/control-plane.yaml --certs-dir pki");
     assert!(code == 1 || stderr.contains("note: the data holds ") && stderr.contains("pki"), "{stderr}");
 }
+
+const GOOD_AND_BAD: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: bad}\nspec: {format: ignition}\n---\n\
+    apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: good}\nspec: {users: [{name: ops, gecos: \"Ops #2\"}]}\n";
+
+/// One machine that cannot be rendered keeps all from being printed and written, whatever is allowed; so does a warning that is denied.
+#[test]
+fn what_is_incomplete_or_denied_is_neither_printed_nor_written() {
+    let folder = site();
+    let path = folder.path();
+    fs::write(path.join("m.yaml"), GOOD_AND_BAD).unwrap();
+    for flags in ["--all", "--all --allow config-admission-refused", "--select good --deny warnings"] {
+        let command = format!("render m.yaml {flags}");
+        let (code, stdout, stderr) = told(path, &command);
+        assert_eq!((code, stdout.as_str(), last(&stderr).ends_with("no data written")), (1, "", true), "{command}: {stderr}");
+        for format in ["json", "html"] {
+            assert_eq!(told(path, &format!("{command} -o {format}")).0, 1, "{command} -o {format}");
+        }
+        if flags.starts_with("--all") {
+            let (code, stdout, _) = told(path, &format!("{command} --to n -o json"));
+            let report: Value = serde_json::from_str(&stdout).unwrap();
+            let paths: Vec<&Value> = report["machines"].as_array().unwrap().iter().map(|machine| &machine["path"]).collect();
+            assert_eq!((code, paths), (1, vec![&Value::Null, &Value::Null]), "{command}");
+            assert_eq!(told(path, &format!("{command} --to n")).0, 1, "{command}");
+        }
+        assert!(!path.join("n").exists(), "{command}");
+    }
+    fs::write(path.join("g.yaml"), GOOD_AND_BAD.split_once("---\n").unwrap().1).unwrap();
+    for to in ["--to n", "--to n -o json", "--extract n"] {
+        let all = if to.starts_with("--to") { "--all " } else { "" };
+        assert_eq!(told(path, &format!("render g.yaml {all}{to} --deny warnings")).0, 1, "{to}");
+        assert!(!path.join("n").exists(), "{to}");
+        assert_eq!(told(path, &format!("render g.yaml {all}{to}")).0, 0, "{to}");
+        fs::remove_dir_all(path.join("n")).unwrap();
+    }
+}
+
+/// Data that holds a secret is shown where it is asked for, and hidden in reports.
+#[test]
+fn secrets_are_in_the_data_and_not_in_reports() {
+    let folder = site();
+    let path = folder.path();
+    let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {k: correcthorse}\n---\n\
+                apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\n\
+                spec: {files: [{path: /a, contentFrom: {secret: {name: s, key: k}}}]}\n";
+    fs::write(path.join("s.yaml"), text).unwrap();
+    let (code, data, stderr) = told(path, "render s.yaml");
+    assert!(code == 0 && data.contains("correcthorse") && stderr.contains("\nnote: the data holds "), "{stderr}");
+    // The note is more than talk.
+    assert!(told(path, "render s.yaml -q").2.starts_with("note: the data holds "));
+    let of = |command: &str| {
+        let report: Value = serde_json::from_str(&told(path, command).1).unwrap();
+        report["machines"][0]["data"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of("render s.yaml -o json"), "<redacted>");
+    assert_eq!(of("render s.yaml -o json --show-secrets"), data);
+    // Where nothing is secret there is nothing to hide.
+    assert_eq!(of("render examples/worker.yaml -o json"), told(path, "render examples/worker.yaml").1);
+}
+
+#[test]
+fn one_artifact_is_printed_or_it_is_said_that_none_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let provider = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: foo\n\
+                    manager: {image: ghcr.io/foo/manager}\n";
+    fs::write(path.join("provider.yaml"), provider).unwrap();
+    fs::write(path.join("metadata.yaml"), METADATA).unwrap();
+    assert_eq!(told(path, "generate metadata"), (0, METADATA.to_owned(), String::new()));
+    let (code, stdout, stderr) = told(path, "generate components --release v0.1.7");
+    assert!((code, stderr.as_str()) == (0, "") && stdout.contains("image: ghcr.io/foo/manager:v0.1.7\n"), "{stdout}");
+    assert!(told(path, "generate components").1.contains("image: ghcr.io/foo/manager:v0.1.0\n"));
+    assert!(told(path, "generate components --image ghcr.io/a/b:v9").1.contains("image: ghcr.io/a/b:v9\n"));
+    for (command, rule) in [
+        ("generate clusterclass x", "provider-artifact-missing"),
+        ("generate template", "provider-artifact-missing"),
+        ("generate template x", "provider-artifact-missing"),
+        ("generate components --image x", "release-image-malformed"),
+        ("generate rbac --release nope", "release-version-malformed"),
+    ] {
+        let (code, stdout, stderr) = told(path, command);
+        assert!((code, stdout.as_str()) == (1, "") && stderr.starts_with(&format!("error[{rule}]: ")), "{command}: {stderr}");
+        assert_eq!(last(&stderr), "1 error; nothing printed", "{command}");
+    }
+}
+
+#[test]
+fn the_last_line_of_a_comparison_and_of_an_inspection_stands_with_its_text() {
+    let folder = site();
+    let path = folder.path();
+    let worker = fs::read_to_string(path.join("examples/worker.yaml")).unwrap();
+    fs::write(path.join("n.yaml"), worker.replace("vm.nr_hugepages", "vm.nr_other")).unwrap();
+    let notes = "note: bootstrap tokens, hashes of the CA's key and the cluster's certificates are not compared\n\
+                 note: filled in alike on both sides: ca cert hash, endpoint, kubernetes version, role, token\n";
+    for (new, line, code) in [("n.yaml", "1 machine kind changed", 1), ("examples/worker.yaml", "1 machine kind the same", 0)] {
+        let command = format!("diff examples/worker.yaml {new} --exit-code");
+        let (ended, stdout, stderr) = told(path, &command);
+        assert_eq!((ended, last(&stdout), stderr.as_str()), (code, line, notes), "{stdout}");
+        let (ended, stdout, stderr) = told(path, &format!("{command} -q"));
+        assert!((ended, stderr.as_str()) == (code, "") && last(&stdout) != line, "{stdout}");
+        for format in ["json", "github", "html"] {
+            assert_eq!(told(path, &format!("{command} -o {format}")).2, format!("{notes}{line}\n"), "{command} -o {format}");
+        }
+        assert_eq!(told(path, command.trim_end_matches(" --exit-code")).0, 0);
+    }
+    let data = "inspect examples/user-data.txt";
+    let (code, stdout, stderr) = told(path, data);
+    assert_eq!((code, last(&stdout), stderr.as_str()), (0, "2 documents, 6 steps; 1 info", ""), "{stdout}");
+    assert_ne!(last(&told(path, &format!("{data} -q")).1), "2 documents, 6 steps; 1 info");
+    for format in ["json", "html"] {
+        let (code, stdout, stderr) = told(path, &format!("{data} -o {format}"));
+        assert!((code, stderr.as_str()) == (0, "") && !stdout.contains("2 documents, 6 steps; 1 info"), "{stdout}");
+    }
+    let (code, stdout, _) = told(path, "inspect examples");
+    assert_eq!((code, last(&stdout)), (1, "0 documents, 0 steps; 1 error"));
+    assert!(stdout.contains("error[inspect-data-unreadable]: it is a folder: "), "{stdout}");
+}
