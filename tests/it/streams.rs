@@ -380,3 +380,46 @@ fn the_last_line_of_a_comparison_and_of_an_inspection_stands_with_its_text() {
     assert_eq!((code, last(&stdout)), (1, "0 documents, 0 steps; 1 error"));
     assert!(stdout.contains("error[inspect-data-unreadable]: it is a folder: "), "{stdout}");
 }
+
+/// A template that nobody declared is one finding, and nothing of it is judged: what is wrong with it only its variables would tell.
+#[test]
+fn undeclared_templates_are_not_judged_and_broken_files_do_not_hide_others() {
+    let folder = site();
+    let path = folder.path();
+    let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: \"${CLUSTER_NAME}-w\"}\n\
+                spec: {files: [{path: /a, content: x, permissions: 420}]}\n";
+    fs::write(path.join("t.yaml"), text).unwrap();
+    fs::write(path.join("b.yaml"), "a: [\n").unwrap();
+    for (command, line) in [
+        ("validate", "nothing judged; 1 error"),
+        ("size", "0 machines; 1 error"),
+        ("render", "1 error; no data written"),
+        ("why /a", "0 machines; 1 error"),
+    ] {
+        let (code, stdout, stderr) = told(path, &format!("{command} t.yaml"));
+        let both = stdout + &stderr;
+        let found: Vec<&str> = both.lines().filter(|line| line.starts_with("error[")).collect();
+        assert_eq!((code, last(&both), found.len()), (1, line, 1), "{command}: {both}");
+        assert!(
+            found[0].ends_with("]: this is a template of clusterctl, whose variables are not replaced"),
+            "{command}: {both}"
+        );
+        assert!(both.contains("\n  --> t.yaml:3:18\n") && both.contains("= help: add `--template`\n"), "{command}: {both}");
+        let (_, stdout, stderr) = told(path, &format!("{command} b.yaml"));
+        let both = stdout + &stderr;
+        assert_eq!((last(&both), both.matches("error[").count()), (line, 1), "{command}: {both}");
+    }
+    for (command, line) in [
+        ("validate", "1 machine kind; 1 error, 1 info"),
+        ("size", "1 machine; 1 error"),
+        ("why /etc/sysctl.d/90-gpu.conf", "1 machine; 1 error"),
+    ] {
+        let (code, stdout, stderr) = told(path, &format!("{command} b.yaml examples/worker.yaml"));
+        let end = if command.starts_with("why") { &stderr } else { &stdout };
+        assert_eq!((code, last(end)), (1, line), "{command}: {stdout}{stderr}");
+    }
+    // An input that is sound and holds nothing is told as such.
+    let (code, _, stderr) = told(path, "render foo.yaml");
+    assert!(code == 1 && stderr.starts_with("error[render-config-missing]: "), "{stderr}");
+    assert!(told(path, "size foo.yaml").1.starts_with("error[render-config-missing]: "));
+}
