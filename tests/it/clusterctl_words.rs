@@ -145,19 +145,11 @@ fn flags_are_answered_as_pflag_does() {
 fn completions_know_the_values_of_each_flag_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let script = told(folder.path(), &["completion", "fish"]).1;
-    let of = |words: &[&str], flag: &str| {
-        script
-            .lines()
-            .filter(|line| words.iter().all(|word| line.contains(word)) && line.contains(&format!(" -l {flag} ")))
-            .map(str::to_owned)
-            .collect::<String>()
-    };
     for flag in ["deny", "allow"] {
         let values = script.split(&format!(" -l {flag} ")).nth(1).unwrap().split("\ncomplete ").next().unwrap();
         assert!(values.contains("metadata-series-missing"), "{flag}: {values}");
         assert_eq!(values.contains("warnings"), flag == "deny", "{values}");
     }
-    assert!(of(&["render"], "capi-version").contains("-r"), "{script}");
     // The name of a class is known, and that of a cluster is anybody's.
     let bash = told(folder.path(), &["completion", "bash"]).1;
     let offered = |verb: &str| {

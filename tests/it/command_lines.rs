@@ -1,8 +1,5 @@
 //! The words of a command line, and help: which verb they name, what is said of others, and how help is laid out.
 
-use std::io::Read;
-use std::path::Path;
-
 use windlass::cli::verbs::VERBS;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::{Stdio, Stream};
@@ -27,12 +24,8 @@ fn seen(arguments: &[&str], columns: usize, environment: &[(&str, &str)]) -> (u8
     };
     let arguments = std::iter::once("windlass").chain(arguments.iter().copied()).map(Into::into);
     let code = windlass::cli::run(arguments, stdio, &environment.iter().copied().collect::<Environment>());
-    let read = |path: &Path| {
-        let mut text = String::new();
-        std::fs::File::open(path).unwrap().read_to_string(&mut text).unwrap();
-        text
-    };
-    (code.code(), read(&folder.path().join("out")), read(&folder.path().join("err")))
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    (code.code(), read("out"), read("err"))
 }
 
 #[test]
@@ -157,9 +150,9 @@ fn help_fills_the_columns_of_the_terminal() {
         let text = seen(&words, 72, &[]).1;
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("Usage: ") && !line.starts_with("Example: ")).collect();
         // A word that is too long by itself is not broken.
-        let is_broken = |line: &&&str| line.chars().count() <= 72 || line.trim_start().split(' ').count() == 1;
-        assert!(lines.iter().all(|line| is_broken(&line)), "{text}");
-        let left = lines.iter().filter_map(|line| line.find("No notes, stand-ins")).next().unwrap();
+        let fits = |line: &&str| line.chars().count() <= 72 || line.trim_start().split(' ').count() == 1;
+        assert!(lines.iter().all(fits), "{text}");
+        let left = lines.iter().find_map(|line| line.find("No notes, stand-ins")).unwrap();
         for pair in lines.windows(2) {
             let Some(further) = pair[1].strip_prefix(&" ".repeat(left)) else { continue };
             // The meaning of a flag that has a line of its own.

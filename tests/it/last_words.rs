@@ -1,18 +1,11 @@
 //! What verbs that write say at their end: what was made and counted, what was there already, what was left alone, and how to go on.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::windlass;
+use crate::told::{METADATA, TWO, done, told};
 
-/// Two providers of one release.
-const TWO: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: b\n\
-    manager: {image: ghcr.io/foo/b}\n---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: ControlPlaneProvider\n\
-    namespace: c\nmanager: {image: ghcr.io/foo/c}\n";
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
 /// The files of their release.
 const FILES: [&str; 7] = [
     "SHA256SUMS",
@@ -31,20 +24,6 @@ fn project() -> tempfile::TempDir {
     fs::write(folder.path().join("provider.yaml"), TWO).unwrap();
     fs::write(folder.path().join("metadata.yaml"), METADATA).unwrap();
     folder
-}
-
-/// Exit code, standard output and standard error.
-fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder).args(command.split(' ')).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-/// Standard output and standard error of a run that ends with 0.
-fn done(folder: &Path, command: &str) -> (String, String) {
-    let (code, stdout, stderr) = told(folder, command);
-    assert_eq!(code, 0, "{command}: {stderr}");
-    (stdout, stderr)
 }
 
 /// Lines.

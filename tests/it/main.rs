@@ -76,6 +76,7 @@ mod size;
 mod streams;
 mod support;
 mod tidy;
+mod told;
 mod topology;
 mod untrusted;
 mod validate;

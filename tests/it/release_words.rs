@@ -1,12 +1,11 @@
 //! What `release image`, `release check` and `release diff` say, in each format and with each exit code.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::image::{AMD64, ARM64, program};
-use crate::support::windlass;
+use crate::told::{METADATA, told};
 
 /// A folder with binaries of a manager.
 fn site() -> tempfile::TempDir {
@@ -17,17 +16,8 @@ fn site() -> tempfile::TempDir {
     folder
 }
 
-/// Exit code, standard output and standard error.
-fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder).args(command.split(' ')).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
 const ONE: &str = "release image v0.1.0 --binary linux/amd64=manager --to i";
 const NOBODYS: &str = "note: no provider.yaml in this folder: the image says its version, but neither whose it is nor its license\n";
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta2}]\n";
 const NEXT: &str = "next: `skopeo copy --all --preserve-digests oci:i:v0.1.0 docker://REGISTRY/NAME:v0.1.0`\n\
     then: `windlass release build v0.1.0 --image-layout i --to DIR`\n";
 

@@ -5,13 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::windlass;
+use crate::told::{METADATA, TWO, done, told};
 
-const TWO: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: b\n\
-    manager: {image: ghcr.io/foo/b}\n---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: ControlPlaneProvider\n\
-    namespace: c\nmanager: {image: ghcr.io/foo/c}\n";
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta2}]\n";
 const CERT_MANAGER: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
     metadata: {name: certificates.cert-manager.io, labels: {app.kubernetes.io/version: v1.21.1}}\nspec: {group: cert-manager.io}\n";
 
@@ -23,20 +18,6 @@ fn site() -> tempfile::TempDir {
     }
     done(folder.path(), "release build v0.1.0 --to out -q");
     folder
-}
-
-/// Exit code, standard output and standard error.
-fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder).args(command.split(' ')).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-/// Standard output and standard error of a run that ends with 0.
-fn done(folder: &Path, command: &str) -> (String, String) {
-    let (code, stdout, stderr) = told(folder, command);
-    assert_eq!(code, 0, "{command}: {stderr}");
-    (stdout, stderr)
 }
 
 fn json(folder: &Path, command: &str) -> Value {

@@ -1,11 +1,11 @@
 //! Which stream gets what of a verb, in each of its formats: what was asked for, findings, what is told, and the last line.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
 use crate::support::{copy, root, windlass};
+use crate::told::told;
 
 /// The examples, and files that are faulty in one way each.
 fn site() -> tempfile::TempDir {
@@ -15,7 +15,6 @@ fn site() -> tempfile::TempDir {
         ("foo.yaml", "apiVersion: foo.example/v1\nkind: Foo\nmetadata: {name: c}\n"),
         ("v1/metadata.yaml", &METADATA.replace("Metadata", "Meta")),
         ("v2/metadata.yaml", METADATA),
-        ("x.txt", "\u{fffd}"),
     ] {
         let path = folder.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -26,13 +25,6 @@ fn site() -> tempfile::TempDir {
 
 const METADATA: &str =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
-
-/// Exit code, standard output and standard error.
-fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder).args(command.split(' ')).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// The last line of a text.
 fn last(text: &str) -> &str {
