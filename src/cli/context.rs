@@ -272,6 +272,9 @@ mod tests {
         assert_eq!(streams_of("windlass", Global::default(), verb), (String::new(), all));
         let quiet = Global { quiet: true, ..Global::default() };
         assert_eq!(streams_of("windlass", quiet, verb), (String::new(), error.to_owned()));
+        // Where there is nothing to say there is no line.
+        let nothing = |context: &mut Context<'_>| context.summary("", &Report::new(), "", To::Stderr);
+        assert_eq!(streams_of("windlass", Global::default(), nothing), (String::new(), String::new()));
     }
 
     #[test]

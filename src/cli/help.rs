@@ -155,6 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn paragraphs_are_broken_where_the_next_word_would_not_fit() {
+        for (width, expected) in [
+            (10, "  aa bb cc\n\n  dd\n"),
+            (9, "  aa bb\n  cc\n\n  dd\n"),
+            (7, "  aa bb\n  cc\n\n  dd\n"),
+            (6, "  aa\n  bb\n  cc\n\n  dd\n"),
+            (1, "  aa\n  bb\n  cc\n\n  dd\n"),
+        ] {
+            assert_eq!(wrapped("aa bb cc\n\ndd", 2, width), expected, "{width}");
+        }
+    }
+
+    #[test]
     fn short_help_leaves_out_what_only_the_full_help_has() {
         for verb in VERBS {
             let (short, long) = (short("windlass", verb, 80), long("windlass", verb, 80));

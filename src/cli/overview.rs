@@ -152,6 +152,29 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
         assert_eq!((left_width(ours), left_width(theirs)), ("release build VERSION".len(), 0));
     }
 
+    /// Parts stand on a line as long as they fit to its last column, and further lines begin at the indent.
+    #[test]
+    fn a_line_is_broken_before_the_part_that_does_not_fit() {
+        for (width, expected) in [
+            (15, "ab: cc dd ee ff\n"),
+            (14, "ab: cc dd ee\n    ff\n"),
+            (12, "ab: cc dd ee\n    ff\n"),
+            (11, "ab: cc dd\n    ee ff\n"),
+            (9, "ab: cc dd\n    ee ff\n"),
+            (8, "ab: cc\n    dd\n    ee\n    ff\n"),
+        ] {
+            assert_eq!(hung("ab: ", "cc dd ee ff", " ", 4, width), expected, "{width}");
+        }
+        // Parts that are more than a blank apart, and a list whose commas stay.
+        assert_eq!(hung("ab: ", "cc  dd  ee", "  ", 4, 14), "ab: cc  dd  ee\n");
+        assert_eq!(hung("ab: ", "cc  dd  ee", "  ", 4, 13), "ab: cc  dd\n    ee\n");
+        assert_eq!(hung("  ", "aaaa, bbbb, cccc", ", ", 2, 15), "  aaaa, bbbb,\n  cccc\n");
+        // A part that is too long by itself is not broken: it stands where it begins, or below what it follows.
+        assert_eq!(hung("  ", "aaaaaaaa bb", " ", 2, 4), "  aaaaaaaa\n  bb\n");
+        assert_eq!(hung("a ", "bbbbbb", " ", 4, 5), "a bbbbbb\n");
+        assert_eq!(hung("abc: ", "dddd", " ", 2, 6), "abc:\n  dddd\n");
+    }
+
     #[test]
     fn a_group_lists_its_verbs() {
         let release: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == "release").collect();

@@ -207,6 +207,7 @@ mod tests {
         let of_file = settings(&["warnings", "a"], &["b"]);
         assert_eq!(merged(&flags(&[], &[]), &of_file), flags(&["warnings", "a"], &["b"]));
         assert_eq!(merged(&flags(&["b"], &["c"]), &of_file), flags(&["warnings", "a", "b"], &["c"]));
+        assert_eq!(merged(&flags(&["warnings"], &[]), &of_file), flags(&["warnings", "a"], &["b"]));
         // What is allowed beats what is denied, as among flags.
         assert_eq!(merged(&flags(&[], &["a"]), &of_file).allow, flags(&[], &["a", "b"]).allow);
         assert_eq!(merged(&flags(&["warnings"], &[]), &settings(&[], &["b"])), flags(&["warnings"], &["b"]));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{documents, shared, windlass};
+use crate::support::{documents, root, shared, windlass};
 
 /// A project as kubebuilder scaffolds it, with what people change in it.
 const PROJECT: &[(&str, &str)] = &[
@@ -280,4 +280,45 @@ fn copy(from: &Path, to: &Path) {
         let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
         if path.is_dir() { copy(&path, &to.join(name)) } else { fs::write(to.join(name), fs::read(path).unwrap()).unwrap() }
     }
+}
+
+/// Where nothing else is said the working folder is meant; another one is in every path that is named.
+#[test]
+fn paths_are_those_of_the_folder_that_is_named() {
+    for (folder_word, before) in [("", ""), (" .", ""), (" p", "p/"), (" p/", "p/"), (" ./p", "./p/")] {
+        let folder = tempfile::tempdir().unwrap();
+        let project = if before.is_empty() { folder.path().to_path_buf() } else { folder.path().join("p") };
+        crate::support::copy(&root().join("examples/harbour"), &project);
+        let command = format!("init{folder_word} --name harbour");
+        let words = |more: &str| format!("{command}{more}").split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let told = |more: &str| {
+            let output = windlass(folder.path()).args(words(more)).output().unwrap();
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            (output.status.code(), text(output.stdout), text(output.stderr))
+        };
+        let there = format!("error: {before}provider.yaml is there already\n  help: pass `--force` to replace it\n");
+        assert_eq!(told(""), (Some(2), String::new(), there), "{command}");
+        // metadata.yaml is there, and stays.
+        let (code, stdout, stderr) = told(" --force");
+        assert_eq!((code, stdout), (Some(0), format!("{before}provider.yaml\n")), "{stderr}");
+        assert!(
+            stderr.starts_with("assumed: ") && stderr.ends_with("\nnext: `windlass release build v0.1.0 --to out`\n"),
+            "{stderr}"
+        );
+        assert_eq!(told(" --force -q"), (Some(0), format!("{before}provider.yaml\n"), String::new()));
+        for file in ["provider.yaml", "metadata.yaml"] {
+            fs::remove_file(project.join(file)).unwrap();
+        }
+        let (code, stdout, stderr) = told("");
+        assert_eq!((code, stdout), (Some(0), format!("{before}metadata.yaml\n{before}provider.yaml\n")), "{stderr}");
+        assert!(stderr.contains("\nassumed: metadata.yaml: the first release series is 0.1 "), "{stderr}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = windlass(folder.path()).arg("init").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(1) && output.stdout.is_empty() && said.starts_with("error[init-project-without-crds]: "),
+        "{said}"
+    );
+    assert!(said.ends_with("\n1 error; nothing written\n"), "{said}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use windlass::cli::verbs::{VERBS, Verb};
+use windlass::cli::verbs::{Group, VERBS, Verb};
 
 use crate::support::{files_below, root, runs, windlass};
 
@@ -127,6 +127,49 @@ fn examples_are_separated_and_no_paragraph_is_empty() {
         assert!(!examples.starts_with(".PP"), "{examples}");
         assert_eq!(examples.matches(".PP\n").count(), verb.examples.len() - 1, "{examples}");
     }
+}
+
+/// The page of a first word lists the commands that begin with it, and that of the program each command in the section of the overview.
+#[test]
+fn pages_list_their_commands_and_no_others() {
+    let listed = |page: &str| -> Vec<String> {
+        let names = page.lines().filter_map(|line| line.strip_prefix(r"\fBwindlass\-")?.strip_suffix(r"(1)\fR"));
+        names.map(|name| name.replace(r"\-", " ")).collect()
+    };
+    let names = |is_one: &dyn Fn(&Verb) -> bool| VERBS.iter().filter(|verb| is_one(verb)).map(Verb::name).collect::<Vec<_>>();
+    for group in ["release", "generate", "repository", "topology", "config"] {
+        let page = stdout(&["man", group]);
+        assert_eq!(listed(&page), names(&|verb| verb.words.len() == 2 && verb.words[0] == group), "{page}");
+        assert!(
+            page.contains(&format!("windlass {group}\\fR COMMAND [FLAGS]")) && page.ends_with("\n.SH \"SEE ALSO\"\n\\fBwindlass(1)\\fR\n"),
+            "{page}"
+        );
+    }
+    let program = stdout(&["man"]);
+    let sections: Vec<&str> = program.split("\n.SS ").skip(1).collect();
+    assert_eq!(sections.len(), Group::ALL.len(), "{program}");
+    for (section, group) in sections.into_iter().zip(Group::ALL) {
+        assert_eq!(listed(section), names(&|verb| verb.group == group), "{section}");
+        assert!(section.starts_with(&format!("\"{}\"\n", group.title())), "{section}");
+    }
+    assert!(!program.contains("SEE ALSO") && listed(&stdout(&["man", "render"])).is_empty());
+}
+
+#[test]
+fn files_beside_the_pages_stay_and_are_told() {
+    let folder = pages();
+    let to = folder.path().join("man1");
+    std::fs::write(to.join("mine.1"), "").unwrap();
+    std::fs::remove_file(to.join("windlass.1")).unwrap();
+    let to = to.to_str().unwrap();
+    let output = run(&["man", "--to", &format!("{to}/"), "--force"]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), format!("note: {to}/ also holds mine.1\n"));
+    let paths = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        paths.lines().count() > VERBS.len() && paths.lines().all(|path| path.starts_with(&format!("{to}/windlass"))),
+        "{paths}"
+    );
+    assert!(paths.lines().any(|path| path == format!("{to}/windlass-release-build.1")), "{paths}");
 }
 
 /// groff with all its warnings, and mandoc but for its notes on style and its warnings, have nothing to say.

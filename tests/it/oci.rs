@@ -259,6 +259,67 @@ fn a_release_goes_to_a_registry_and_comes_back() {
     }
 }
 
+/// What is sent is counted, and what the operator and clusterctl do with it is told; a path as the proposal has it needs no word.
+#[test]
+fn what_goes_to_a_registry_is_counted_and_the_next_commands_are_told() {
+    let store = Arc::new(Mutex::new(Store::default()));
+    let own = Arc::clone(&store);
+    let paths = ["/v2/x/y/", "/v2/manifests/bootstrap-windlass/"];
+    let server = Server::start(move |host, asked| {
+        let path = asked.path.replacen(paths[1], paths[0], 1);
+        own.lock().unwrap().answer(host, &Asked { path, ..asked.clone() })
+    });
+    let folder = site();
+    let proposal = "note: Cluster API's proposal for such artifacts has repositories whose paths end in manifests/bootstrap-windlass\n";
+    let check = |repository: &str, counted: &str, more: &[&str]| {
+        let at = format!("{}/{repository}", server.host);
+        let reference = format!("oci://{at}");
+        let (code, _, stderr) = run(folder.path(), &[&["push", "release", reference.as_str()], more].concat());
+        let note = if repository == "x/y" { proposal } else { "" };
+        let expected = format!(
+            "{at}:v0.2.0: {counted}\n{note}the operator takes it as BootstrapProvider/windlass: \
+             `spec: {{version: v0.2.0, fetchConfig: {{oci: \"http://{at}:v0.2.0\"}}}}`\n\
+             next, for clusterctl: `windlass repository pull oci://{at}:v0.2.0 --to REPOSITORY`\n"
+        );
+        assert!(code == 0 && stderr.ends_with(&expected), "{expected}\n is not in \n{stderr}");
+    };
+    let files = files_below(&folder.path().join("release")).len();
+    check("x/y", &format!("{} blobs, {} uploaded", files + 1, files + 1), &[]);
+    check("x/y", &format!("{} blobs, unchanged", files + 1), &[]);
+    check("x/y", &format!("{} blobs, unchanged", files + 1), &["--force"]);
+    check("manifests/bootstrap-windlass", &format!("{} blobs, unchanged", files + 1), &[]);
+    std::fs::write(folder.path().join("release/notes.md"), "new").unwrap();
+    check("manifests/bootstrap-windlass", &format!("{} blobs, 1 uploaded", files + 2), &["--force"]);
+    let reference = format!("oci://{}/x/y:v0.2.0", server.host);
+    let (code, _, stderr) = run(folder.path(), &["pull", &reference, "--to", "p"]);
+    let counted = format!("{reference}: {} files, each with its digest\n", files + 1);
+    assert!(code == 0 && stderr.contains(&counted) && !stderr.contains("without a title"), "{stderr}");
+    assert_eq!(run(folder.path(), &["pull", &reference, "--to", "q", "-q"]).2, "");
+}
+
+/// A layer that says no name is no file, which is told.
+#[test]
+fn layers_without_a_title_are_counted() {
+    for (untitled, note) in [
+        (0, None),
+        (1, Some("note: 1 layer without a title, which is no file")),
+        (2, Some("note: 2 layers without a title, which is no file")),
+    ] {
+        let mut store = holding(FOO);
+        let mut manifest: Value = serde_json::from_slice(&store.manifests["v1.0.0"]).unwrap();
+        let mut layer = manifest["layers"][0].clone();
+        layer.as_object_mut().unwrap().remove("annotations");
+        (0..untitled).for_each(|_| manifest["layers"].as_array_mut().unwrap().push(layer.clone()));
+        store.manifests.insert("v1.0.0".to_owned(), manifest.to_string().into_bytes());
+        let store = Mutex::new(store);
+        let server = Server::start(move |host, asked| store.lock().unwrap().answer(host, asked));
+        let folder = tempfile::tempdir().unwrap();
+        let (code, _, stderr) = run(folder.path(), &["pull", &format!("oci://{}/x/y:v1.0.0", server.host), "--to", "r"]);
+        let told = stderr.lines().find(|line| line.contains("without a title"));
+        assert_eq!((code, told, stderr.contains(": 2 files, each with its digest\n")), (0, note, true), "{stderr}");
+    }
+}
+
 /// What a terminal shows while a large file is sent; nothing of the bar is for a log, or for who asked for quiet.
 #[cfg(unix)]
 #[test]

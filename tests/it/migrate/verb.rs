@@ -130,3 +130,89 @@ fn the_report_names_documents_and_what_they_become() {
     assert_eq!((document["object"].as_str(), document["document"].as_u64()), (Some("Machine/m"), Some(1)));
     assert_eq!(document["to"], "cluster.x-k8s.io/v1beta2 Machine");
 }
+
+/// The stream of the last line is that of the text, where a text is what was asked for.
+#[test]
+fn what_was_done_is_said_beside_what_was_asked_for() {
+    let faulty = MACHINE.replace("1m", "${DRAIN}");
+    let sound = [("a.yaml", MACHINE), ("c.yaml", MACHINE)];
+    let broken = [("a.yaml", MACHINE), ("b.yaml", faulty.as_str())];
+    let report = |stdout: &str| {
+        let report: Value = serde_json::from_str(stdout).unwrap();
+        let files: Vec<usize> =
+            report["files"].as_array().unwrap().iter().map(|file| file["documents"].as_array().unwrap().len()).collect();
+        (report["written"].as_bool().unwrap(), files)
+    };
+    for (flags, files, code, done, is_written, documents) in [
+        ("--write", &sound, 0, "2 documents in 2 files migrated", true, vec![1, 1]),
+        ("--check", &sound, 1, "2 documents in 2 files would change; nothing written", false, vec![1, 1]),
+        ("--write", &broken, 1, "nothing written; 1 error", false, vec![1, 0]),
+        ("--check", &broken, 1, "1 document in 1 file would change; nothing written; 1 error", false, vec![1, 0]),
+    ] {
+        let text = folder(files);
+        let (ended, stdout, stderr) = migrate(&text, &["--to-version", "v1beta2", flags, "."]);
+        let with_line = if flags == "--write" { &stdout } else { &stderr };
+        assert_eq!((ended, with_line.lines().last()), (code, Some(done)), "{flags}: {stdout}{stderr}");
+        assert_eq!(stderr.is_empty(), flags == "--write", "{flags}: {stderr}");
+        let json = folder(files);
+        let (ended, stdout, stderr) = migrate(&json, &["--to-version", "v1beta2", flags, "-o", "json", "."]);
+        assert_eq!((ended, stderr), (code, format!("{done}\n")), "{flags}");
+        assert_eq!(report(&stdout), (is_written, documents), "{flags}: {stdout}");
+        for written in [&text, &json] {
+            let is_new = fs::read_to_string(written.path().join("a.yaml")).unwrap() != MACHINE;
+            assert_eq!(is_new, is_written, "{flags}");
+        }
+        // What has been done need not be done again.
+        if is_written {
+            let again = migrate(&text, &["--to-version", "v1beta2", flags, "."]);
+            assert_eq!(again, (0, "0 documents in 0 files migrated\n".to_owned(), String::new()));
+        }
+    }
+}
+
+/// A file that cannot be read is a part that is lacking, whatever is allowed, and with other faults it is still one.
+#[test]
+fn files_that_cannot_be_read_keep_the_others_from_being_written() {
+    for (other, allowed) in
+        [(MACHINE.to_owned(), &["input-not-utf8"][..]), (MACHINE.replace("1m", "${D}"), &["input-not-utf8", "migrate-not-converted"])]
+    {
+        let folder = folder(&[("a.yaml", MACHINE), ("b.yaml", &other)]);
+        fs::write(folder.path().join("x.yaml"), [0xff]).unwrap();
+        let allow = allowed.iter().flat_map(|rule| ["--allow", rule]);
+        let arguments: Vec<&str> = ["--to-version", "v1beta2", "--write", "."].into_iter().chain(allow).collect();
+        let (code, stdout, _) = migrate(&folder, &arguments);
+        assert!(code == 1 && stdout.contains("error[input-not-utf8]: x.yaml is not UTF-8 text: byte 0xff\n"), "{stdout}");
+        assert_eq!(fs::read_to_string(folder.path().join("a.yaml")).unwrap(), MACHINE);
+    }
+}
+
+#[test]
+fn standard_input_is_printed_and_nothing_else_can_be_done_with_it() {
+    let folder = folder(&[("m.yaml", MACHINE), ("-", MACHINE)]);
+    let migrate = |arguments: &[&str]| {
+        let stdin = fs::File::open(folder.path().join("m.yaml")).unwrap();
+        let output = windlass(folder.path()).args(["migrate", "--to-version", "v1beta2"]).args(arguments).stdin(stdin).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stdout, stderr) = migrate(&["-"]);
+    assert_eq!(
+        (code, stdout.contains("nodeDrainTimeoutSeconds: 60\n"), stderr.as_str()),
+        (Some(0), true, "1 document migrated\n")
+    );
+    assert_eq!(migrate(&["-", "-q"]), (Some(0), stdout, String::new()));
+    // Also where a file has the name.
+    let refused = "error: `--write` changes files, and standard input is none\n  help: leave `--write` out\n";
+    assert_eq!(migrate(&["-", "--write"]), (Some(2), String::new(), refused.to_owned()));
+    assert_eq!(fs::read_to_string(folder.path().join("-")).unwrap(), MACHINE);
+    assert_eq!(migrate(&["./-", "--write"]), (Some(0), "1 document in 1 file migrated\n".to_owned(), String::new()));
+    for (arguments, message, help) in [
+        (
+            &["m.yaml", "./-"][..],
+            "the text of one file can be printed, and here are 2 files",
+            "add `--write`, or `--check`",
+        ),
+        (&["m.yaml", "-o", "json"], "a report takes the place of the text", "add `--check`, or `--write`"),
+    ] {
+        assert_eq!(migrate(arguments), (Some(2), String::new(), format!("error: {message}\n  help: {help}\n")));
+    }
+}
