@@ -441,7 +441,12 @@ mod tests {
 
     #[test]
     fn of_many_unknown_rules_eight_are_told_and_the_others_counted() {
-        for (count, more) in [(1, None), (8, None), (10, Some("the comment names 2 more rules that do not exist"))] {
+        for (count, more) in [
+            (1, None),
+            (8, None),
+            (9, Some("the comment names 1 more rule that does not exist")),
+            (10, Some("the comment names 2 more rules that do not exist")),
+        ] {
             let rules: Vec<String> = (0..count).map(|n| format!("no-rule-{n}")).collect();
             let source = Source::new("x.yaml", format!("a: 1 # windlass: ignore[{}] because x\n", rules.join(",")));
             let report = report_of(&source, Report::new(), &[]);

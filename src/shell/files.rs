@@ -307,6 +307,18 @@ mod tests {
         symlink("/dev/null", path("device")).unwrap();
         write_output(&path("device"), b"1").unwrap();
         assert_eq!(fs::read_link(path("device")).unwrap(), Path::new("/dev/null"));
+        // A link stays, and what it leads to is written or made.
+        fs::write(path("real"), "longer than what is written").unwrap();
+        for name in ["real", "made"] {
+            symlink(name, path("link")).unwrap();
+            write_output(&path("link"), b"1").unwrap();
+            assert_eq!(
+                (fs::read_link(path("link")).unwrap().as_path(), fs::read(path(name)).unwrap()),
+                (Path::new(name), b"1".to_vec())
+            );
+            fs::remove_file(path("link")).unwrap();
+        }
+        assert_eq!(fs::metadata(path("made")).unwrap().permissions().mode() & 0o777, 0o600);
         fs::create_dir(path("folder")).unwrap();
         for (name, reason) in [("gone/file", "no such file or directory"), ("folder", "is a directory")] {
             let refused = write_output(&path(name), b"1").unwrap_err();

@@ -184,7 +184,7 @@ fn webhooks_see_the_stored_version_of_the_kinds_that_are_named() {
     let of = |kind: &str, versions: &[&str]| crd("foo.dev", kind, versions, true);
     let crds = [of("FooThing", &["v1alpha1", "v1"]), of("FooOther", &["v1beta1"]), of("FooMore", &["v1"])];
     let files = [("a.yaml", crds[0].as_str()), ("b.yaml", crds[1].as_str()), ("c.yaml", crds[2].as_str())];
-    let lines = "group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {image: ghcr.io/a/b, defaults: [FooOther], validates: [FooThing, FooMore]}\n";
+    let lines = "group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {image: ghcr.io/a/b, defaults: [FooOther], validates: [FooThing, FooMore, FooOther]}\n";
     let objects = addon(lines, &files);
     let webhooks = |title: &str| -> Vec<Value> {
         let webhooks = object(&objects, title)["webhooks"].as_array().unwrap().iter();
@@ -203,6 +203,7 @@ fn webhooks_see_the_stored_version_of_the_kinds_that_are_named() {
         [
             json!(["validation.foothing.foo.dev", "/validate-foo-dev-v1-foothing", ["v1"], ["foothings"]]),
             json!(["validation.foomore.foo.dev", "/validate-foo-dev-v1-foomore", ["v1"], ["foomores"]]),
+            json!(["validation.fooother.foo.dev", "/validate-foo-dev-v1beta1-fooother", ["v1beta1"], ["fooothers"]]),
         ]
     );
     let hosts = &object(&objects, "Certificate/foo-serving-cert")["spec"]["dnsNames"];

@@ -284,6 +284,15 @@ fn tags_behind_the_version_are_variants_or_later_builds() {
     assert_eq!(told, expected);
 }
 
+/// A digest is that of the image which is not meant.
+#[test]
+fn another_version_is_corrected_without_its_digest() {
+    let image = format!("ghcr.io/a/b:dev@sha256:{}", "a".repeat(64));
+    let [message, help] = said("components-image-version-other", &with_images(&[("d", &image)]));
+    assert_eq!(message, format!("image `{image}` of Deployment/d has the tag `dev`, but the release is v0.2.0"));
+    assert_eq!(help, "write `image: ghcr.io/a/b:v0.2.0`");
+}
+
 #[test]
 fn images_are_corrected() {
     let digest = format!("@sha256:{}", "a".repeat(64));

@@ -323,8 +323,12 @@ fn a_variable_of_a_url_is_told_where_the_environment_lacks_it() {
     let mut command = windlass(folder.path());
     let output = command.args(["repository", "doctor", "."]).env("ROOT", folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-    let with_default = repository(&ONE.replace("BASE", "${ROOT:=BASE}"), &[("v0.1.0", METADATA)]);
-    check(&with_default, 0, &format!("{}1 provider, 1 version\n", block("v0.1.0", "v0.1.0", "the newest release")));
+    for default in ["${ROOT:=BASE}", "${ROOT=BASE}", "BASE${NOTHING:=}", "BASE${NOTHING=}", "BASE${NOTHING:-}", "BASE${NOTHING-}"] {
+        let with_default = repository(&ONE.replace("BASE", default), &[("v0.1.0", METADATA)]);
+        check(&with_default, 0, &format!("{}1 provider, 1 version\n", block("v0.1.0", "v0.1.0", "the newest release")));
+    }
+    let (code, text) = told(repository(&ONE.replace("BASE", "BASE${NOTHING^}"), &[("v0.1.0", METADATA)]).path(), &["."]);
+    assert!(code == 1 && text.contains("variable NOTHING of the url is not set"), "{text}");
 }
 
 /// An entry that clusterctl refuses names no provider: its folder is examined all the same.

@@ -275,7 +275,11 @@ fn what_is_not_followed_is_told_field_by_field() {
         let place = format!("config/crd/kustomization.yaml:2:{}", field.len() + 3);
         assert_eq!(of_both(&format!("{field}: {value}")), [[message, place, elsewhere.to_owned()]]);
     }
-    for silent in ["configMapGenerator:\nsecretGenerator: null\nnameSuffix: ''", "replacements: [{source: {kind: Service}}]"] {
+    for silent in [
+        "configMapGenerator:\nsecretGenerator: null\nnameSuffix: ''",
+        "replacements: [{source: {kind: Service}}]",
+        "components: []\ngenerators: []",
+    ] {
         assert_eq!(of_both(silent), Vec::<[String; 3]>::new(), "{silent}");
     }
     for (text, why, help) in [

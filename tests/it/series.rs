@@ -21,7 +21,13 @@ fn told(series: &[(u32, u32)], rule: &str) -> Option<(u64, String, String)> {
 #[test]
 fn series_are_in_order_from_either_end() {
     let rule = "metadata-series-unordered";
-    for sound in [&[(0, 1)][..], &[(0, 1), (0, 2), (1, 0)], &[(1, 0), (0, 10), (0, 9)], &[(0, 9), (0, 10), (1, 0), (1, 1)]] {
+    for sound in [
+        &[(0, 1)][..],
+        &[(0, 1), (0, 2), (1, 0)],
+        &[(1, 0), (0, 10), (0, 9)],
+        &[(0, 2), (0, 2), (0, 1), (0, 1)],
+        &[(0, 9), (0, 10), (1, 0), (1, 1)],
+    ] {
         assert_eq!(told(sound, rule), None, "{sound:?}");
     }
     for (series, line, name) in [
@@ -30,6 +36,9 @@ fn series_are_in_order_from_either_end() {
         (&[(0, 1), (0, 2), (0, 4), (0, 3), (0, 5)], 7, "0.3"),
         (&[(0, 5), (0, 4), (0, 3), (1, 0), (0, 2)], 7, "1.0"),
         (&[(0, 9), (1, 0), (0, 10)], 6, "0.10"),
+        // One that is repeated is told as that, and in no place of its own.
+        (&[(0, 1), (0, 1), (0, 3), (0, 2)], 7, "0.2"),
+        (&[(0, 2), (0, 3), (0, 3), (0, 1)], 7, "0.1"),
     ] {
         let expected = (line, format!("series {name} is out of order"), "list the series from the oldest to the newest".to_owned());
         assert_eq!(told(series, rule), Some(expected), "{series:?}");

@@ -405,3 +405,23 @@ fn gzip_saves_nothing_of_ignition() {
     let fields: Vec<&str> = machine["savings"].as_array().unwrap().iter().map(|saving| saving["field"].as_str().unwrap()).collect();
     assert_eq!(fields, ["files[].contentFrom"]);
 }
+
+/// Who sends data with gzip already, or sends Ignition, is not told to compress it.
+#[test]
+fn gzip_is_advised_where_it_helps() {
+    let fetch = "let the machine fetch large files itself";
+    let gzip = format!("set `compression: gzip` in a WindlassConfig, or {fetch}");
+    let help = |arguments: &[&str]| {
+        let report = json(&[arguments, &["--infra", "hetzner", "--fail-over", "1"]].concat());
+        report["findings"][0]["help"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(help(&["examples/worker.yaml"]), gzip);
+    assert_eq!(help(&["examples/flatcar.yaml"]), fetch);
+    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
+    let packed = worker.replace(
+        "bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig",
+        "bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig",
+    );
+    let folder = input(&packed.replace("spec:\n  join", "spec:\n  compression: gzip\n  join"));
+    assert_eq!(help(&[folder.path().join("c.yaml").to_str().unwrap()]), fetch);
+}

@@ -135,7 +135,9 @@ mod tests {
     fn found(api_version: &str, kind: &str) -> Vec<String> {
         let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\n");
         let source = Source::new("cluster-template.yaml", text);
-        let versions = json!([{"name": "v1", "served": true}, {"name": "v2", "served": true}, {"name": "v0", "served": false}]);
+        let versions = json!([
+            {"name": "v2", "served": true}, {"name": "v1", "served": true}, {"name": "v2beta1", "served": true}, {"name": "v0", "served": false}
+        ]);
         let spec = json!({"group": "foo.io", "names": {"kind": "Foo"}, "versions": versions});
         let mut known = Known::default();
         let crd = Object::made(json!({"kind": "CustomResourceDefinition", "spec": spec}));
@@ -143,6 +145,16 @@ mod tests {
         let sampled = Sampled::new(&source, &Budget::default()).unwrap();
         let report = check(&sampled, &[&known]);
         report.findings().iter().map(|finding| format!("{}: {}", finding.place.path, finding.help.as_ref().unwrap())).collect()
+    }
+
+    /// Kubernetes, apimachinery, pkg/version/helpers_test.go: the order of versions.
+    #[test]
+    fn the_newest_version_is_known_by_its_name() {
+        let ordered = ["foo", "v1alpha1", "v1alpha2", "v2alpha1", "v1beta1", "v1beta10", "v2beta1", "v1", "v2", "v10"];
+        assert!(ordered.is_sorted_by(|one, other| rank(one) < rank(other)));
+        for odd in ["v", "1", "v1gamma1", "v1beta", "valpha1", "v1alpha1beta1"] {
+            assert_eq!(rank(odd), None, "{odd}");
+        }
     }
 
     /// The CRDs of Cluster API v1.10.10, v1.12.0 and v1.14.0.

@@ -245,6 +245,18 @@ mod tests {
         }
     }
 
+    /// The name of another variable may begin with that of one.
+    #[test]
+    fn a_variable_is_taken_over_by_its_whole_name() {
+        let told = ["template-shell-variable-replaced:4"];
+        for value in ["${AB}", "${A_B}", "${A1}", "$${A}"] {
+            assert_eq!(found(&format!("A={value}\necho ${{A}}")), told, "{value}");
+        }
+        for value in ["${A}", "${A:=x}", "${A-x}"] {
+            assert_eq!(found(&format!("A={value}\necho ${{A}}")), [""; 0], "{value}");
+        }
+    }
+
     #[test]
     fn variables_that_a_script_sets_are_its_own() {
         for script in [
@@ -258,6 +270,7 @@ mod tests {
             "local B=1 A=2\necho ${A}",
             "declare C B=\"x y\" A=$(date +%s)\necho ${A}",
             "A=1; C=${D}\necho ${A}",
+            "A=1\nC=${AB}\necho ${A}",
         ] {
             assert_eq!(
                 found(script),
@@ -275,6 +288,8 @@ mod tests {
             "B=1; A=${A}\necho ${A}",
             "B=\"x; A=1\"\necho ${A}",
             "local B=1 A=$(echo ${A} | tr a b)\necho ${A}",
+            "# for A in x\necho ${A}",
+            "ls # while read -r A\necho ${A}",
         ] {
             assert_eq!(found(sound), [""; 0], "{sound}");
         }

@@ -283,13 +283,14 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 
 fn not_found(name: &str, all: &[Meant<'_>]) -> Diagnostic {
     // A name of several machines is one with their roles.
-    let named = |name: &str| all.iter().filter(|(target, _)| target.named().name() == name).count();
+    let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
+    all.iter().for_each(|(target, _)| *machines.entry(target.named().name()).or_default() += 1);
     let selected = |target: &Target<'_>| match target.named().name() {
-        name if named(name) == 1 => name.to_owned(),
+        name if machines.get(name) == Some(&1) => name.to_owned(),
         name => format!("{name}:{}", target.role.unwrap_or_else(|| target.likely_role())),
     };
-    let names: BTreeSet<String> = all.iter().map(|(target, _)| selected(target)).collect();
-    let names: Vec<String> = names.into_iter().collect();
+    let mut told = BTreeSet::new();
+    let names: Vec<String> = all.iter().map(|(target, _)| selected(target)).filter(|name| told.insert(name.clone())).collect();
     let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
     Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }

@@ -128,6 +128,7 @@ mod tests {
     /// A list of contents helps where there is more than one section; what is left out is told only where something is.
     #[test]
     fn sections_are_listed_where_there_are_several() {
+        assert!(page(201).contains("This page would be too long: 1 entry is left out of it."));
         for (sections, listed) in [(0, None), (1, None), (2, Some(2)), (200, Some(200)), (203, Some(200))] {
             let page = page(sections);
             assert_eq!(page.matches("<section ").count(), sections.min(200), "{sections}");

@@ -275,9 +275,9 @@ fn descriptions_are_told_once_for_a_file() {
     );
     assert_eq!(
         of(&[crd("x", ""), crd("x", ", description: \"a $$(Z) b\"")]),
-        [format!(
+        [
             "29:78-80 3 spec.versions[0].schema.openAPIV3Schema.properties.description.description: clusterctl makes one `$` of `$$` in descriptions, 1 time: write `$$$$(` for `$$(`"
-        )]
+        ]
     );
     assert_eq!(of(&[object("v1", "ConfigMap", "name: a", "data: {description: \"${A} $$(B)\"}\n")]), [""; 0]);
 }

@@ -231,6 +231,8 @@ fn what_belongs_to_a_kind_is_there() {
     let told = of_machine(&json!({"/spec/versions": [named("a1", true, true), bare("a2", true), bare("a3", false)]}), "crd-status");
     let add = "add `subresources: {status: {}}` to the version; for controller-gen `// +kubebuilder:subresource:status`";
     assert_eq!(told, [format!("spec.versions[1].name | a2 of FooMachine has no status subresource | {add}")]);
+    let told = of_machine(&json!({"/spec/versions": [named("a1", true, true), bare("a2", true), bare("a3", true)]}), "crd-status");
+    assert_eq!(told, [format!("spec.versions[1].name | a2, a3 of FooMachine have no status subresource | {add}")]);
 }
 
 /// Book, "ControlPlane: replicas": the subresource in each version that is served and labelled.

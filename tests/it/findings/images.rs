@@ -33,7 +33,7 @@ fn images_are_written_in_full() {
             "containers: [{name: manager, image: \"a b\"}]",
             "containers[0]",
             "`a b` of KIND/d is no image reference",
-            "write `registry/path:tag`, without variables",
+            "write `image: registry/path:tag`, without variables",
             "invalid reference format",
         ),
         (
@@ -58,6 +58,17 @@ fn images_are_written_in_full() {
             assert_eq!(told, vec![expected; usize::from(kind != "StatefulSet")], "{kind} {pod}");
         }
     }
+}
+
+#[test]
+fn a_container_has_an_image() {
+    let components = components(&workload("Deployment", "d", "containers: [{name: manager}]"));
+    let found = found(&[("infrastructure-components.yaml", &components)], &[], "components-image-not");
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        ["message", "help"].map(|field| text(finding, field)),
+        ["a container of Deployment/d has no image", "write `image: registry/path:tag`, without variables"]
+    );
 }
 
 /// One container called `manager` in one Deployment is enough, and due where there is a Deployment.

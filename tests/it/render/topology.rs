@@ -298,7 +298,7 @@ fn namesakes_are_made_by_their_own_machine_deployments() {
     let owner = Value::from("MachineDeployment/pier-gpu-a-xxxxx");
     let row = |owner: &Value, version: &str, cluster: &str, part: &str| [owner.clone(), version.into(), cluster.into(), part.into()];
     let alone = row(&Value::Null, "v1.36.0", "pier", "md/gpu-a");
-    assert_eq!(of(&[&first]), [alone.clone()]);
+    assert_eq!(of(&[&first]), std::slice::from_ref(&alone));
     assert_eq!(
         of(&[&first, &second]),
         [row(&owner, "v1.36.0", "pier", "md/gpu-a"), row(&owner, "v1.35.0", "pier-gpu", "md/a")]

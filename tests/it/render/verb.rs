@@ -390,6 +390,11 @@ fn a_machine_that_is_not_there_is_told_with_those_that_are() {
         "{talk}"
     );
     let control_plane = std::fs::read_to_string(crate::support::root().join("examples/control-plane.yaml")).unwrap();
+    let (_, _, talk) = render_text(&control_plane, &["render", "-", "--select", "example-control-plane:worker-join"]);
+    assert!(
+        talk.contains("`--select` one of example-control-plane:init, example-control-plane:control-plane-join"),
+        "{talk}"
+    );
     let (code, _, talk) = render_text(&control_plane, &["render", "-", "--role", "worker-join"]);
     assert!(code == 1 && talk.contains("no machine has that role"), "{talk}");
     for role in ["init", "control-plane-join"] {

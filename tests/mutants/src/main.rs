@@ -1,6 +1,8 @@
 //! Judges the mutants of cargo-mutants all at once: they are compiled into one program, where a variable of the environment says which of
 //! them is alive. What takes a build each that way takes as long as the tests which come by it.
 
+#![allow(clippy::disallowed_methods, reason = "it starts the tests, and measures what they take")]
+
 mod judge;
 mod listed;
 mod program;
