@@ -323,7 +323,7 @@ fn a_variable_of_a_url_is_told_where_the_environment_lacks_it() {
     let mut command = windlass(folder.path());
     let output = command.args(["repository", "doctor", "."]).env("ROOT", folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-    for default in ["${ROOT:=BASE}", "${ROOT=BASE}", "BASE${NOTHING:=}", "BASE${NOTHING=}", "BASE${NOTHING:-}", "BASE${NOTHING-}"] {
+    for default in ["${ROOT:=BASE}", "${ROOT=BASE}", "BASE${NOTHING:=}", "BASE${NOTHING=}", "BASE${NOTHING:-}"] {
         let with_default = repository(&ONE.replace("BASE", default), &[("v0.1.0", METADATA)]);
         check(&with_default, 0, &format!("{}1 provider, 1 version\n", block("v0.1.0", "v0.1.0", "the newest release")));
     }
