@@ -206,6 +206,7 @@ fn fields_are_those_of_the_crd_beside_them() {
     let unknown = "4:21-26 unknown field `spec.color` in Foo/${CLUSTER_NAME}";
     assert_eq!(alone("size: large, color: 1"), [unknown]);
     assert_eq!(of(&mutated, "v1", "size: large, color: 1"), [unknown]);
+    assert_eq!(of(&mutated, "v1", "size: large, color: ''"), [unknown], "nobody fills in a field that there is not");
     let missing = "4:1-5 spec.size is missing in Foo/${CLUSTER_NAME}";
     assert_eq!((alone("port: 3"), of(&mutated, "v1", "port: 3")), (vec![missing.to_owned()], vec![]));
     let refused = "4:14-18 spec.size is `huge` in Foo/${CLUSTER_NAME}";
