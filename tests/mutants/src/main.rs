@@ -115,3 +115,48 @@ fn run(order: &Order) -> Result<usize, String> {
     println!("{survivors} of {} survive", built.mutants.len());
     if built.mutants.is_empty() { Err("no mutant was judged".to_owned()) } else { Ok(survivors) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listed::{Place, Span};
+
+    fn order(arguments: &[&str]) -> Result<Order, String> {
+        Order::read(arguments.iter().map(|argument| (*argument).to_owned()))
+    }
+
+    fn drawn(arguments: &[&str]) -> Vec<usize> {
+        let place = Place { line: 1, column: 1 };
+        let of = |id: usize| {
+            let [name, genre, replacement] = ["", "", ""].map(str::to_owned);
+            let file = if id <= 50 { "src/emit/a.rs" } else { "src/emitted.rs" }.to_owned();
+            Mutant { id, file, name, genre, span: Span { start: place, end: place }, replacement }
+        };
+        order(arguments).unwrap().drawn((1..=100).map(of).collect()).iter().map(|mutant| mutant.id).collect()
+    }
+
+    /// A seed gives the same mutants each time, in their order, and another one others.
+    #[test]
+    fn a_sample_is_known_by_its_seed() {
+        let sample = |seed: &str| drawn(&["--sample", "20", "--seed", seed]);
+        assert_eq!(sample("1"), sample("1"));
+        assert_ne!(sample("1"), sample("2"));
+        assert_eq!((sample("1").len(), sample("1").is_sorted()), (20, true));
+        assert_eq!(drawn(&["--sample", "200"]).len(), 100);
+    }
+
+    #[test]
+    fn paths_are_files_and_folders() {
+        assert_eq!(drawn(&["src/emit/"]), (1..=50).collect::<Vec<_>>());
+        assert_eq!(drawn(&["src/emitted.rs"]), (51..=100).collect::<Vec<_>>());
+        assert_eq!((drawn(&[]).len(), drawn(&["src/emi"]).len()), (100, 0));
+    }
+
+    #[test]
+    fn wrong_arguments_are_told() {
+        let fault = |arguments: &[&str]| order(arguments).err().unwrap();
+        assert_eq!(fault(&["--sample"]), "--sample wants a number");
+        assert_eq!(fault(&["--seed", "x"]), "--seed wants a number, not x");
+        assert_eq!(fault(&["--help"]), USAGE);
+    }
+}

@@ -108,6 +108,13 @@ pub fn build(work: &Path, all: Vec<Mutant>) -> Result<Built, String> {
     Err("mutants that do not compile come up without an end".to_owned())
 }
 
+const TARGET: &str = "CARGO_TARGET_DIR";
+
+/// A folder by itself: in that of the checkout cargo would take what is built here for the checkout's own.
+fn target(tree: &Path) -> PathBuf {
+    tree.with_file_name("target")
+}
+
 /// What git knows, as it stands in the checkout. Tests hand the variables on to the programs that they start.
 fn copy_tree(tree: &Path, is_rewritten: &dyn Fn(&str) -> bool) -> std::io::Result<()> {
     let listing = Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
@@ -134,7 +141,7 @@ fn write_if_other(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn compile(tree: &Path, written: &BTreeMap<String, Rewritten>) -> Result<BTreeMap<usize, String>, String> {
     let mut command = Command::new("cargo");
     command.args(["check", "--locked", "--lib", "--package", "windlass", "--message-format", "json"]);
-    let output = command.current_dir(tree).stderr(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let output = command.current_dir(tree).env(TARGET, target(tree)).stderr(Stdio::null()).output().map_err(|error| error.to_string())?;
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut blamed = BTreeMap::new();
     let mut unknown = Vec::new();
@@ -177,7 +184,8 @@ fn spans(fault: &Value) -> impl Iterator<Item = (String, std::ops::Range<usize>)
 fn programs(tree: &Path) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--package", "windlass", "--lib", "--test", "it", "--no-run", "--message-format", "json"]);
-    let output = command.current_dir(tree).stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
+    let output =
+        command.current_dir(tree).env(TARGET, target(tree)).stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err("the tests do not compile".to_owned());
     }

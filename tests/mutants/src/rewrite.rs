@@ -378,3 +378,131 @@ impl Writer<'_> {
         self.push(" } })");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listed::Span;
+
+    /// The mutant of the only place of `at` in a text.
+    fn mutant(id: usize, text: &str, genre: &str, at: &str, replacement: &str) -> Mutant {
+        let start = text.find(at).unwrap_or_else(|| panic!("{at} is not there"));
+        let place = |offset: usize| {
+            let line = text[..offset].rfind('\n').map_or(0, |line| line + 1);
+            Place { line: text[..offset].matches('\n').count() + 1, column: text[line..offset].chars().count() + 1 }
+        };
+        let span = Span { start: place(start), end: place(start + at.len()) };
+        let [file, name, genre, replacement] = ["a.rs", "", genre, replacement].map(str::to_owned);
+        Mutant { id, file, name, genre, span, replacement }
+    }
+
+    /// The text with one mutant in it, without line breaks.
+    fn written(text: &str, genre: &str, at: &str, replacement: &str) -> String {
+        let mutant = mutant(7, text, genre, at, replacement);
+        let (rewritten, unknown) = rewrite(text, &[&mutant]).unwrap();
+        assert_eq!(unknown.len(), 0, "{text}");
+        syn::parse_file(&rewritten.text).unwrap_or_else(|error| panic!("{error}: {}", rewritten.text));
+        rewritten.text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_kind_of_mutant_sleeps_beside_what_it_replaces() {
+        for (text, genre, at, replacement, expected) in [
+            ("fn f() -> u8 { 1 }", "FnValue", "1", "0", "fn f() -> u8 { if crate::mutant(7) { return 0; } 1 }"),
+            (
+                "fn f() -> bool { a < b }",
+                "BinaryOperator",
+                "<",
+                "<=",
+                "fn f() -> bool { (match (&(a), &(b)) { (l_, r_) => { if crate::mutant(7) { *l_ <= *r_ } else { *l_ < *r_ } } }) }",
+            ),
+            (
+                "fn f() -> bool { a && b }",
+                "BinaryOperator",
+                "&&",
+                "||",
+                "fn f() -> bool { (match (a) { l_ => { if crate::mutant(7) { l_ || ( b) } else { l_ && (b) } } }) }",
+            ),
+            (
+                "fn f() { a += b; }",
+                "BinaryOperator",
+                "+=",
+                "-=",
+                "fn f() { { match (b) { r_ => { if crate::mutant(7) { a -= r_ } else { a += r_ } } } }; }",
+            ),
+            (
+                "fn f() { !a }",
+                "UnaryOperator",
+                "!",
+                "",
+                "fn f() { (match (a) { v_ => { if crate::mutant(7) { v_ } else { !v_ } } }) }",
+            ),
+            (
+                "fn f() { match a { 1 => b, _ => c } }",
+                "MatchArm",
+                "1 => b,",
+                "",
+                "fn f() { match a { 1 if ({ if crate::mutant(7) { false } else { true } }) => b, _ => c } }",
+            ),
+            (
+                "fn f() { match a { x if x > 1 => b, _ => c } }",
+                "MatchArmGuard",
+                "x > 1",
+                "true",
+                "fn f() { match a { x if ({ if crate::mutant(7) { true } else { x > 1 } }) => b, _ => c } }",
+            ),
+            (
+                "fn f() { A { x: 1, ..B::new() } }",
+                "StructField",
+                "x: 1",
+                "",
+                "fn f() { A { x: { if crate::mutant(7) { (B::new()).x } else {1} }, ..B::new() } }",
+            ),
+        ] {
+            assert_eq!(written(text, genre, at, replacement), expected);
+        }
+    }
+
+    /// A right side stands twice where it may not be reached, with all that is in it; columns count characters.
+    #[test]
+    fn mutants_may_lie_in_one_another() {
+        let text = "fn f() -> bool { \"é\" == a && b < c }";
+        let mutants =
+            [("BinaryOperator", "==", "!="), ("BinaryOperator", "&&", "||"), ("BinaryOperator", "<", ">"), ("FnValue", "\"é\"", "true")];
+        let mutants: Vec<Mutant> =
+            mutants.iter().enumerate().map(|(id, (genre, at, replacement))| mutant(id + 1, text, genre, at, replacement)).collect();
+        let (rewritten, unknown) = rewrite(text, &mutants.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(unknown.len(), 0);
+        syn::parse_file(&rewritten.text).unwrap();
+        let times: Vec<usize> = (1..=4).map(|id| rewritten.text.matches(&format!("{AWAKE}{id})")).count()).collect();
+        assert_eq!(times, [1, 1, 2, 1]);
+    }
+
+    /// What a compiler says of a line is about the mutant on it, of a construct about all in it, and of arms about those in the match.
+    #[test]
+    fn who_is_to_blame_follows_from_the_place() {
+        let text = "fn f() -> u8 { match a { 1 => b + c, _ => c } }";
+        let mutants = [
+            mutant(1, text, "BinaryOperator", "+", "-"),
+            mutant(2, text, "MatchArm", "1 => b + c,", ""),
+            mutant(3, text, "FnValue", "match", "0"),
+        ];
+        let (rewritten, _) = rewrite(text, &mutants.iter().collect::<Vec<_>>()).unwrap();
+        let at = |needle: &str| rewritten.text.find(needle).map(|start| start..start + needle.len()).unwrap();
+        assert_eq!(rewritten.to_blame(at("return 0"), false), [3]);
+        assert_eq!(rewritten.to_blame(at("l_ - r_"), false), [1]);
+        assert_eq!(rewritten.to_blame(at("match ((b), (c))"), false), [1]);
+        assert_eq!(rewritten.to_blame(at("_ => c }"), false), [3], "the function around it");
+        let whole = at("match a").start..at("_ => c }").end;
+        assert_eq!(rewritten.to_blame(whole, true).into_iter().collect::<BTreeSet<_>>(), BTreeSet::from([1, 2]));
+    }
+
+    /// `let` cannot stand in brackets: such a condition is left as it is, and what it does not know is said.
+    #[test]
+    fn what_cannot_be_written_is_told() {
+        let text = "fn f() { if let Some(a) = b && c {} }";
+        let mutant = mutant(1, text, "BinaryOperator", "&&", "||");
+        let (rewritten, unknown) = rewrite(text, &[&mutant]).unwrap();
+        assert_eq!((rewritten.text.as_str(), unknown), (text, BTreeSet::from([1])));
+    }
+}
