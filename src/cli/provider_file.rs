@@ -221,7 +221,8 @@ impl Search<'_> {
         }
         for (folder, Visited { kustomization, reached }) in walk.found {
             let Some(mut kustomization) = kustomization else { continue };
-            if reached.is_empty() && (kustomization.is_readable() || !folders.contains(&folder)) {
+            // Of one that cannot be read nobody knows what it reaches.
+            if reached.is_empty() && kustomization.is_readable() {
                 continue;
             }
             kustomization.reach(reached);

@@ -243,10 +243,10 @@ pub(crate) fn is_aggregated_to_core(role: &Value) -> bool {
     fields::text(role, &["metadata", "labels", labels::AGGREGATE_TO_MANAGER]) == "true"
 }
 
-/// Whether a role only feeds other roles: it carries a label of an aggregation, such as that of the core or of Kubernetes' own `view`.
+/// Whether a role only feeds other roles: it carries a label of an aggregation, such as that of the core or of Kubernetes' own `view`, that says so.
 pub(crate) fn is_aggregated(role: &Value) -> bool {
     let labels = fields::field(role, &["metadata", "labels"]).and_then(Value::as_object);
-    labels.is_some_and(|labels| labels.keys().any(|key| key.contains("/aggregate-to-")))
+    labels.is_some_and(|labels| labels.iter().any(|(key, value)| key.contains("/aggregate-to-") && value == "true"))
 }
 
 /// Whether a role is for people, by the names that kubebuilder's scaffolds give such roles: "not used by the project itself", but "to allow
@@ -283,6 +283,15 @@ mod tests {
         assert_eq!(role["rules"][0]["resources"], json!(["fooconfigs", "fooconfigtemplates"]));
         assert_eq!(role["rules"][0]["verbs"], json!(["create", "delete", "get", "list", "patch", "update", "watch"]));
         assert_eq!(binding(&Names::of_foo(), &role), None, "the core binds it");
+    }
+
+    /// Kubernetes, "Aggregated ClusterRoles": the selectors of `view`, `edit`, `admin` and of the core ask for `true`.
+    #[test]
+    fn a_label_of_an_aggregation_says_so() {
+        let role = |key: &str, value: &str| json!({"metadata": {"labels": {key: value}}});
+        assert!(is_aggregated(&role("rbac.authorization.k8s.io/aggregate-to-view", "true")));
+        assert!(!is_aggregated(&role("rbac.authorization.k8s.io/aggregate-to-view", "false")));
+        assert!(!is_aggregated(&role("example.dev/aggregated", "true")) && !is_aggregated(&json!({})));
     }
 
     /// The kubeadm control plane clones machine templates, of whatever group, and its role selects this label (its components of v1.14).

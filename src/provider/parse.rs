@@ -260,7 +260,8 @@ fn contents(declared: &Declared) -> Report {
     let provider = &declared.provider;
     let mut report = Report::new();
     let root = FieldPath::root();
-    let nothing = provider.crds.is_none() && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
+    let has_crds = provider.crds.as_ref().is_some_and(|crds| !matches!(crds, Crds::Files(files) if files.is_empty()));
+    let nothing = !has_crds && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
     if nothing {
         let finding = Diagnostic::of(&COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
         report.push(finding.at(declared.place(&root.field("name"))).help("give `crds`, `manager` or `objects`, or else `components`"));

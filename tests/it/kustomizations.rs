@@ -243,6 +243,13 @@ fn what_is_not_known_of_a_kustomization_is_told() {
             assert!(told.contains(words), "{words} is not said of {text}: {told}");
         }
     }
+    // That of which releases are built, too, and of one that cannot be read nobody knows what it is made of.
+    let folder = project(PROVIDER);
+    write(folder.path(), "config/crd/kustomization.yaml", "resources: [bases/machines.yaml, bases/clusters.yaml]\n");
+    write(folder.path(), "config/default/kustomization.yaml", "resources: [../crd\n");
+    let text = told(&build(folder.path(), ""));
+    let expected = "config/default/kustomization.yaml cannot be read, so it is not known what it changes";
+    assert!(text.contains(expected) && text.matches("provider-kustomization-not-applied").count() == 1, "{text}");
     // What changes nothing that the release lacks is not told.
     for text in [
         "patches: []",

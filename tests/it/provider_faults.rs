@@ -128,6 +128,7 @@ fn there_is_something_to_install_and_it_is_said_once() {
     let empty = "infrastructure-foo has nothing to install";
     let help = "give `crds`, `manager` or `objects`, or else `components`";
     check(&format!("{HEAD}templates: [a]\nrbac: {{}}\n"), &[["provider-components-empty", "3:7", empty, help]]);
+    check(&format!("{HEAD}{group}crds: []\n"), &[["provider-components-empty", "3:7", empty, help]]);
     for (field, value, place) in
         [("crds", "[a.yaml]", "9:7"), ("rbac", "{}", "9:7"), ("manager", "{image: ghcr.io/a/b}", "9:10"), ("objects", "[a.yaml]", "9:10")]
     {
