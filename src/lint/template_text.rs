@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::text::budget::Budget;
-use crate::text::envsubst::{self, Template, Use};
+use crate::text::envsubst::{self, Template};
 use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
@@ -38,7 +38,7 @@ fn variables(source: &Source, template: &Template) -> Report {
         let known = inspected.get(used.name);
         let is_hidden = used.nested && known.is_none() && hidden.insert(used.name.to_owned());
         let is_optional = !used.nested && used.default.is_some() && known.is_some_and(Option::is_some);
-        if let Some(finding) = misleading(used.name, operator(source, &used), is_hidden, is_optional) {
+        if let Some(finding) = misleading(used.name, used.operator(source.text()), is_hidden, is_optional) {
             report.push(finding.at(source.place_at(used.span)));
         }
     }
@@ -72,18 +72,6 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
         _ => return None,
     };
     Some(Diagnostic::of(rule, message).help(help))
-}
-
-/// What follows the name of a variable, up to its argument.
-pub(super) fn operator<'s>(source: &'s Source, used: &Use<'_>) -> &'s str {
-    let text = source.slice(used.span.clone());
-    let rest = text.strip_prefix("${").unwrap_or_default().trim_start();
-    let rest = rest.strip_prefix(used.name).unwrap_or("").trim_end_matches('}');
-    let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
-    match &rest[..end] {
-        sign if sign.starts_with('=') => &sign[..1],
-        sign => sign,
-    }
 }
 
 fn clusters(source: &Source, budget: &Budget) -> Report {

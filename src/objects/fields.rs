@@ -22,6 +22,17 @@ pub(crate) fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
     field(value, path).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Whether a value says what its absence says, as Go leaves it out (`omitempty`): a text, a list or a mapping that is empty, or `null`.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// The items of the list at a path; none when there is no list.
 pub(crate) fn items<'v>(value: &'v Value, path: &[&str]) -> &'v [Value] {
     field(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)

@@ -232,6 +232,13 @@ pub(super) fn with_slashes(path: &str) -> String {
     if std::path::MAIN_SEPARATOR == '/' { path.to_owned() } else { path.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 
+/// A path below a folder, as seen from there.
+pub(super) fn relative(path: &str, folder: &str) -> String {
+    let folder = with_slashes(folder);
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
+}
+
 /// Reads all of standard input, text or not.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod clusterctl_files;
+mod comparison;
 pub mod confine;
 pub mod cores;
 mod difference;
@@ -23,5 +24,6 @@ mod staging;
 pub mod stdio;
 pub mod trees;
 
+pub use comparison::compare;
 pub use difference::Difference;
 pub use error::WorldError;

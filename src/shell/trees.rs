@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::files::{Privacy, is_folder, parent, write_new};
 use super::input::{self, Limits};
 use super::staging::{self, Staging};
-use super::{Difference, WorldError};
+use super::{Difference, WorldError, compare};
 use crate::text::tree::Tree;
 
 /// What to do with a target that holds something else.
@@ -54,78 +54,9 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
             let bound = format!("larger than {} MiB", limits.total_bytes >> 20);
             return Err(WorldError::TooLarge { path: folder.to_owned(), bound, help: "move what does not belong to it to another folder" });
         }
-        tree.insert(relative(&path, folder), bytes);
+        tree.insert(input::relative(&path, folder), bytes);
     }
     Ok(tree)
-}
-
-/// Compares a folder with the tree that is to stand there. A folder that is missing is an empty one. Hidden files do not count.
-///
-/// # Errors
-/// The folder or one of the tree's files is there and cannot be read.
-pub fn compare(folder: &str, tree: &Tree) -> Result<Difference, WorldError> {
-    let mut difference = Difference::default();
-    match fs::metadata(folder) {
-        Ok(metadata) if !metadata.is_dir() => {
-            return Err(WorldError::Unwritable { path: folder.to_owned(), reason: "it is a file, not a folder".to_owned() });
-        }
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            difference.missing = tree.paths().map(str::to_owned).collect();
-            return Ok(difference);
-        }
-        Err(error) => return Err(WorldError::reading(folder, &error)),
-    }
-    for (path, bytes) in tree {
-        match same_bytes(&Path::new(folder).join(path), bytes) {
-            Ok(true) => {}
-            Ok(false) => difference.modified.push(path.clone()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                difference.missing.push(path.clone())
-            }
-            Err(error) => return Err(WorldError::reading(format!("{folder}/{path}"), &error)),
-        }
-    }
-    difference.foreign = foreign(folder, tree)?;
-    Ok(difference)
-}
-
-/// Files of a folder that are not in the tree, as many as are listed.
-fn foreign(folder: &str, tree: &Tree) -> Result<Vec<String>, WorldError> {
-    let mut paths = Vec::new();
-    let limits = Limits { files: usize::MAX, depth: 16, ..Limits::default() };
-    let mut seen = 0;
-    let enough = Difference::MOST_FOREIGN + tree.len();
-    let walked = input::walk(
-        folder,
-        limits,
-        &mut |_| {
-            seen += 1;
-            seen <= enough
-        },
-        &mut paths,
-    );
-    let mut foreign: Vec<String> =
-        paths.iter().map(|found| relative(&found.shown, folder)).filter(|path| tree.get(path).is_none()).collect();
-    match walked {
-        // Too deep or unreadable inside: the foreign files that were found on the way say enough.
-        Err(WorldError::TooLarge { .. } | WorldError::Unreadable { .. }) if !foreign.is_empty() => {}
-        other => other?,
-    }
-    foreign.sort_unstable();
-    foreign.truncate(Difference::MOST_FOREIGN);
-    Ok(foreign)
-}
-
-fn same_bytes(path: &Path, bytes: &[u8]) -> io::Result<bool> {
-    let metadata = fs::metadata(path)?;
-    Ok(metadata.is_file() && metadata.len() == bytes.len() as u64 && fs::read(path)? == bytes)
-}
-
-fn relative(path: &str, folder: &str) -> String {
-    let folder = input::with_slashes(folder);
-    let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
 }
 
 /// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused (`release build`).
@@ -268,19 +199,6 @@ mod tests {
         assert_eq!(entries(&base.path().join("a")), ["out"]);
         assert_eq!(write(&out, &files, Mode::Create), Ok(Outcome::Unchanged));
         assert_eq!(write(&out, &files, Mode::Check), Ok(Outcome::Unchanged));
-    }
-
-    /// A folder that goes deeper than anybody's release is somebody else's where a foreign file shows it; where none does, it is not judged.
-    #[test]
-    fn what_cannot_be_walked_is_foreign_only_where_a_foreign_file_was_found() {
-        let base = tempfile::tempdir().unwrap();
-        let own = tree(&[("a", "1")]);
-        write(base.path(), &own, Mode::Create).unwrap();
-        let folder = base.path().to_str().unwrap();
-        fs::create_dir_all(base.path().join(["d"; 17].join("/"))).unwrap();
-        assert!(matches!(compare(folder, &own), Err(WorldError::TooLarge { .. })));
-        fs::write(base.path().join("notes.md"), "mine").unwrap();
-        assert_eq!(compare(folder, &own).unwrap().foreign, ["notes.md"]);
     }
 
     #[test]
@@ -489,22 +407,6 @@ mod tests {
         assert_eq!(refused.to_string(), format!("{folder}/a: cannot be read: it is a file, not a folder"));
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn what_cannot_be_looked_at_is_neither_missing_nor_modified() {
-        let base = tempfile::tempdir().unwrap();
-        let folder = base.path().to_str().unwrap();
-        fs::write(base.path().join("file"), "").unwrap();
-        std::os::unix::fs::symlink("loop", base.path().join("loop")).unwrap();
-        let refused = |folder: &str, path: &str| match compare(folder, &tree(&[(path, "1")])) {
-            Err(WorldError::Unreadable { path, .. }) => path,
-            other => panic!("{other:?}"),
-        };
-        let below_a_file = format!("{folder}/file/out");
-        assert_eq!(refused(&below_a_file, "a"), below_a_file);
-        assert_eq!(refused(folder, "loop"), format!("{folder}/loop"));
-    }
-
     /// What a killed process has finished counts: the next run moves it in before it looks at what is there.
     #[cfg(unix)]
     #[test]
@@ -552,26 +454,6 @@ mod tests {
             assert_eq!(refused.to_string(), format!("{shown}: cannot be written: {expected}"));
         }
         assert_eq!(entries(base.path()), ["a"]);
-    }
-
-    /// As many as are listed at all, however many of ours lie among them.
-    #[test]
-    fn a_thousand_foreign_files_are_found_among_our_own() {
-        let base = tempfile::tempdir().unwrap();
-        let folder = base.path().to_str().unwrap();
-        let own = tree(&[("own/a", "1"), ("own/b", "1"), ("own/c", "1")]);
-        write(base.path(), &own, Mode::Create).unwrap();
-        let names: Vec<String> = (0..1000).map(|n| format!("{n:04}")).collect();
-        names.iter().for_each(|name| fs::write(base.path().join(name), "").unwrap());
-        assert_eq!(compare(folder, &own).unwrap().foreign, names);
-        assert_eq!(compare(folder, &Tree::new()).unwrap().foreign.len(), 1000);
-    }
-
-    #[test]
-    fn a_folder_is_looked_at_sixteen_folders_deep() {
-        let base = tempfile::tempdir().unwrap();
-        fs::create_dir_all(base.path().join(["d"; 16].join("/"))).unwrap();
-        assert_eq!(compare(base.path().to_str().unwrap(), &Tree::new()), Ok(Difference::default()));
     }
 
     /// Also where it lies deeper than foreign files are looked for.

@@ -18,12 +18,12 @@ use crate::ops::repository::{
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
-use crate::shell::WorldError;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
 use crate::shell::signature::Trust;
 use crate::shell::trees::{self, Mode, Outcome};
+use crate::shell::{WorldError, compare};
 use crate::text::budget::Budget;
 use crate::text::shell;
 use crate::text::source::Source;
@@ -280,7 +280,7 @@ impl Laying {
     fn store(&self, context: &mut Context<'_>, placements: &[Placement], verb: &str) -> Result<(), Failure> {
         let folder = |placement: &Placement| format!("{}/{}", self.to.trim_end_matches('/'), placement.folder);
         for placement in placements.iter().filter(|_| !self.force) {
-            let difference = trees::compare(&folder(placement), &placement.files)?;
+            let difference = compare(&folder(placement), &placement.files)?;
             if difference.is_occupied() {
                 return Err(WorldError::Occupied { path: folder(placement), verb: verb.to_owned(), difference }.into());
             }

@@ -4,13 +4,11 @@ use serde_json::Value;
 
 use super::Sampled;
 use super::known::Known;
-use super::variables;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Extent;
 use crate::lint::scope::WORK_EXCEEDED;
-use crate::lint::template_text::operator;
-use crate::objects::Object;
 use crate::objects::json_patch::weight;
+use crate::objects::{Object, fields};
 use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
 use crate::text::budget::{Budget, Resource};
@@ -125,21 +123,12 @@ pub(super) fn check(sampled: &Sampled, known: &[&Known], extent: Extent, budget:
         // What a webhook of the provider fills in, or leaves out because it is empty, the schema never sees.
         let is_changed = |finding: &Diagnostic| match finding.rule {
             rule if rule == &FIELD_MISSING => is_mutated || extent == Extent::Part,
-            rule if rule == &FIELD_REFUSED => is_mutated && object.at(&finding.place.path).is_none_or(is_empty),
+            rule if rule == &FIELD_REFUSED => is_mutated && object.at(&finding.place.path).is_none_or(fields::is_empty),
             _ => false,
         };
         found.filter(|finding| !is_changed(finding)).collect::<Vec<_>>()
     };
     sampled.objects().iter().flat_map(judge).collect()
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::String(text) => text.is_empty(),
-        other => other.is_null(),
-    }
 }
 
 fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) -> Vec<Diagnostic> {
@@ -171,7 +160,7 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
 /// Whether a text of the template has a variable of which nobody knows what it will be.
 fn is_open(written: &str) -> bool {
     let source = Source::new("", written);
-    let is_open = |used: &Use<'_>| used.default.is_none() || !variables::is_default(operator(&source, used));
+    let is_open = |used: &Use<'_>| used.default.is_none() || !used.gives_default(source.text());
     envsubst::parse(written).is_ok_and(|template| template.uses().iter().any(is_open))
 }
 

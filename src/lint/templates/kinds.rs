@@ -1,5 +1,7 @@
 //! Kinds and versions of the objects in templates: whether an API server with the release's CRDs and Cluster API's serves them.
 
+use kube::core::Version;
+
 use super::Sampled;
 use super::known::Known;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
@@ -85,7 +87,7 @@ fn unserved(sampled: &Sampled, object: &Object, known: &[&Known]) -> Option<Diag
 }
 
 fn version_finding(sampled: &Sampled, object: &Object, served: &[&str], by: &str) -> Option<Diagnostic> {
-    let newest = served.iter().max_by_key(|version| rank(version))?;
+    let newest = served.iter().max_by_key(|version| Version::parse(version).priority())?;
     let message = format!("{} is of version {}, which {by} does not serve", sampled.title(object), object.version());
     let finding = Diagnostic::of(&OBJECT_UNSERVED, message).at(object.place(&FieldPath::of_fields("apiVersion")));
     Some(
@@ -93,19 +95,6 @@ fn version_finding(sampled: &Sampled, object: &Object, served: &[&str], by: &str
             .help(format!("write `apiVersion: {}/{newest}`, and the fields as that version has them", object.group()))
             .upstream(no_match(object)),
     )
-}
-
-/// The order of versions (Kubernetes, apimachinery, `version.CompareKubeAwareVersionStrings`): `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`, then others.
-fn rank(version: &str) -> Option<(u8, u32, u32)> {
-    let rest = version.strip_prefix('v')?;
-    let (major, stage) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
-    let (level, minor) = match (stage.strip_prefix("beta"), stage.strip_prefix("alpha")) {
-        (Some(minor), _) => (1, minor),
-        (_, Some(minor)) => (0, minor),
-        _ if stage.is_empty() => (2, "0"),
-        _ => return None,
-    };
-    Some((level, major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn kind_finding(sampled: &Sampled, object: &Object) -> Diagnostic {
@@ -136,7 +125,7 @@ mod tests {
         let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\n");
         let source = Source::new("cluster-template.yaml", text);
         let versions = json!([
-            {"name": "v2", "served": true}, {"name": "v1", "served": true}, {"name": "v2beta1", "served": true}, {"name": "v0", "served": false}
+            {"name": "v2", "served": true}, {"name": "v1", "served": true}, {"name": "v3beta1", "served": true}, {"name": "v0", "served": false}
         ]);
         let spec = json!({"group": "foo.io", "names": {"kind": "Foo"}, "versions": versions});
         let mut known = Known::default();
@@ -145,16 +134,6 @@ mod tests {
         let sampled = Sampled::new(&source, &Budget::default()).unwrap();
         let report = check(&sampled, &[&known]);
         report.findings().iter().map(|finding| format!("{}: {}", finding.place.path, finding.help.as_ref().unwrap())).collect()
-    }
-
-    /// Kubernetes, apimachinery, pkg/version/helpers_test.go: the order of versions.
-    #[test]
-    fn the_newest_version_is_known_by_its_name() {
-        let ordered = ["foo", "v1alpha1", "v1alpha2", "v2alpha1", "v1beta1", "v1beta10", "v2beta1", "v1", "v2", "v10"];
-        assert!(ordered.is_sorted_by(|one, other| rank(one) < rank(other)));
-        for odd in ["v", "1", "v1gamma1", "v1beta", "valpha1", "v1alpha1beta1"] {
-            assert_eq!(rank(odd), None, "{odd}");
-        }
     }
 
     /// The CRDs of Cluster API v1.10.10, v1.12.0 and v1.14.0.

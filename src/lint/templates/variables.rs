@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::contract::book;
 use crate::diag::{Diagnostic, Report, rules};
-use crate::lint::template_text::operator;
 use crate::text::envsubst::{Template, Use};
 use crate::text::source::Source;
 
@@ -141,9 +140,9 @@ fn lower_case(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnosti
 
 /// Places at which nothing stands when the variable is not set, although it may be left out.
 fn blank(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
-    let bare: Vec<&Use<'_>> = uses.iter().filter(|used| operator(source, used).is_empty()).collect();
+    let bare: Vec<&Use<'_>> = uses.iter().filter(|used| used.operator(source.text()).is_empty()).collect();
     let (first, others) = bare.split_first()?;
-    let default = uses.iter().find_map(|used| used.default.as_deref().filter(|_| is_default(operator(source, used))))?;
+    let default = uses.iter().find_map(|used| used.default.as_deref().filter(|_| used.gives_default(source.text())))?;
     let message = format!("variable {name} may be left out because of its default `{default}`, and then nothing stands here");
     let finding = Diagnostic::of(&BLANK, message).at(source.place_at(first.span.clone()));
     let finding = finding
@@ -154,7 +153,7 @@ fn blank(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
 }
 
 fn differing(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
-    let with_default = |used: &&Use<'_>| used.default.is_some() && is_default(operator(source, used));
+    let with_default = |used: &&Use<'_>| used.default.is_some() && used.gives_default(source.text());
     let mut uses = uses.iter().filter(with_default);
     let first = uses.next()?;
     let other = uses.find(|used| used.default != first.default)?;
@@ -163,11 +162,6 @@ fn differing(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic
     let finding = Diagnostic::of(&DEFAULTS_DIFFER, message).at(source.place_at(other.span.clone()));
     let finding = finding.related(source.place_at(first.span.clone()), "the first one, which is listed");
     Some(finding.help(format!("write `${{{name}:={}}}`, or give one of them a variable of its own", text(first))))
-}
-
-/// Whether an operator is one of those that give a default, and look so.
-pub(super) fn is_default(operator: &str) -> bool {
-    matches!(operator, "=" | ":=" | ":-")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::objects::Object;
+use crate::objects::{Object, fields};
 
 rules! {
     /// a field changes that the API server never lets change
@@ -83,26 +83,15 @@ pub(super) fn check(old: &Object, new: &Object) -> Report {
     changed.map(finding).collect()
 }
 
-/// The value, or the one that the API server fills in.
+/// The value, or the one that the API server fills in. The types of these fields leave out what is empty (`omitempty`).
 fn value(object: &Object, path: &FieldPath) -> Option<Value> {
-    let mut value = object.at(path).filter(|value| !is_empty(value)).cloned();
+    let mut value = object.at(path).filter(|value| !fields::is_empty(value)).cloned();
     match path.to_string().as_str() {
         "roleRef" => fill_in_group(value.as_mut()),
         "spec.podManagementPolicy" => value = value.or_else(|| Some(Value::from("OrderedReady"))),
         _ => {}
     }
     value
-}
-
-/// Whether a value is that of a field which is not there: the types of these fields leave out what is empty (`omitempty`).
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// A role is of the group of RBAC where nothing else is said.

@@ -353,4 +353,15 @@ mod tests {
         assert_eq!(names(&Selection::All), ["default/a", "other/a", "b", "b"]);
         assert_eq!(names(&Selection::Named("default/a".to_owned())), ["default/a"]);
     }
+
+    /// Two machines of one config share its faults, in the order in which they were found; what only looks the same stays.
+    #[test]
+    fn faults_are_told_once_each() {
+        let source = Source::new("i.yaml", "a: b");
+        let finding = |message: &str, at: usize| Diagnostic::of(&NOT_FOUND, message).at(source.place_at(at..at + 1));
+        let shared = [finding("one", 0), finding("other", 0)];
+        let of_one = [finding("one", 3), finding("one", 0).help("another"), Diagnostic::of(&AMBIGUOUS, "one").at(source.place_at(0..1))];
+        let reports = [&shared[..], &shared, &of_one, &of_one].map(|report| report.iter().cloned().collect());
+        assert_eq!(each_once(reports.into()).into_findings(), [&shared[..], &of_one].concat());
+    }
 }

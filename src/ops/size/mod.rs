@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::render::{Machine, Rendering, unpacked};
-use crate::api::boot::Compression;
+use crate::api::boot::{Compression, Format};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::inspect::sections::{Section, SectionKind, sections};
 use crate::objects::Pool;
@@ -259,7 +259,6 @@ fn parts(rendered: &Rendered, document: &[u8], budget: &Budget) -> Vec<PartSize>
 
 /// What WindlassConfig's fields would save.
 fn savings(rendered: &Rendered, compressed: bool, gzip: usize) -> Vec<Saving> {
-    use crate::api::boot::Format;
     let raw = rendered.data.expose().len();
     let mut savings = Vec::new();
     if !compressed && rendered.format == Format::CloudConfig {
@@ -309,7 +308,7 @@ fn finding(machine: &Machine<'_>, rendered: &Rendered, size: &MachineSize, fit: 
         None => finding,
     };
     // Ignition is never sent with gzip, and once is enough.
-    let is_packed = size.compressed || rendered.format == crate::api::boot::Format::Ignition;
+    let is_packed = size.compressed || rendered.format == Format::Ignition;
     Some(finding.help(match is_packed {
         true => "let the machine fetch large files itself",
         false => "set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself",

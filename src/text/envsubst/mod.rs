@@ -69,6 +69,24 @@ pub struct Use<'a> {
     pub nested: bool,
 }
 
+impl Use<'_> {
+    /// What follows the name of the variable in the template, up to its argument: `:=`, `#`, nothing.
+    pub(crate) fn operator<'t>(&self, template: &'t str) -> &'t str {
+        let rest = template[self.span.clone()].strip_prefix("${").unwrap_or_default().trim_start();
+        let rest = rest.strip_prefix(self.name).unwrap_or("").trim_end_matches('}');
+        let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
+        match &rest[..end] {
+            sign if sign.starts_with('=') => &sign[..1],
+            sign => sign,
+        }
+    }
+
+    /// Whether the operator is one of those that give a default, and look so. The default may be empty.
+    pub(crate) fn gives_default(&self, template: &str) -> bool {
+        matches!(self.operator(template), "=" | ":=" | ":-")
+    }
+}
+
 /// A template in which the variables were replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substituted {

@@ -121,11 +121,7 @@ fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagno
     let Ok(template) = envsubst::parse_exact(url) else { return Vec::new() };
     // An empty default is one, too.
     let uses = template.uses();
-    let is_given = |name: &str, text: &str| {
-        let behind = text.strip_prefix("${").and_then(|text| text.trim_start().strip_prefix(name)).unwrap_or_default();
-        [":=", "=", ":-"].iter().any(|operator| behind.starts_with(operator))
-    };
-    let has_default = |name: &str| uses.iter().any(|used| used.name == name && is_given(name, &url[used.span.clone()]));
+    let has_default = |name: &str| uses.iter().any(|used| used.name == name && used.gives_default(url));
     let required = template.variables().into_iter().filter(|(name, default)| default.is_none() && !has_default(name));
     let unset = required.filter(|(name, _)| subject.config.environment(name).is_none());
     let finding = |(name, _): (String, _)| {
