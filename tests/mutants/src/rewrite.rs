@@ -352,7 +352,12 @@ impl Writer<'_> {
                 self.push(&format!("{name}: {{"));
                 self.alternatives(&node.alternatives, |name| format!("({base}).{name}"));
                 self.push("{");
-                self.copy(value.clone());
+                // Of a shorthand the value is all there is.
+                if *value == node.range {
+                    self.push(&self.source[value.clone()]);
+                } else {
+                    self.copy(value.clone());
+                }
                 self.push("} }");
             }
         }
@@ -457,6 +462,13 @@ mod tests {
                 "x: 1",
                 "",
                 "fn f() { A { x: { if crate::mutant(7) { (B::new()).x } else {1} }, ..B::new() } }",
+            ),
+            (
+                "fn f() { A { xy, ..B::new() } }",
+                "StructField",
+                "xy",
+                "",
+                "fn f() { A { xy: { if crate::mutant(7) { (B::new()).xy } else {xy} }, ..B::new() } }",
             ),
         ] {
             assert_eq!(written(text, genre, at, replacement), expected);
