@@ -18,6 +18,7 @@ use crate::shell::glob::{ExpandError, Globs};
 use crate::shell::input::{self, ENDINGS, Limits, read_source};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
+use crate::text::shell;
 use crate::text::source::Source;
 
 /// The file that is taken without the flag.
@@ -58,6 +59,12 @@ pub(super) struct Loaded {
 }
 
 impl ProviderFlag {
+    /// The flags, as a command that speaks of the same file has them.
+    pub(super) fn words(&self) -> String {
+        let file = self.provider.as_ref().map(|file| format!(" --provider {}", shell::quoted(file))).unwrap_or_default();
+        if self.allow_outside { format!("{file} --allow-outside") } else { file }
+    }
+
     /// Whether a file is named, or there is one without the flag.
     pub(super) fn is_there(&self) -> bool {
         self.provider.is_some() || is_file(Path::new(DEFAULT))

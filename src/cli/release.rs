@@ -25,6 +25,7 @@ use crate::report::text::plural;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::trees::{self, Mode, Outcome};
+use crate::text::shell;
 
 pub(super) const BUILD: Verb = Verb {
     words: &["release", "build"],
@@ -216,7 +217,7 @@ impl Building<'_> {
                 foreign.join(", ")
             ));
         }
-        let next = context.command(&format!("repository add {to} --to DIR"));
+        let next = context.command(&format!("repository add {} --to DIR", shell::quoted(to)));
         context.talk(&format!("next: {next}"));
         Ok(Exit::Clean)
     }

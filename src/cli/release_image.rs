@@ -197,7 +197,8 @@ impl Image {
                 shell::quoted(&format!("oci:{to}:{}", self.release)),
                 self.release
             ));
-            let build = context.command(&format!("release build {} --image-layout {} --to DIR", self.release, shell::quoted(to)));
+            let (layout, provider) = (shell::quoted(to), self.provider.words());
+            let build = context.command(&format!("release build {} --image-layout {layout}{provider} --to DIR", self.release));
             context.talk(&format!("then: `{build}`"));
         }
     }

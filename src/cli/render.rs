@@ -199,6 +199,9 @@ impl Arguments {
         }
         context.findings(report, sources, To::Stderr);
         if fails || incomplete || rendering.machines.is_empty() {
+            if !fails {
+                tell_refused(context, rendering);
+            }
             context.summary("", report, "no data written", To::Stderr);
             return Ok(Exit::Findings);
         }
@@ -300,6 +303,16 @@ pub(super) fn tell_stand_ins(context: &mut Context<'_>, rendering: &Rendering<'_
             let given_by = stand_in.setting.map_or_else(|| "FILE".to_owned(), remedy::flag);
             context.talk(&format!("{stand_in} ({given_by})"));
         }
+    }
+}
+
+/// Says whose data is missing, where the report does not: the finding that says why was allowed.
+fn tell_refused(context: &mut Context<'_>, rendering: &Rendering<'_>) {
+    for machine in rendering.machines.iter().filter(|machine| machine.rendered.is_none()) {
+        let title = machine.target.config.title();
+        context.talk(&format!(
+            "{title}: Cluster API makes no data of it, also where `--allow` or a comment takes the reason out of the report"
+        ));
     }
 }
 

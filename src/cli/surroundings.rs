@@ -186,9 +186,11 @@ fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
                 return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
             }
             None => {
+                let name = gate.split_once('=').map_or(gate.as_str(), |(name, _)| name);
+                let name = if name.is_empty() { "NAME" } else { name };
                 return Err(Failure::usage(
                     format!("`--feature-gates {gate}` is not NAME=true or NAME=false"),
-                    format!("write `--feature-gates {gate}=true`"),
+                    format!("write `--feature-gates {name}=true`"),
                 ));
             }
         }

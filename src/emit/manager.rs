@@ -108,7 +108,7 @@ fn ports(given: ManagerPorts, with_webhooks: bool) -> Vec<Value> {
 }
 
 /// The three variables by which a manager learns who it is, then the provider's own, which win.
-fn environment(own: &[EnvVar]) -> Vec<Value> {
+pub(crate) fn environment(own: &[EnvVar]) -> Vec<Value> {
     let known = [("POD_NAMESPACE", "metadata.namespace"), ("POD_NAME", "metadata.name"), ("POD_UID", "metadata.uid")];
     let from_pod = known
         .into_iter()

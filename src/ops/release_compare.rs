@@ -52,25 +52,53 @@ fn text(tree: &Tree, path: &str) -> String {
 
 /// The first line that differs, and from which character on.
 fn difference(old: &str, new: &str, origin: &str) -> (String, Span) {
-    let mut offset = 0;
-    let mut theirs = new.lines();
-    for (number, line) in (1..).zip(old.lines()) {
+    let mut start = Position { offset: 0, line: 1, column: 1 };
+    let mut theirs = new.split_inclusive('\n');
+    for line in old.split_inclusive('\n') {
         let other = theirs.next();
         if other != Some(line) {
-            let other = other.unwrap_or_default();
-            let same = line.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-            let column = u32::try_from(same + 1).unwrap_or(u32::MAX);
-            let bytes: usize = line.chars().take(same).map(char::len_utf8).sum();
-            let start = Position { offset: offset + bytes, line: number, column };
-            let end =
-                Position { offset: offset + line.len(), line: number, column: u32::try_from(line.chars().count() + 1).unwrap_or(u32::MAX) };
-            return (format!("the line is `{}`, {origin} gives `{}`", line.trim(), other.trim()), Span { start, end });
+            return different_line(line, other, start, origin);
         }
-        offset += line.len() + 1;
+        start.offset += line.len();
+        start.line += 1;
     }
-    let line = u32::try_from(old.lines().count().max(1)).unwrap_or(u32::MAX);
-    let at = Position { offset: old.len(), line, column: 1 };
-    (format!("the file ends here, {origin} gives more"), Span { start: at, end: at })
+    let next = theirs.next().unwrap_or_default().trim();
+    (format!("the file ends here, {origin} goes on with `{next}`"), Span { start, end: start })
+}
+
+/// How a line, which begins at `start`, differs from that in its place; `None` where the release has none.
+fn different_line(line: &str, other: Option<&str>, start: Position, origin: &str) -> (String, Span) {
+    let (text, ending) = without_ending(line);
+    let Some((theirs, their_ending)) = other.map(without_ending) else {
+        return (
+            format!("the line `{}` is too much, {origin} gives none here", text.trim()),
+            Span { start, end: after(start, text) },
+        );
+    };
+    if text == theirs {
+        let end = after(start, text);
+        return (format!("the line ends with {ending}, {origin} gives {their_ending}"), Span { start: end, end });
+    }
+    let same: usize = text.chars().zip(theirs.chars()).take_while(|(ours, theirs)| ours == theirs).map(|(c, _)| c.len_utf8()).sum();
+    // Where the difference is one of blanks at the ends, they are what is shown.
+    let (text_shown, theirs_shown) = if text.trim() == theirs.trim() { (text, theirs) } else { (text.trim(), theirs.trim()) };
+    let span = Span { start: after(start, &text[..same]), end: after(start, text) };
+    (format!("the line is `{text_shown}`, {origin} gives `{theirs_shown}`"), span)
+}
+
+/// A line, and what ends it.
+fn without_ending(line: &str) -> (&str, &'static str) {
+    match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
+        (Some(line), _) => (line, "CR LF"),
+        (None, Some(line)) => (line, "LF"),
+        (None, None) => (line, "no line break"),
+    }
+}
+
+/// The position behind a text without line breaks.
+fn after(start: Position, text: &str) -> Position {
+    let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    Position { offset: start.offset + text.len(), column: start.column.saturating_add(characters), ..start }
 }
 
 #[cfg(test)]
@@ -92,5 +120,24 @@ mod tests {
         assert_eq!(stale.message, "the line is `image: x:dev`, provider.yaml gives `image: x:v1`");
         let start = Position { offset: 14, line: 2, column: 10 };
         assert_eq!(stale.place.span, Some(Span { start, end: Position { offset: 17, line: 2, column: 13 } }));
+    }
+
+    #[test]
+    fn the_first_difference_is_told_as_what_it_is() {
+        let told = |old: &str, new: &str| {
+            let (message, Span { start, end }) = difference(old, new, "p.yaml");
+            (message, (start.offset, start.line, start.column), (end.offset, end.line, end.column))
+        };
+        for (old, new, message, start, end) in [
+            ("a\r\nb\n", "a\nb\n", "the line ends with CR LF, p.yaml gives LF", (1, 1, 2), (1, 1, 2)),
+            ("a\nb", "a\nb\n", "the line ends with no line break, p.yaml gives LF", (3, 2, 2), (3, 2, 2)),
+            ("a\nb\nc\n", "a\n", "the line `b` is too much, p.yaml gives none here", (2, 2, 1), (3, 2, 2)),
+            ("a\n", "a\n  b: 1\n", "the file ends here, p.yaml goes on with `b: 1`", (2, 2, 1), (2, 2, 1)),
+            ("", "a\n", "the file ends here, p.yaml goes on with `a`", (0, 1, 1), (0, 1, 1)),
+            ("é: b \n", "é: b\n", "the line is `é: b `, p.yaml gives `é: b`", (5, 1, 5), (6, 1, 6)),
+            ("é: bé\n", "é: cé\n", "the line is `é: bé`, p.yaml gives `é: cé`", (4, 1, 4), (7, 1, 6)),
+        ] {
+            assert_eq!(told(old, new), (message.to_owned(), start, end), "{old:?} {new:?}");
+        }
     }
 }

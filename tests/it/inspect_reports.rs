@@ -285,6 +285,22 @@ fn the_step_that_tells_success_is_of_its_document() {
     );
 }
 
+/// Each machine of a list has its own, or none.
+#[test]
+fn who_tells_success_is_said_of_each_machine() {
+    let (page, _) = inspect(&three_machines(), "", &["-o", "html"]);
+    for fact in [
+        "prod/a: runcmd[2] writes bootstrap-success.complete, if what comes before it succeeds",
+        "prod/b: runcmd[0] writes bootstrap-success.complete, whatever comes before it",
+        "prod/c: nothing writes bootstrap-success.complete",
+    ] {
+        assert_eq!(page.matches(fact).count(), 1, "{fact}\n{page}");
+    }
+    let marked =
+        page.match_indices(" sentinel\"><span class=\"index-of\">").map(|(at, found)| page[at + found.len()..].split('<').next().unwrap());
+    assert_eq!(marked.collect::<Vec<_>>(), ["6", "11"]);
+}
+
 /// Who tells success, and on what condition, as far as anybody does.
 #[test]
 fn who_tells_success_is_a_fact_of_the_page() {

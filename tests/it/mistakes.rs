@@ -118,6 +118,11 @@ fn what_only_a_cluster_would_know() {
             "write `--feature-gates X=true`",
         ),
         (
+            "--feature-gates X=yes",
+            "`--feature-gates X=yes` is not NAME=true or NAME=false",
+            "write `--feature-gates X=true`",
+        ),
+        (
             "--capi-version v1.9",
             "CAPI v1.9 is not known",
             "use `--capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main",

@@ -91,10 +91,15 @@ fn a_folder_is_held_against_its_release() {
     let indented = metadata.replace("  minor: 1", "  minor: 12");
     assert_eq!(stale(&indented), (line("minor: 12", "minor: 1"), [5, 11, 5, 12]));
     assert_eq!(stale(&format!("# one\n{metadata}")).1, [1, 1, 1, 6]);
-    assert_eq!(stale(&format!("{metadata}# more\n")), (line("# more", ""), [7, 1, 7, 7]));
+    assert_eq!(
+        stale(&format!("{metadata}# more\n")),
+        ("the line `# more` is too much, provider.yaml gives none here".to_owned(), [7, 1, 7, 7])
+    );
     let cut: String = metadata.lines().take(4).map(|line| format!("{line}\n")).collect();
-    let (message, [at, ..]) = stale(&cut);
-    assert_eq!((message.as_str(), at), ("the file ends here, provider.yaml gives more", 4));
+    assert_eq!(stale(&cut), ("the file ends here, provider.yaml goes on with `minor: 1`".to_owned(), [5, 1, 5, 1]));
+    let ends = |with: &str| format!("the line ends with {with}, provider.yaml gives LF");
+    assert_eq!(stale(&metadata.replacen('\n', "\r\n", 1)).0, ends("CR LF"));
+    assert_eq!(stale(metadata.trim_end()).0, ends("no line break"));
     assert_eq!(stale("").1[0], 1);
     write(folder.path(), "out/metadata.yaml", &metadata);
     write(folder.path(), "out/foreign", "");
@@ -311,9 +316,9 @@ fn what_is_no_text_is_told_with_its_file() {
     assert_eq!((code, report.as_str()), (1, "4 objects unchanged; 1 error\n"));
     assert!(said.starts_with("error[release-asset-not-text]: a/bin.yaml is not UTF-8 text\n"), "{said}");
     let (code, report, _) = told(folder.path(), "release diff c.yaml c.yaml");
-    assert_eq!((code, report.as_str()), (0, "0 objects unchanged\n"));
+    assert_eq!((code, report.as_str()), (0, "no objects on either side\n"));
     let (_, report, _) = told(folder.path(), "release diff d e");
-    assert_eq!(report, "changed  n.txt (file)\n0 objects unchanged, 1 file without objects of their own differs\n");
+    assert_eq!(report, "changed  n.txt (file)\nno objects on either side, 1 file without objects of their own differs\n");
 }
 
 /// `explain` says of each rule what `rules` says of it: a clause as a sentence, and of rules without a page what a controller would do.

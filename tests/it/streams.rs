@@ -270,6 +270,8 @@ fn what_is_incomplete_or_denied_is_neither_printed_nor_written() {
         let command = format!("render m.yaml {flags}");
         let (code, stdout, stderr) = told(path, &command);
         assert_eq!((code, stdout.as_str(), last(&stderr).ends_with("no data written")), (1, "", true), "{command}: {stderr}");
+        let is_told = stderr.contains("KubeadmConfig/bad: Cluster API makes no data of it, also where `--allow` or a comment takes");
+        assert_eq!(is_told, flags.contains("--allow"), "{command}: {stderr}");
         for format in ["json", "html"] {
             assert_eq!(told(path, &format!("{command} -o {format}")).0, 1, "{command} -o {format}");
         }

@@ -19,6 +19,7 @@ use crate::shell::WorldError;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::Limits;
 use crate::shell::trees::{self, Outcome};
+use crate::text::shell;
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const BUNDLE: Verb = Verb {
@@ -83,10 +84,10 @@ impl Run for Bundle {
         let unchanged = if outcome == Outcome::Unchanged { ", unchanged" } else { "" };
         let (contents, images) = (plural(packed.files, "file"), plural(packed.images, "image"));
         context.talk(&format!("{}: {contents}, {images}, sha256 {}{unchanged}", self.write_to, bundle::sha256(&packed.bytes)));
-        let add = context.command(&format!("repository add {} --to REPOSITORY --mirror REGISTRY", self.write_to));
+        let tar = shell::quoted(&self.write_to);
+        let add = context.command(&format!("repository add {tar} --to REPOSITORY --mirror REGISTRY"));
         context.talk(&format!(
-            "next: bring it to the site, its images with `tar -xf {} mirror.sh && sh mirror.sh REGISTRY`, and run `{add}` there",
-            self.write_to
+            "next: bring it to the site, its images with `tar -xf {tar} mirror.sh && sh mirror.sh REGISTRY`, and run `{add}` there"
         ));
         context.paths([self.write_to.clone()]);
         Ok(Exit::Clean)

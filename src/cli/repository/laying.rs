@@ -309,7 +309,8 @@ impl Laying {
         let also: Vec<String> = implied.filter(|label| !is_here(label)).collect();
         if let Some((last, others)) = also.split_last() {
             let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-            context.talk(&format!("note: init also installs {names}, which are not here: clusterctl takes them from GitHub"));
+            let (are, them) = if others.is_empty() { ("is", "it") } else { ("are", "them") };
+            context.talk(&format!("note: init also installs {names}, which {are} not here: clusterctl takes {them} from GitHub"));
         }
         if repository::needs_kubeadm(providers) {
             let why = "clusterctl leaves its bootstrap provider out as soon as another is named, and its control plane needs it";

@@ -6,7 +6,7 @@ use super::Made;
 use super::identity::Identity;
 use super::project::{Project, inline_patches, patch_paths};
 use crate::contract::{Image, MANAGER_CONTAINER, labels, manager as face};
-use crate::emit::manager::deployment as deployment_of;
+use crate::emit::manager::{deployment as deployment_of, environment};
 use crate::emit::names::Names;
 use crate::objects::{Object, fields};
 use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
@@ -68,8 +68,12 @@ fn section(project: &Project<'_>, identity: &Identity, deployment: &Value, made:
     let mut section = Map::new();
     section.insert("image".to_owned(), json!(image(project, &container, identity, made)));
     for field in ["command", "args"] {
-        if let Some(words) = container.get(field) {
-            section.insert(field.to_owned(), words.clone());
+        match container.get(field) {
+            Some(words @ Value::Array(_)) => {
+                section.insert(field.to_owned(), words.clone());
+            }
+            None | Some(Value::Null) => {}
+            Some(other) => made.left.push(format!("manager.{field}: the Deployment has {other}, which is not a list: write its words")),
         }
     }
     let environment: Vec<&Value> = fields::items(&container, &["env"]).iter().filter(|variable| !is_made(variable)).collect();
@@ -109,9 +113,9 @@ fn containers(deployment: &Value) -> &[Value] {
     fields::items(deployment, &["spec", "template", "spec", "containers"])
 }
 
-/// Variables that every manager gets.
+/// Whether every manager gets this variable, with this value.
 fn is_made(variable: &Value) -> bool {
-    matches!(fields::text(variable, &["name"]), "POD_NAMESPACE" | "POD_NAME" | "POD_UID")
+    environment(&[]).contains(variable)
 }
 
 /// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.

@@ -7,7 +7,7 @@ use crate::diag::Report;
 use crate::inspect::step::SENTINEL;
 use crate::objects::secrets::REDACTED;
 use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, Tile, Tone, folded, grouped, table, treemap};
+use crate::report::html::{Cell, Column, Html, Level, Page, Tile, Tone, bytes, folded, grouped, table, treemap};
 use crate::report::text::plural;
 
 /// The most characters of a command that stand on the page without being folded.
@@ -32,7 +32,7 @@ pub fn page(file: &str, inspected: &Inspected, report: &Report, sources: &Source
     };
     page.sections(inspected.documents.iter().enumerate(), title, |html, _, (_, document)| {
         of_document(html, document);
-        timeline(html, Level::Three, document, inspected.sentinel.as_ref());
+        timeline(html, Level::Three, document, inspected);
     });
     let steps = inspected.documents.iter().flat_map(|document| &document.steps);
     let files: Vec<&FileReport> = steps.filter_map(|step| step.file.as_ref()).collect();
@@ -55,7 +55,11 @@ fn holds(html: &mut Html, inspected: &Inspected) {
         facts.extend(secret.format.as_ref().map(|format| ("Format", Cow::from(format.as_str()))));
         facts.extend(secret.created.as_ref().map(|created| ("Made", Cow::from(created.as_str()))));
     }
-    facts.push(("Tells success", sentinel_words(inspected.sentinel.as_ref()).into()));
+    for machine in &inspected.machines {
+        let words = sentinel_words(machine.sentinel.as_ref());
+        let words = if inspected.machines.len() == 1 { words } else { format!("{}: {words}", machine.name) };
+        facts.push(("Tells success", words.into()));
+    }
     facts.extend(inspected.tokens.iter().map(|id| ("Bootstrap token", Cow::from(id.as_str()))));
     html.facts(&facts);
 }
@@ -95,8 +99,9 @@ fn of_document(html: &mut Html, document: &DocumentReport) {
 }
 
 /// What the machine does, stage after stage, and what follows when a step fails.
-pub(in crate::ops) fn timeline(html: &mut Html, level: Level, document: &DocumentReport, sentinel: Option<&SentinelReport>) {
-    let sentinel = sentinel.filter(|sentinel| sentinel.document == document.name);
+pub(in crate::ops) fn timeline(html: &mut Html, level: Level, document: &DocumentReport, inspected: &Inspected) {
+    let mut sentinels = inspected.machines.iter().filter_map(|machine| machine.sentinel.as_ref());
+    let sentinel = sentinels.find(|sentinel| sentinel.document == document.name);
     let mut left = MOST_STEPS;
     for steps in document.steps.chunk_by(|step, next| step.stage == next.stage) {
         let Some(first) = steps.first() else { continue };
@@ -166,7 +171,7 @@ fn of_file(html: &mut Html, file: &FileReport) {
 
 /// What is known of a file beside its path.
 fn attributes(file: &FileReport) -> String {
-    let bytes = file.bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
+    let bytes = file.bytes.map(bytes);
     let append = file.append.then(|| "appended".to_owned());
     let hidden = file.content.as_deref().filter(|content| *content == REDACTED).map(|_| "content not shown".to_owned());
     [Some(file.what.clone()), bytes, file.mode.clone(), file.owner.clone(), append, hidden]

@@ -68,7 +68,7 @@ fn row(step: &StepReport) -> [String; 5] {
         Some(file) => {
             let said =
                 [file.mode.as_deref(), file.owner.as_deref()].into_iter().flatten().map(|part| format!(", {part}")).collect::<String>();
-            let bytes = file.bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
+            let bytes = file.bytes.map(|bytes| format!(", {}", plural(bytes, "byte"))).unwrap_or_default();
             let append = if file.append { ", appended" } else { "" };
             format!("{}: {}{bytes}{said}{append}", file.path, file.what)
         }

@@ -45,7 +45,7 @@ fn fields(object: &ObjectChange, style: Style) -> String {
     text
 }
 
-/// What changes, in numbers: `1 object added, 2 objects changed, 30 objects unchanged`.
+/// What changes, in numbers: `1 object added, 2 objects changed, 30 objects unchanged`; or that nothing was there to change.
 pub fn summary(difference: &Difference) -> String {
     let mut parts: Vec<String> = [Change::Added, Change::Removed, Change::Changed]
         .into_iter()
@@ -53,8 +53,11 @@ pub fn summary(difference: &Difference) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{} {word}", plural(count, "object")))
         .collect();
-    if difference.unchanged > 0 || parts.is_empty() {
+    if difference.unchanged > 0 {
         parts.push(format!("{} unchanged", plural(difference.unchanged, "object")));
+    }
+    if parts.is_empty() {
+        parts.push("no objects on either side".to_owned());
     }
     if !difference.files.is_empty() {
         let differ = if difference.files.len() == 1 { "differs" } else { "differ" };

@@ -12,7 +12,7 @@ use crate::ops::inspect::{self, DocumentReport, Inspected, Inspecting, StepRepor
 use crate::ops::size::{self, MachineSize, Measuring};
 use crate::render::{Rendered, Target};
 use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, grouped, table};
+use crate::report::html::{Cell, Column, Html, Level, Page, bytes, table};
 use crate::report::text::plural;
 use crate::text::budget::Budget;
 
@@ -126,14 +126,13 @@ fn of_machine(html: &mut Html, id: &str, shown: &Shown) {
     };
     html.heading(Level::Three, "Boot");
     for document in &inspected.documents {
-        inspect::timeline(html, Level::Four, document, inspected.sentinel.as_ref());
+        inspect::timeline(html, Level::Four, document, inspected);
     }
     shown.size.iter().for_each(|size| size::parts_shown(html, Level::Three, id, size));
 }
 
 fn facts(html: &mut Html, shown: &Shown) {
     let report = &shown.report;
-    let bytes = |bytes: usize| Cow::from(format!("{} bytes", grouped(bytes)));
     let sentinel = |inspected: &Inspected| Cow::from(inspect::sentinel_words(inspected.sentinel.as_ref()));
     let facts = [
         ("Config", Some(report.object.as_str().into())),
@@ -143,7 +142,7 @@ fn facts(html: &mut Html, shown: &Shown) {
         ("Cluster API", Some(report.capi_version.as_str().into())),
         ("Kubernetes", report.kubernetes_version.as_deref().map(Cow::from)),
         ("Format", report.format.map(Cow::from)),
-        ("Size", report.bytes.map(bytes)),
+        ("Size", report.bytes.map(|size| bytes(size).into())),
         ("Tells success", shown.inspected.as_ref().map(sentinel)),
     ];
     html.facts(&facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use super::{Fit, MachineSize, PartSize, Sizes};
 use crate::diag::Report;
 use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, Tile, grouped, table, treemap};
+use crate::report::html::{Cell, Column, Html, Level, Page, Tile, bytes, table, treemap};
 use crate::report::text::plural;
 
 /// The page of all machines.
@@ -48,7 +48,7 @@ fn facts(html: &mut Html, size: &MachineSize) {
     html.facts(&[
         ("Config", size.object.as_str().into()),
         ("Format", size.format.into()),
-        ("Sent", format!("{sent}, {} bytes", grouped(size.bytes)).into()),
+        ("Sent", format!("{sent}, {}", bytes(size.bytes)).into()),
         ("Filled in", stand_ins.into()),
     ]);
 }

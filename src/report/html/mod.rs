@@ -14,7 +14,7 @@ mod treemap;
 mod writer;
 
 pub(crate) use fold::folded;
-pub(crate) use number::grouped;
+pub(crate) use number::{bytes, grouped};
 pub(crate) use page::Page;
 pub(crate) use table::{Cell, Column, table};
 pub(crate) use treemap::{Tile, treemap};

@@ -13,6 +13,11 @@ pub(crate) fn grouped(number: usize) -> String {
     out
 }
 
+/// So many bytes, in words: `1 byte`, `16,384 bytes`.
+pub(crate) fn bytes(number: usize) -> String {
+    if number == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(number)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +27,6 @@ mod tests {
         for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (16_384, "16,384"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), expected);
         }
+        assert_eq!([0, 1, 1_000].map(bytes), ["0 bytes", "1 byte", "1,000 bytes"]);
     }
 }

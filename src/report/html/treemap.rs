@@ -1,7 +1,8 @@
 //! A treemap: tiles whose areas are sizes, as square as they can be (Bruls, Huizing, van Wijk: "Squarified Treemaps", 2000). The table beside it
 //! says the same to those who do not see it.
 
-use super::{Html, grouped};
+use super::{Html, bytes, grouped};
+use crate::report::text::plural;
 
 /// The size of the picture in its own units.
 const WIDTH: f64 = 720.0;
@@ -44,8 +45,8 @@ pub(crate) fn treemap(html: &mut Html, id: &str, title: &str, tiles: &[Tile]) {
     if whole == 0 {
         return;
     }
-    let named = tiles.iter().take(3).map(|tile| format!("{} {} bytes", tile.name, grouped(tile.bytes))).collect::<Vec<_>>().join(", ");
-    let description = format!("{} bytes in {} tiles, the largest: {named}. The table has all of them.", grouped(whole), tiles.len());
+    let named = tiles.iter().take(3).map(|tile| format!("{} {}", tile.name, bytes(tile.bytes))).collect::<Vec<_>>().join(", ");
+    let description = format!("{} in {}, the largest: {named}. The table has all of them.", bytes(whole), plural(tiles.len(), "tile"));
     let (title_id, description_id, view) = (format!("{id}-title"), format!("{id}-desc"), format!("0 0 {WIDTH} {HEIGHT}"));
     let labelled = format!("{title_id} {description_id}");
     let attributes = [("class", "treemap"), ("viewBox", view.as_str()), ("role", "img"), ("aria-labelledby", labelled.as_str())];
@@ -82,7 +83,7 @@ fn draw(html: &mut Html, number: usize, tile: &Tile, place: Rectangle) {
     let (width, height) = ((place.width - 2.0).max(0.5), (place.height - 2.0).max(0.5));
     let tone = format!("tile tile-{}", tile.colour.min(COLOURS - 1));
     html.element("g", &[("class", &tone)], |html| {
-        html.element("title", &[], |html| html.text(&format!("{}: {} bytes", tile.name, grouped(tile.bytes))));
+        html.element("title", &[], |html| html.text(&format!("{}: {}", tile.name, bytes(tile.bytes))));
         let at = [
             ("x", length(place.x + 1.0)),
             ("y", length(place.y + 1.0)),
