@@ -1,6 +1,7 @@
 //! `release build --check`: how a folder differs from the release that provider.yaml gives.
 
 use crate::diag::{Diagnostic, Place, Position, Report, Span, rules};
+use crate::emit::checksums::signed_by;
 use crate::text::tree::{Change, Tree};
 
 rules! {
@@ -25,6 +26,10 @@ pub struct Comparison {
 pub fn compare(present: &Tree, wanted: &Tree, folder: &str, origin: &str) -> Comparison {
     let mut comparison = Comparison::default();
     for (path, change) in present.diff(wanted) {
+        // Nobody gives a signature but who signs.
+        if change == Change::Removed && signed_by(path).is_some_and(|signed| wanted.get(signed).is_some()) {
+            continue;
+        }
         let shown = format!("{}/{path}", folder.trim_end_matches('/'));
         let place = Place::file(shown.as_str());
         let finding = match change {
@@ -111,11 +116,20 @@ mod tests {
 
     #[test]
     fn each_file_that_differs_is_one_finding_at_its_first_difference() {
-        let present = tree(&[("a", "same\nimage: x:dev\n"), ("c", ""), ("d", "1\n")]);
+        let signatures = [("d.sigstore.json", "{}"), ("e.sigstore.json", "{}")];
+        let present = tree(&[&[("a", "same\nimage: x:dev\n"), ("c", ""), ("d", "1\n")][..], &signatures].concat());
         let wanted = tree(&[("a", "same\nimage: x:v1\n"), ("b", ""), ("d", "1\n")]);
         let comparison = compare(&present, &wanted, "out/", "provider.yaml");
         let found: Vec<_> = comparison.report.findings().iter().map(|f| (f.rule.id, f.place.file.as_deref().unwrap_or_default())).collect();
-        assert_eq!(found, [("release-file-stale", "out/a"), ("release-file-absent", "out/b"), ("release-file-foreign", "out/c")]);
+        assert_eq!(
+            found,
+            [
+                ("release-file-stale", "out/a"),
+                ("release-file-absent", "out/b"),
+                ("release-file-foreign", "out/c"),
+                ("release-file-foreign", "out/e.sigstore.json")
+            ]
+        );
         let stale = &comparison.report.findings()[0];
         assert_eq!(stale.message, "the line is `image: x:dev`, provider.yaml gives `image: x:v1`");
         let start = Position { offset: 14, line: 2, column: 10 };

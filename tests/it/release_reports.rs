@@ -71,6 +71,10 @@ fn a_folder_is_held_against_its_release() {
         told(folder.path(), "release build v0.1.0 --to out --check").2.lines().last(),
         Some("out is what provider.yaml gives")
     );
+    // What was signed where it lies is still what provider.yaml gives.
+    write(folder.path(), "out/SHA256SUMS.sigstore.json", "{}");
+    assert_eq!(told(folder.path(), "release build v0.1.0 --to out --check").0, 0);
+    fs::remove_file(folder.path().join("out/SHA256SUMS.sigstore.json")).unwrap();
     let metadata = fs::read_to_string(folder.path().join("out/metadata.yaml")).unwrap();
     let stale = |text: &str| {
         write(folder.path(), "out/metadata.yaml", text);

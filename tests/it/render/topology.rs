@@ -65,6 +65,18 @@ fn without_all_the_line_to_write_is_said() {
     assert!(code == 0 && !out.contains("nr_hugepages") && talk.contains("clusterclass-patch-not-applied"), "{talk}");
 }
 
+/// Templates of files see the control plane that the Cluster refers to, and it is the plan that refers.
+#[test]
+fn templates_of_files_see_the_control_plane_of_the_plan() {
+    let from = "      - path: /etc/motd\n        content: \"harbour\\n\"\n";
+    let text = changed(
+        from,
+        "      - path: /etc/motd\n        contentFormat: Template\n        content: \"cp {{ .controlPlane.version }}\\n\"\n",
+    );
+    let (code, out, talk) = render_text(&text, &["render", "-", "--select", "pier-gpu-xxxxx"]);
+    assert!(code == 0 && out.contains("cp v1.36.0"), "{out}{talk}");
+}
+
 /// The machines of a text: object, role, version, and the hash of the data.
 fn machines(text: &str) -> Vec<[String; 4]> {
     let (pool, report) = Pool::read(&[Source::new("input.yaml", text)], &Budget::default());
