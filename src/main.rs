@@ -7,6 +7,11 @@ use windlass::shell::cores;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::Stdio;
 
+/// Musl's own is slower (ARCHITECTURE.md, "Measured").
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
 fn main() -> ExitCode {
     cores::this_thread_lasts();
