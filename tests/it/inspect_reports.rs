@@ -299,6 +299,14 @@ fn who_tells_success_is_said_of_each_machine() {
     let marked =
         page.match_indices(" sentinel\"><span class=\"index-of\">").map(|(at, found)| page[at + found.len()..].split('<').next().unwrap());
     assert_eq!(marked.collect::<Vec<_>>(), ["6", "11"]);
+    // Two of one name, in two namespaces.
+    let tells = "kubeadm join && touch /run/cluster-api/bootstrap-success.complete";
+    let data = |commands: &str| format!("#cloud-config\nruncmd: [{commands}]\n");
+    let [first, second] = [data(tells), data(&format!("echo a, {tells}"))];
+    let namesakes = [secret("name: a, namespace: dev", first.as_bytes(), ""), secret("name: a, namespace: prod", second.as_bytes(), "")];
+    let (page, _) = inspect(&format!("apiVersion: v1\nkind: List\nitems:\n{}", namesakes.concat()), "", &["-o", "html"]);
+    let mark = |step: u32| page.contains(&format!(" sentinel\"><span class=\"index-of\">{step}<"));
+    assert_eq!([1, 2, 3].map(mark), [true, false, true], "{page}");
 }
 
 /// Who tells success, and on what condition, as far as anybody does.

@@ -100,8 +100,9 @@ fn of_document(html: &mut Html, document: &DocumentReport) {
 
 /// What the machine does, stage after stage, and what follows when a step fails.
 pub(in crate::ops) fn timeline(html: &mut Html, level: Level, document: &DocumentReport, inspected: &Inspected) {
-    let mut sentinels = inspected.machines.iter().filter_map(|machine| machine.sentinel.as_ref());
-    let sentinel = sentinels.find(|sentinel| sentinel.document == document.name);
+    // Machines are counted from one; documents of two Secrets that share a name in two namespaces share theirs.
+    let machine = document.machine.checked_sub(1).and_then(|at| inspected.machines.get(at));
+    let sentinel = machine.and_then(|machine| machine.sentinel.as_ref()).filter(|sentinel| sentinel.document == document.name);
     let mut left = MOST_STEPS;
     for steps in document.steps.chunk_by(|step, next| step.stage == next.stage) {
         let Some(first) = steps.first() else { continue };
