@@ -78,15 +78,15 @@ data:
 ");
 }
 
-/// `NAME=` at the beginning of a command; what declares may name others before it.
+/// `NAME=` or `NAME+=` at the beginning of a command; what declares may name others before it. Before the first one the quote of a
+/// YAML text may stand.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
-    let expression =
-        r"(?m)(?:^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)=";
+    let expression = r#"(?m)(?:\A["']|^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)\+?="#;
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 
 /// `NAME=` behind a value: `local A=1 B=2`.
-static NEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]+([A-Za-z_]\w*)=").expect("internal error: the expression is valid"));
+static NEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]+([A-Za-z_]\w*)\+?=").expect("internal error: the expression is valid"));
 
 /// `for NAME in`, `read NAME`.
 static LOOP: LazyLock<Regex> = LazyLock::new(|| {
@@ -135,7 +135,7 @@ fn visit(source: &Source, node: &Node, uses: &[(Range<usize>, &str)], report: &m
     match &node.value {
         Value::Mapping(mapping) => mapping.iter().for_each(|entry| visit(source, &entry.value, uses, report)),
         Value::Sequence(items) => items.iter().for_each(|item| visit(source, item, uses, report)),
-        Value::String(text) if text.contains('\n') => {
+        Value::String(_) => {
             let span: Range<usize> = node.span.into();
             let from = uses.partition_point(|(used, _)| used.start < span.start);
             let within: Vec<_> = uses[from..].iter().take_while(|(used, _)| used.start < span.end).collect();
@@ -180,7 +180,7 @@ fn assignments(script: &str) -> Vec<(&str, &str)> {
     for first in ASSIGNMENT.captures_iter(script) {
         let mut next = first.get(1).map(|name| name.range()).filter(|name| name.start >= end);
         while let Some(name) = next {
-            let from = name.end + 1;
+            let from = name.end + script[name.end..].find('=').map_or(0, |sign| sign + 1);
             let value = word(script[from..].lines().next().unwrap_or_default());
             found.push((&script[name], value));
             end = from + value.len();
@@ -270,6 +270,8 @@ mod tests {
             "local B=1 A=2\necho ${A}",
             "declare C B=\"x y\" A=$(date +%s)\necho ${A}",
             "A=1; C=${D}\necho ${A}",
+            "A+=1\necho ${A}",
+            "local B=1 A+=2\necho ${A}",
         ] {
             assert_eq!(
                 found(script),
@@ -285,12 +287,28 @@ mod tests {
             "B=1\necho ${A}",
             "run --A=1\necho ${A}",
             "B=1; A=${A}\necho ${A}",
+            "A+=${A}\necho ${A}",
             "B=\"x; A=1\"\necho ${A}",
             "local B=1 A=$(echo ${A} | tr a b)\necho ${A}",
             "# for A in x\necho ${A}",
             "ls # while read -r A\necho ${A}",
         ] {
             assert_eq!(found(sound), [""; 0], "{sound}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_one_line_is_a_script_too() {
+        let found = |text: &str| {
+            let source = Source::new("t.yaml", text);
+            let documents = yaml::parse(&source, &Budget::default()).documents;
+            check(&source, &envsubst::parse(text).unwrap(), &documents).findings().len()
+        };
+        for script in ["A=1; echo ${A}", "\"A=1; echo ${A}\"", "'A=1 && echo ${A}'", "echo && A=1; echo ${A}"] {
+            assert_eq!(found(&format!("- {script}\n")), 1, "{script}");
+        }
+        for sound in ["A=${A}", "\"A=${A}\"", "A=1; echo $${A}", "\"echo A=1 ${A}\"", "echo 'A=1' ${A}", "A=1 ${AB}"] {
+            assert_eq!(found(&format!("- {sound}\n")), 0, "{sound}");
         }
     }
 
