@@ -73,12 +73,33 @@ pub(super) fn column(text: &str, at: usize) -> usize {
 /// Where the text of a node ends, without the blanks behind it.
 pub(super) fn end_of(text: &str, node: &Node) -> usize {
     match &node.value {
+        _ if !stands_here(node) => written_end(text, node),
         Value::Sequence(items) if !super::is_flow(text, node) => items.last().map_or(node.span.end(), |item| end_of(text, item)),
         Value::Mapping(mapping) if !super::is_flow(text, node) => {
             let ends = mapping.iter().map(|entry| end_of(text, &entry.value).max(entry.key_span.end()));
             ends.max().unwrap_or(node.span.end())
         }
-        _ => node.span.start() + text[node.span.start()..node.span.end()].trim_end().len(),
+        _ => written_end(text, node),
+    }
+}
+
+fn written_end(text: &str, node: &Node) -> usize {
+    node.span.start() + text[node.span.start()..node.span.end()].trim_end().len()
+}
+
+/// Whether a value is written where it stands. What an alias (`*name`) says, or a merge (`<<`), is written elsewhere.
+pub(super) fn stands_here(node: &Node) -> bool {
+    let is_within = |start: usize, end: usize| node.span.start() <= start && end <= node.span.end();
+    match &node.value {
+        Value::Sequence(items) => items.iter().all(|item| is_within(item.span.start(), item.span.end())),
+        Value::Mapping(mapping) => {
+            // Keys that a merge took from a value of this mapping stand within that value.
+            let mut entries: Vec<_> = mapping.iter().map(|entry| (entry.key_span.start(), entry.value.span.end())).collect();
+            entries.sort_unstable();
+            let is_apart = entries.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+            is_apart && entries.iter().all(|(start, end)| is_within(*start, *end))
+        }
+        _ => true,
     }
 }
 

@@ -97,6 +97,7 @@ fn is_flow(text: &str, node: &Node) -> bool {
 impl<'t> Rewriter<'t> {
     fn node(&self, task: Task<'_>, changes: &mut Vec<Change>) {
         match (&task.node.value, task.value) {
+            _ if !lines::stands_here(task.node) => self.shared(task, changes),
             (Value::Mapping(_), Json::Object(fields)) if fields.is_empty() => self.replace(task, changes),
             (Value::Mapping(mapping), Json::Object(_)) if is_flow(self.text, task.node) => self.flow_mapping(mapping, task, changes),
             (Value::Mapping(mapping), Json::Object(_)) => self.block_mapping(mapping, task, changes),
@@ -110,6 +111,22 @@ impl<'t> Rewriter<'t> {
             }
             _ if task.node.to_json() == *task.value => {}
             _ => self.replace(task, changes),
+        }
+    }
+
+    /// A value that is written elsewhere, for all that share it: it changes there. Of a mapping with a merge only what is written in it changes
+    /// here. Whether the document says the new value then is seen when it is read back.
+    fn shared(&self, task: Task<'_>, changes: &mut Vec<Change>) {
+        let Some(mapping) = task.node.as_mapping() else { return };
+        let old_path = self.origins.of(task.path);
+        let own = mapping
+            .iter()
+            .filter(|entry| task.node.span.start() <= entry.key_span.start() && entry.value.span.end() <= task.node.span.end());
+        for entry in own.filter(|entry| self.stays(task.path, &old_path, &entry.key)) {
+            let Some(value) = task.value.get(&entry.key) else { continue };
+            let path = task.path.field(entry.key.as_str());
+            let owner = lines::column(self.text, entry.key_span.start());
+            self.node(Task { node: &entry.value, path: &path, value, owner, key_end: entry.key_span.end() }, changes);
         }
     }
 

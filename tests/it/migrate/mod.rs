@@ -1,5 +1,6 @@
 //! `migrate`: what a document becomes, what of its text stays, and what is said.
 
+mod anchors;
 #[path = "../../migrate/corpus.rs"]
 mod corpus;
 mod lists;
