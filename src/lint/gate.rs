@@ -19,6 +19,8 @@ static FAMILIES: &[Family] = &[
     components::removed::check,
     components::roles::check,
     components::services::check,
+    components::services_missing::check,
+    components::webhook_resources::check,
     components::webhooks::check,
     components::workloads::check,
     definitions::contract_labels::check,

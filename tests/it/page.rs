@@ -428,7 +428,7 @@ fn the_page_of_machines_has_what_the_json_has() {
         let tables = tables_of(&document, &format!("What nothing in the input says of {}", text_of(&machine["object"])));
         assert!(tables.contains(&rows), "{rows:?} are not in {tables:?}");
     }
-    assert_eq!(page.matches("Nothing was rendered: the findings say why, if none was left out.").count(), 1);
+    assert_eq!(page.matches("Nothing was rendered: the findings say why, unless they were left out.").count(), 1);
 }
 
 /// A tile of a picture: what it says under the pointer, its rectangle, and its labels by class with their places.

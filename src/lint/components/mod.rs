@@ -10,9 +10,11 @@ pub(crate) mod placeholders;
 pub(crate) mod removed;
 pub(crate) mod roles;
 pub(crate) mod services;
+pub(crate) mod services_missing;
 #[cfg(test)]
 mod tests;
 pub(crate) mod variables;
+pub(crate) mod webhook_resources;
 pub(crate) mod webhooks;
 pub(crate) mod workloads;
 

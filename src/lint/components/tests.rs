@@ -98,14 +98,16 @@ fn parts_miss_nothing() {
         super::removed::check,
         super::roles::check,
         super::services::check,
+        super::services_missing::check,
+        super::webhook_resources::check,
         super::webhooks::check,
         super::workloads::check,
     ];
     let told: Vec<String> = families.iter().flat_map(|family| lines(&judged(&objects, None, None, Extent::Part, *family))).collect();
     let expected = [
         "components-object-version-removed apiVersion",
-        "components-webhook-refused webhooks[0].sideEffects",
         "components-webhook-resource-unknown webhooks[0].rules[0].resources[1]",
+        "components-webhook-refused webhooks[0].sideEffects",
     ];
     assert_eq!(told, expected);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::contract::book;
 use crate::diag::{Diagnostic, Report, rules};
@@ -88,9 +88,9 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 /// `NAME=` behind a value: `local A=1 B=2`.
 static NEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]+([A-Za-z_]\w*)\+?=").expect("internal error: the expression is valid"));
 
-/// `for NAME in`, `read NAME`.
+/// `for NAME in` at the beginning of a command (elsewhere it is English), `read NAME`.
 static LOOP: LazyLock<Regex> = LazyLock::new(|| {
-    let expression = r"(?m)\bfor[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)";
+    let expression = r#"(?m)(?:\A["']|^|[;&|({]|\b(?:then|do|else)\b)[ \t]*for[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)"#;
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 
@@ -178,16 +178,21 @@ fn replaced(source: &Source, script: &str, uses: &[&(Range<usize>, &str)]) -> Ve
 fn assignments(script: &str) -> Vec<(&str, &str)> {
     let (mut found, mut end) = (Vec::new(), 0);
     for first in ASSIGNMENT.captures_iter(script) {
-        let mut next = first.get(1).map(|name| name.range()).filter(|name| name.start >= end);
-        while let Some(name) = next {
-            let from = name.end + script[name.end..].find('=').map_or(0, |sign| sign + 1);
+        let mut next = named(&first, 0).filter(|(name, _)| name.start >= end);
+        while let Some((name, from)) = next {
             let value = word(script[from..].lines().next().unwrap_or_default());
             found.push((&script[name], value));
             end = from + value.len();
-            next = NEXT.captures(&script[end..]).and_then(|next| next.get(1)).map(|name| end + name.start()..end + name.end());
+            next = NEXT.captures(&script[end..]).and_then(|next| named(&next, end));
         }
     }
     found
+}
+
+/// Where the name of an assignment stands, and where its value begins: behind the `=`, with which the expressions end. Both count from `at`.
+fn named(found: &Captures<'_>, at: usize) -> Option<(Range<usize>, usize)> {
+    let (whole, name) = (found.get(0)?, found.get(1)?);
+    Some((at + name.start()..at + name.end(), at + whole.end()))
 }
 
 /// The word of a shell with which a line begins.
@@ -304,10 +309,19 @@ mod tests {
             let documents = yaml::parse(&source, &Budget::default()).documents;
             check(&source, &envsubst::parse(text).unwrap(), &documents).findings().len()
         };
-        for script in ["A=1; echo ${A}", "\"A=1; echo ${A}\"", "'A=1 && echo ${A}'", "echo && A=1; echo ${A}"] {
+        for script in [
+            "for A in 1 2; do echo ${A}; done",
+            "true; for A in 1 2; do echo ${A}; done",
+            "A=1; echo ${A}",
+            "\"A=1; echo ${A}\"",
+            "'A=1 && echo ${A}'",
+            "echo && A=1; echo ${A}",
+        ] {
             assert_eq!(found(&format!("- {script}\n")), 1, "{script}");
         }
-        for sound in ["A=${A}", "\"A=${A}\"", "A=1; echo $${A}", "\"echo A=1 ${A}\"", "echo 'A=1' ${A}", "A=1 ${AB}"] {
+        for sound in
+            ["a place for A in ${A}", "A=${A}", "\"A=${A}\"", "A=1; echo $${A}", "\"echo A=1 ${A}\"", "echo 'A=1' ${A}", "A=1 ${AB}"]
+        {
             assert_eq!(found(&format!("- {sound}\n")), 0, "{sound}");
         }
     }

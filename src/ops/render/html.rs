@@ -122,7 +122,7 @@ fn of_machine(html: &mut Html, id: &str, shown: &Shown) {
     facts(html, shown);
     stand_ins(html, &shown.report);
     let Some(inspected) = &shown.inspected else {
-        return html.leaf("p", "note", "Nothing was rendered: the findings say why, if none was left out.");
+        return html.leaf("p", "note", "Nothing was rendered: the findings say why, unless they were left out.");
     };
     html.heading(Level::Three, "Boot");
     for document in &inspected.documents {
