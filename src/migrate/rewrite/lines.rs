@@ -147,6 +147,34 @@ pub(super) fn difference(to: usize, from: usize) -> isize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::budget::Budget;
+    use crate::text::source::Source;
+    use crate::text::yaml;
+
+    #[test]
+    fn what_aliases_and_merges_say_stands_elsewhere() {
+        for (anchor, written, stands) in [
+            ("", "{b: 1, c: {d: 2}}", true),
+            ("", "[1, {b: 2}]", true),
+            ("", "{}", true),
+            ("", "1", true),
+            ("", "\n  b:\n  c: 1\n", true),
+            ("x: &x 1\n", "*x", true),
+            ("x: &x {b: 1}\n", "*x", false),
+            ("x: &x [1]\n", "*x", false),
+            ("x: &x\n  b: 1\n", "*x", false),
+            ("x: &x {b: 1}\n", "{c: 2, <<: *x}", false),
+            ("x: &x {b: 1}\n", "\n  <<: *x", false),
+            ("", "{c: &x {b: 1}, <<: *x}", false),
+            ("", "\n  c: &x\n    b: 1\n  <<: *x", false),
+        ] {
+            let text = format!("{anchor}a: {written}\n");
+            let documents = yaml::parse(&Source::new("f.yaml", text.as_str()), &Budget::default()).documents;
+            let node = &documents[0].root.as_mapping().unwrap().get("a").unwrap().value;
+            let end = end_of(&text, node);
+            assert_eq!((stands_here(node), &text[node.span.start()..end]), (stands, written.trim()), "{text}");
+        }
+    }
 
     #[test]
     fn the_header_of_a_text_in_lines_is_found() {

@@ -82,3 +82,37 @@ fn shared_texts_are_migrated_or_told() {
         }
     }
 }
+
+/// What is written beside a merge changes where it is, and what the merge says where the anchor is.
+#[test]
+fn what_stands_beside_a_merge_is_migrated() {
+    let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata:\n  name: w\nspec:\n";
+    let init = "  initConfiguration:\n    nodeRegistration: &n\n      name: q\n";
+    for (join, expected) in [
+        (
+            "  joinConfiguration:\n    nodeRegistration:\n      <<: *n\n      kubeletExtraArgs:\n        v: \"5\"\n",
+            "  joinConfiguration:\n    nodeRegistration:\n      <<: *n\n      kubeletExtraArgs:\n      - name: v\n        value: \"5\"\n",
+        ),
+        (
+            "  joinConfiguration:\n    nodeRegistration: {<<: *n, kubeletExtraArgs: {v: \"5\"}}\n",
+            "  joinConfiguration:\n    nodeRegistration: {<<: *n, kubeletExtraArgs: [{name: v, value: \"5\"}]}\n",
+        ),
+    ] {
+        let (after, findings) = migrated(&format!("{head}{init}{join}"), NEW);
+        assert_eq!(told(&findings), []);
+        assert_eq!(after, format!("{}{init}{expected}", head.replace("v1beta1", "v1beta2")));
+    }
+}
+
+/// A field that is added stands behind an alias, not within it.
+#[test]
+fn what_is_added_stands_behind_an_alias() {
+    let head = "kind: KubeadmConfig\nmetadata:\n  name: w\nspec:\n  initConfiguration: {nodeRegistration: &n {name: q, taints: []}}\n";
+    let text = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\n{head}  joinConfiguration: {{nodeRegistration: *n}}\n  clusterConfiguration: {{apiServer: {{timeoutForControlPlane: 5m0s}}}}\n"
+    );
+    let (after, findings) = migrated(&text, NEW);
+    assert_eq!(told(&findings), []);
+    let join = "  joinConfiguration: {nodeRegistration: *n, timeouts: {controlPlaneComponentHealthCheckSeconds: 300}}\n";
+    assert!(after.contains(join), "{after}");
+}
