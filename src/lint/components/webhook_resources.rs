@@ -216,7 +216,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::lint::components::tests::{of, told};
+    use crate::lint::components::tests::{found_in, of, told};
     use crate::objects::Object;
 
     fn configuration(webhook: Value) -> Object {
@@ -273,6 +273,13 @@ mod tests {
         assert_eq!(rules(&["a.io", "b.io"], "v1", &["foos", "bars"]), [""; 0]);
         assert_eq!(rules(&["a.io", "b.io", "a.io"], "v1", &["foos", "foo"]), [place(1)]);
         assert_eq!(rules(&["a.io", "b.io"], "v2", &["foos"]), [place(0)]);
+        let message = |groups: &[&str]| {
+            let rule = json!({"apiGroups": groups, "apiVersions": ["v1"], "resources": ["foo"]});
+            let objects = [configuration(json!({"name": "n", "rules": [rule]})), crd("a.io", "foos"), crd("b.io", "bars")];
+            found_in(&objects, None, check).findings()[0].message.clone()
+        };
+        assert!(message(&["a.io"]).ends_with("is foo, which no CRD of group a.io has"), "{}", message(&["a.io"]));
+        assert!(message(&["a.io", "b.io"]).ends_with("is foo, which no CRD of groups a.io, b.io has"));
         for other in ["*", "c.io"] {
             assert_eq!(rules(&["a.io", other], "v2", &["foo", "foos"]), [""; 0], "{other}");
         }

@@ -190,4 +190,17 @@ mod tests {
         assert_eq!(webhook("None", json!(["v2"])), found(&REFUSED, "admissionReviewVersions"));
         assert_eq!(webhook("None", json!(["v1beta1"])), found(&REVIEW_OLD, "admissionReviewVersions"));
     }
+
+    /// Types of others that are called so, and others of that group, have webhooks of their own.
+    #[test]
+    fn only_configurations_of_the_api_server_are_judged() {
+        let found = |api_version: &str, kind: &str| {
+            told(&[of(api_version, kind, "w", json!({"webhooks": [{"name": "n", "sideEffects": "Some"}]}))], check).len()
+        };
+        for kind in ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] {
+            assert_eq!(found("admissionregistration.k8s.io/v1", kind), 1, "{kind}");
+            assert_eq!(found("example.com/v1", kind), 0, "{kind}");
+        }
+        assert_eq!(found("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"), 0);
+    }
 }

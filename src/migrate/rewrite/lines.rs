@@ -72,18 +72,6 @@ pub(super) fn column(text: &str, at: usize) -> usize {
 
 /// Where the text of a node ends, without the blanks behind it.
 pub(super) fn end_of(text: &str, node: &Node) -> usize {
-    match &node.value {
-        _ if !stands_here(node) => written_end(text, node),
-        Value::Sequence(items) if !super::is_flow(text, node) => items.last().map_or(node.span.end(), |item| end_of(text, item)),
-        Value::Mapping(mapping) if !super::is_flow(text, node) => {
-            let ends = mapping.iter().map(|entry| end_of(text, &entry.value).max(entry.key_span.end()));
-            ends.max().unwrap_or(node.span.end())
-        }
-        _ => written_end(text, node),
-    }
-}
-
-fn written_end(text: &str, node: &Node) -> usize {
     node.span.start() + text[node.span.start()..node.span.end()].trim_end().len()
 }
 
