@@ -77,8 +77,8 @@ pub(crate) fn remove(spec: &mut Value) {
     }
 }
 
-/// The schema at a path of the list.
-fn at<'a>(spec: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+/// The schema at a path below that of a spec: field names with `.` between, `[]` for the items of a list.
+pub(crate) fn at<'a>(spec: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').filter(|step| !step.is_empty()).try_fold(spec, |schema, step| match step.strip_suffix("[]") {
         Some(list) => schema.get_mut("properties")?.get_mut(list)?.get_mut("items"),
         None => schema.get_mut("properties")?.get_mut(step),

@@ -29,10 +29,11 @@ pub(crate) fn schemas(version: Version) -> [Value; 2] {
 
 /// The schema of our kind in that version.
 pub fn schema(kind: Kind, version: Version) -> Value {
-    let [config, template] = schemas(version);
-    match kind {
-        Kind::Config => config,
-        Kind::Template => template,
+    match (kind, version) {
+        (Kind::Config, Version::V1Beta1) => of_config::<v1beta1::WindlassConfigStatus>(structural_schema::<v1beta1::WindlassConfigSpec>()),
+        (Kind::Config, Version::V1Beta2) => of_config::<v1beta2::WindlassConfigStatus>(structural_schema::<v1beta2::WindlassConfigSpec>()),
+        (Kind::Template, Version::V1Beta1) => of_template(structural_schema::<v1beta1::WindlassConfigTemplateSpec>()),
+        (Kind::Template, Version::V1Beta2) => of_template(structural_schema::<v1beta2::WindlassConfigTemplateSpec>()),
     }
 }
 
@@ -50,12 +51,17 @@ pub fn kubeadm_schema(kind: Kind, version: Version) -> Value {
 /// The spec of a config is that within the template.
 fn both<TemplateSpec: JsonSchema, Status: JsonSchema>() -> [Value; 2] {
     let template_spec = structural_schema::<TemplateSpec>();
-    let mut spec = template_spec["properties"]["template"]["properties"]["spec"].clone();
+    let spec = template_spec["properties"]["template"]["properties"]["spec"].clone();
+    [of_config::<Status>(spec), of_template(template_spec)]
+}
+
+fn of_config<Status: JsonSchema>(mut spec: Value) -> Value {
     spec["description"] = SPEC_DESCRIPTION.into();
-    [
-        object(CONFIG_DESCRIPTION, [("spec", spec), ("status", structural_schema::<Status>())]),
-        object(TEMPLATE_DESCRIPTION, [("spec", template_spec)]),
-    ]
+    object(CONFIG_DESCRIPTION, [("spec", spec), ("status", structural_schema::<Status>())])
+}
+
+fn of_template(spec: Value) -> Value {
+    object(TEMPLATE_DESCRIPTION, [("spec", spec)])
 }
 
 /// The root of a kind: type and object metadata, and the given parts.
@@ -124,6 +130,18 @@ fn drop_null(keys: &mut Map<String, Value>) {
         keys.remove("anyOf");
         for (key, value) in inner {
             keys.entry(key).or_insert(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_the_schema_that_both_have_together() {
+        for version in Version::ALL {
+            assert_eq!(Kind::ALL.map(|kind| schema(kind, version)), schemas(version), "{version}");
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{self, plural};
+use crate::shell::cores;
 use crate::shell::files;
 use crate::shell::input::{self, ENDINGS, Inputs, Limits};
 use crate::text::source::Source;
@@ -87,6 +88,10 @@ impl Run for Arguments {
         let is_no_file = |text: &&Source| !files::is_file(Path::new(text.name().as_ref()));
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
             return Err(Failure::usage(format!("`--fix` changes files, and {} is none", text.name()), "leave it out"));
+        }
+        // They are judged on all cores, however small they are.
+        if texts.len() > 1 {
+            cores::share_out_all();
         }
         let form = self.form.as_deref().and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word)).map(|(_, form)| form);
         let budget = Arc::clone(&context.budget);

@@ -22,6 +22,7 @@ use crate::ops::release_compare;
 use crate::ops::release_provenance;
 use crate::report::Sources;
 use crate::report::text::plural;
+use crate::shell::cores;
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::trees::{self, Mode, Outcome};
@@ -107,6 +108,8 @@ pub(super) struct BuildReport {
 
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+        // A release is judged, whatever is read for it.
+        cores::share_out_all();
         let judge = self.levels.judge(context)?;
         let mut loaded = self.provider.load(context)?;
         judge.roles().hold_for(&mut loaded.inputs);

@@ -65,10 +65,16 @@ pub(crate) fn raw_components_refusal(
 ///
 /// # Errors
 /// In clusterctl's words.
-pub(crate) fn installed(provider: Provider, version: &str, text: &[u8], budget: &Budget) -> Result<String, Refusal> {
+pub(crate) fn installed(
+    provider: Provider,
+    version: &str,
+    text: &[u8],
+    before: Option<ReadBefore<'_>>,
+    budget: &Budget,
+) -> Result<String, Refusal> {
     let files = Tree::new();
     let config = Config::empty(World { files: &files, environment: &|_| None, network: None, budget });
-    components::process(&config, provider, version, text, &ComponentsOptions::default(), None)?.into_yaml()
+    components::process(&config, provider, version, text, &ComponentsOptions::default(), before)?.into_yaml()
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.

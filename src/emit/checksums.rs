@@ -65,9 +65,33 @@ fn entry(line: &str) -> Option<(&str, &str)> {
     Some((path.strip_prefix("./").unwrap_or(path), sum))
 }
 
-/// One line for each file: hash, two blanks, name. `sha256sum --check SHA256SUMS` takes it.
-pub(crate) fn checksums(files: &Tree) -> String {
-    files.iter().map(|(path, bytes)| format!("{}  {path}\n", hex(&Sha256::digest(bytes)))).collect()
+/// A file and its SHA-256, which the bill of materials names too.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summed<'a> {
+    /// Its path.
+    pub(crate) path: &'a str,
+    /// What it holds.
+    pub(crate) bytes: &'a [u8],
+    /// The hash.
+    pub(crate) sum: [u8; 32],
+}
+
+impl<'a> Summed<'a> {
+    /// The file with its hash.
+    pub(crate) fn of(path: &'a str, bytes: &'a [u8]) -> Self {
+        Summed { path, bytes, sum: Sha256::digest(bytes).into() }
+    }
+}
+
+/// The files with their hashes, in their order.
+pub(crate) fn summed(files: &Tree) -> Vec<Summed<'_>> {
+    files.iter().map(|(path, bytes)| Summed::of(path, bytes)).collect()
+}
+
+/// One line for each file, in byte order of the paths: hash, two blanks, path. `sha256sum --check SHA256SUMS` takes it.
+pub(crate) fn checksums(mut files: Vec<Summed<'_>>) -> String {
+    files.sort_by_key(|file| file.path);
+    files.iter().map(|file| format!("{}  {}\n", hex(&file.sum), file.path)).collect()
 }
 
 #[cfg(test)]
@@ -78,7 +102,14 @@ mod tests {
     #[test]
     fn lines_are_those_of_sha256sum() {
         let tree: Tree = [("a".to_owned(), Vec::new())].into_iter().collect();
-        assert_eq!(checksums(&tree), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n");
+        assert_eq!(checksums(summed(&tree)), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n");
+    }
+
+    #[test]
+    fn lines_are_in_the_order_of_their_paths() {
+        let lines = checksums(["b", "a.yaml", "a"].map(|path| Summed::of(path, b"")).to_vec());
+        let paths: Vec<_> = listed(&lines).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["a", "a.yaml", "b"]);
     }
 
     /// What `sha256sum`, `sha256sum --binary` and `sha256sum ./*` write.

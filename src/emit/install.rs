@@ -1,12 +1,11 @@
 //! `install.yaml` of a release: what `clusterctl generate provider` prints of the components, variables at their defaults, for those who install without
 //! clusterctl (kubectl, Argo CD, Flux).
 
-use semver::Version;
-
-use crate::clusterctl::installed;
+use super::judged::Built;
+use crate::clusterctl::{ReadBefore, installed};
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::lint::provider_of;
+use crate::lint::{self, provider_of};
 use crate::provider::Declared;
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -20,18 +19,20 @@ rules! {
 pub(crate) const INSTALL_FILE: &str = "install.yaml";
 
 /// The file for the components of some providers; `None` where one of them cannot be installed without being asked something, which is told, or not at
-/// all, which the judge tells.
-pub(super) fn install(components: &[(&Declared, String)], version: &Version, budget: &Budget) -> (Option<String>, Report) {
+/// all, which the judge tells. What was `read` for it need not be read again.
+pub(super) fn install(components: &[Built<'_>], read: &[lint::Components], budget: &Budget) -> (Option<String>, Report) {
     let mut report = Report::new();
     let mut texts = Vec::new();
-    for (declared, text) in components {
+    for (Built { declared, text, version, .. }, read) in components.iter().zip(read) {
         let Ok(template) = envsubst::parse(text) else { continue };
         let required: Vec<String> =
             template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
         if required.is_empty() {
             let (label, provider_type) = (declared.provider.label(), declared.provider.provider_type);
             let provider = provider_of(&label, provider_type, &provider_type.components_file());
-            texts.extend(installed(provider, &format!("v{version}"), text.as_bytes(), budget));
+            let read = read.as_read();
+            let before = read.as_ref().map(|(text, pool)| ReadBefore { text: text.text(), objects: pool.objects() });
+            texts.extend(installed(provider, &format!("v{version}"), text.as_bytes(), before, budget));
         } else {
             report.push(open(declared, &required));
         }

@@ -2,12 +2,14 @@
 
 use semver::Version;
 
+use super::account;
 use crate::diag::{Diagnostic, FieldPath, Place, Report};
 use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
 use crate::lint::{self, Audience, Wishes, provider_of};
 use crate::objects::Anchor;
 use crate::provider::{Declared, Inputs};
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// Components as clusterctl gets them, and where they come from.
@@ -17,18 +19,24 @@ pub(crate) struct Built<'a> {
     /// Where the objects come from, in the order in which they were written.
     pub(crate) objects: Vec<Anchor>,
     /// The objects as one stream.
-    pub(crate) text: &'a str,
+    pub(crate) text: String,
+    /// What the build itself found.
+    pub(crate) report: Report,
     /// The version that is built.
     pub(crate) version: &'a Version,
 }
 
 impl Built<'_> {
-    /// Judges the components, and the metadata that is released with them.
-    pub(crate) fn check(&self, metadata: Option<&MetadataFile>, inputs: &Inputs) -> Report {
-        let budget = inputs.budget();
+    /// The components as the judge reads them.
+    pub(crate) fn read(&self, budget: &Budget) -> lint::Components {
+        let file = self.declared.provider.provider_type.components_file();
+        lint::Components::read(Source::new(file, self.text.as_str()), budget)
+    }
+
+    /// Judges the components, once they are read, and the metadata that is released with them. What the build told already is not told again.
+    pub(crate) fn check(&self, components: lint::Components, metadata: Option<&MetadataFile>, inputs: &Inputs, budget: &Budget) -> Report {
         let provider_type = self.declared.provider.provider_type;
         let file = provider_type.components_file();
-        let components = lint::Components::read(Source::new(file.as_str(), self.text), budget);
         let release = lint::Release {
             provider: &provider_of(&self.declared.provider.label(), provider_type, &file),
             version: self.version,
@@ -39,7 +47,8 @@ impl Built<'_> {
             audience: Audience::Author(Wishes { roles: inputs.roles(), ..Wishes::NONE }),
         };
         let findings = release.check_by_itself(budget).report.into_findings().into_iter();
-        findings.map(|finding| self.in_inputs(finding, &file)).collect()
+        let findings = findings.map(|finding| self.in_inputs(finding, &file));
+        findings.filter(|finding| !account::explains(&self.report, finding)).collect()
     }
 
     /// The finding with its places in the files that were read.

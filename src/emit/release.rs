@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use semver::Version;
 
-use super::account;
-use super::checksums::{CHECKSUMS_FILE, checksums};
+use super::checksums::{CHECKSUMS_FILE, Summed, checksums, summed};
 use super::components::{Components, ManagerImage, components};
 use super::install::{self, INSTALL_FILE};
 use super::judged::Built;
@@ -19,6 +18,7 @@ use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Audience, Extent, Wishes};
 use crate::objects::{Object, pods};
 use crate::provider::{Declared, Inputs};
+use crate::text::budget::Budget;
 use crate::text::goyaml::{self, VariableQuoting};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -92,24 +92,19 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let metadata = add_metadata(&mut release, plan);
     let templates = add_templates(&mut release, plan);
-    let (mut written, mut judged, mut known) = (Vec::new(), Report::new(), Known::default());
+    let (mut built, mut known) = (Vec::new(), Known::default());
     let mut managers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for declared in plan.providers {
         let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
         if let Some(text) = add_components(&mut release, declared, &objects) {
             known.add(&objects, &Wanted::of(&templates));
             managers.insert(declared.provider.label(), manager_images(&objects));
-            let objects: Vec<_> = objects.into_iter().map(|object| object.anchor()).collect();
-            let built = Built { declared, objects, text: &text, version: plan.version };
-            let found = built.check(metadata.as_ref(), plan.inputs).into_findings().into_iter();
-            judged.extend(found.filter(|finding| !account::explains(&report, finding)));
-            written.push((declared, text));
+            let objects = objects.iter().map(Object::anchor).collect();
+            built.push(Built { declared, objects, text, report: report.clone(), version: plan.version });
         }
         release.report.extend(report);
     }
-    let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[&known] };
-    judged.extend(templates::check(&templates, &asked, plan.inputs.budget()));
-    let (install, report) = install::install(&written, plan.version, plan.inputs.budget());
+    let Judged { judged, install, report } = judge(plan, &built, metadata.as_ref(), &templates, &known);
     release.report.extend(report);
     install.into_iter().for_each(|text| {
         release.files.insert(INSTALL_FILE, text.into_bytes());
@@ -121,6 +116,29 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     }
     release.report.extend(judged);
     release
+}
+
+/// What the judge says of a release, and what its users install.
+struct Judged {
+    judged: Report,
+    install: Option<String>,
+    /// What is to say about [`INSTALL_FILE`].
+    report: Report,
+}
+
+/// Judges components and templates, and makes [`INSTALL_FILE`] of what was read for the judge.
+fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, templates: &[Source], known: &Known) -> Judged {
+    let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[known] };
+    let budget = plan.inputs.budget();
+    let read_all = |budget: &Budget| -> Vec<_> { built.iter().map(|built| built.read(budget)).collect() };
+    let (read, of_templates) = budget.both(read_all, |budget| templates::check(templates, &asked, budget));
+    let check_all = |budget: &Budget| -> Report {
+        let each = built.iter().zip(&read);
+        each.flat_map(|(built, components)| built.check(components.clone(), metadata, plan.inputs, budget)).collect()
+    };
+    let (mut judged, (install, report)) = budget.both(check_all, |budget| install::install(built, &read, budget));
+    judged.extend(of_templates);
+    Judged { judged, install, report }
 }
 
 /// The metadata of the release, when it can be used.
@@ -254,8 +272,10 @@ fn add_lists(release: &mut Release, plan: &Plan<'_>, managers: &BTreeMap<String,
         of_part.flat_map(|(_, images)| images.clone()).collect()
     };
     let contents: Vec<Contents<'_>> = plan.parts.iter().map(|part| Contents { part, images: images_of(part) }).collect();
-    let sbom = sbom(subject, &release.files, &release.images, &contents);
-    release.files.insert(SBOM_FILE, sbom.into_bytes());
-    let sums = checksums(&release.files);
-    release.files.insert(CHECKSUMS_FILE, sums.into_bytes());
+    let mut files = summed(&release.files);
+    let sbom = sbom(subject, &files, &release.images, &contents);
+    files.push(Summed::of(SBOM_FILE, sbom.as_bytes()));
+    let sums = checksums(files);
+    release.files.insert(SBOM_FILE, sbom);
+    release.files.insert(CHECKSUMS_FILE, sums);
 }

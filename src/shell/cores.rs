@@ -17,10 +17,17 @@ pub fn this_thread_lasts() {
     let _ = FIRST.set(thread::current().id());
 }
 
-/// Makes the thread of `main` one of those that work, when so many bytes were read. A thread that ends must never be one of them: what
-/// is handed to it would wait for ever.
+/// Makes the thread of `main` one of those that work, when so many bytes were read.
 pub(super) fn share_out(bytes: usize) {
-    if bytes >= WORTHWHILE && FIRST.get() == Some(&thread::current().id()) {
+    if bytes >= WORTHWHILE {
+        share_out_all();
+    }
+}
+
+/// Makes the thread of `main` one of those that work, however little was read. A thread that ends must never be one of them: what is handed to
+/// it would wait for ever.
+pub fn share_out_all() {
+    if FIRST.get() == Some(&thread::current().id()) {
         // Refused when the threads are there already; they do the work then.
         let _ = rayon::ThreadPoolBuilder::new().stack_size(STACK).use_current_thread().build_global();
     }

@@ -151,11 +151,23 @@ impl Budget {
         if items.len() > 1 {
             let own = self.rest();
             let results = items.par_iter().map(|item| work(item, &own)).collect();
-            if own.blame.get().is_none() && own.exceeded().is_none() && self.take_all(&own).is_ok() {
+            if self.has_room_for(&own) {
                 return results;
             }
         }
         items.iter().map(|item| work(item, self)).collect()
+    }
+
+    /// Does two works at the same time, as [`Budget::each`] does: when there is not enough for both, the second one is done after the first.
+    pub(crate) fn both<A: Send, B: Send>(&self, first: impl Fn(&Budget) -> A + Sync, second: impl Fn(&Budget) -> B + Sync) -> (A, B) {
+        let own = self.rest();
+        let results = rayon::join(|| first(&own), || second(&own));
+        if self.has_room_for(&own) { results } else { (first(self), second(self)) }
+    }
+
+    /// Takes what was taken of another, in which nobody was left without; whether there was so much.
+    fn has_room_for(&self, own: &Budget) -> bool {
+        own.blame.get().is_none() && own.exceeded().is_none() && self.take_all(own).is_ok()
     }
 
     /// What somebody got, or will get at the next question.
@@ -219,6 +231,17 @@ mod tests {
             let results = done(&scarce);
             assert!(results.iter().take(40).flatten().eq(items.iter().take(40)) && results.iter().skip(40).all(Option::is_none));
             assert!(scarce.is_spent(Resource::Steps));
+        }
+    }
+
+    #[test]
+    fn of_two_works_the_first_takes_what_there_is() {
+        let done = |budget: &Budget| budget.both(|budget| budget.charge(3).is_ok(), |budget| budget.charge(4).is_ok());
+        let enough = Budget::of(7);
+        assert_eq!((done(&enough), enough.used(), enough.exceeded()), ((true, true), 7, None));
+        for _ in 0..16 {
+            let scarce = Budget::of(6);
+            assert_eq!((done(&scarce), scarce.is_spent(Resource::Steps)), ((true, false), true));
         }
     }
 

@@ -79,7 +79,7 @@ fn rules_of_foreign_crds_are_bounded() {
     assert_eq!(check(&many, &[total]), 5);
 }
 
-/// The parser of CEL recurses; the threads that judge several folders have less room than the first one.
+/// Parser and evaluation of CEL recurse, and several folders are judged on several threads.
 #[test]
 fn deeply_nested_rules_of_foreign_crds_are_findings() {
     let rules = [
@@ -90,6 +90,7 @@ fn deeply_nested_rules_of_foreign_crds_are_findings() {
         (format!("{}1{} == 1", "-(".repeat(120), ")".repeat(120)), false),
         (format!("{}{} == []", "[".repeat(100), "]".repeat(100)), false),
         (format!("{}1{} == 1", "(".repeat(100), ")".repeat(100)), false),
+        (format!("[[1]]{}.size() == 1", ".map(a, a + a)".repeat(40)), false),
     ];
     for (rule, is_too_much) in rules {
         let folder = tempfile::tempdir().unwrap();

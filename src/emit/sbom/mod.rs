@@ -11,11 +11,10 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use self::part::Part;
-use super::checksums::CHECKSUMS_FILE;
+use super::checksums::{CHECKSUMS_FILE, Summed};
 use crate::contract::Image;
 use crate::provider::About;
 use crate::text::hex::hex;
-use crate::text::tree::Tree;
 
 /// The name of the file in a release.
 pub(crate) const SBOM_FILE: &str = "sbom.spdx.json";
@@ -43,19 +42,20 @@ pub(crate) struct Contents<'a> {
 }
 
 /// The document. Its namespace holds the hash of all that it lists, so that two releases with other content never share one.
-pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>, contents: &[Contents<'_>]) -> String {
+pub(crate) fn sbom(subject: Subject<'_>, files: &[Summed<'_>], images: &BTreeSet<String>, contents: &[Contents<'_>]) -> String {
     let mut all = Sha256::new();
-    for (path, bytes) in files {
-        all.update(path.as_bytes());
+    for file in files {
+        all.update(file.path.as_bytes());
         all.update([0]);
-        all.update(Sha256::digest(bytes));
+        all.update(file.sum);
     }
+    let sha1s: Vec<String> = files.iter().map(|file| hex(&Sha1::digest(file.bytes))).collect();
     let parts: Vec<Value> = contents.iter().enumerate().flat_map(|(index, contents)| packages_of(index, contents.part)).collect();
     if !parts.is_empty() {
         all.update(Value::from(parts.as_slice()).to_string());
     }
     let created = Timestamp::from_second(subject.epoch).unwrap_or(Timestamp::UNIX_EPOCH);
-    let packages = [packages(subject, files, images), parts].concat();
+    let packages = [packages(subject, &sha1s, images), parts].concat();
     let relationships = [relationships(files.len(), images.len()), relationships_of(contents, images)].concat();
     let mut document = json!({
         "spdxVersion": "SPDX-2.3",
@@ -68,7 +68,7 @@ pub(crate) fn sbom(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>
             "creators": creators(subject.about),
         },
         "packages": packages,
-        "files": files.iter().enumerate().map(|(i, (path, bytes))| file(i, path, bytes)).collect::<Vec<_>>(),
+        "files": files.iter().zip(&sha1s).enumerate().map(|(i, (file, sha1))| of_file(i, file, sha1)).collect::<Vec<_>>(),
         "relationships": relationships,
     });
     let licences: Vec<Value> = contents.iter().enumerate().flat_map(|(index, contents)| licences_of(index, contents.part)).collect();
@@ -92,20 +92,20 @@ fn creators(about: &About) -> Vec<String> {
     supplier.chain([format!("Tool: windlass-{}", env!("CARGO_PKG_VERSION"))]).collect()
 }
 
-fn file(index: usize, path: &str, bytes: &[u8]) -> Value {
+fn of_file(index: usize, file: &Summed<'_>, sha1: &str) -> Value {
     json!({
         "SPDXID": format!("SPDXRef-File-{index}"),
-        "fileName": format!("./{path}"),
+        "fileName": format!("./{}", file.path),
         "checksums": [
-            {"algorithm": "SHA1", "checksumValue": hex(&Sha1::digest(bytes))},
-            {"algorithm": "SHA256", "checksumValue": hex(&Sha256::digest(bytes))},
+            {"algorithm": "SHA1", "checksumValue": sha1},
+            {"algorithm": "SHA256", "checksumValue": hex(&file.sum)},
         ],
         "licenseConcluded": "NOASSERTION",
         "copyrightText": "NOASSERTION",
     })
 }
 
-fn packages(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> Vec<Value> {
+fn packages(subject: Subject<'_>, sha1s: &[String], images: &BTreeSet<String>) -> Vec<Value> {
     let About { supplier, license, url } = subject.about;
     let mut release = json!({
         "SPDXID": "SPDXRef-Release",
@@ -115,7 +115,7 @@ fn packages(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> Ve
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": true,
         "packageVerificationCode": {
-            "packageVerificationCodeValue": verification_code(files),
+            "packageVerificationCodeValue": verification_code(sha1s),
             // What is written when the code is known.
             "packageVerificationCodeExcludedFiles": [format!("./{SBOM_FILE}"), format!("./{CHECKSUMS_FILE}")],
         },
@@ -132,10 +132,10 @@ fn packages(subject: Subject<'_>, files: &Tree, images: &BTreeSet<String>) -> Ve
 }
 
 /// SPDX 2.3, 7.9: the SHA1 of the sorted SHA1s of all files.
-fn verification_code(files: &Tree) -> String {
-    let mut hashes: Vec<String> = files.iter().map(|(_, bytes)| hex(&Sha1::digest(bytes))).collect();
-    hashes.sort();
-    hex(&Sha1::digest(hashes.concat()))
+fn verification_code(sha1s: &[String]) -> String {
+    let mut sorted: Vec<&str> = sha1s.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    hex(&Sha1::digest(sorted.concat()))
 }
 
 fn image(index: usize, reference: &str) -> Value {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn document_names_files_images_and_its_date() {
-        let files: Tree = [("a.yaml".to_owned(), b"x".to_vec())].into_iter().collect();
+        let files = [Summed::of("a.yaml", b"x")];
         let images = BTreeSet::from(["ghcr.io/windlass-dev/windlass-manager:v0.1.0".to_owned()]);
         let about = About::default();
         let subject = Subject { name: "bootstrap-windlass", version: "v0.1.0", about: &about, epoch: 315_532_800 };
@@ -262,7 +262,7 @@ mod tests {
         let images = BTreeSet::from(["ghcr.io/example/harbour".to_owned()]);
         let document = |about: &About| -> Value {
             let subject = Subject { name: "infrastructure-harbour", version: "v0.1.0", about, epoch: 0 };
-            serde_json::from_str(&sbom(subject, &Tree::new(), &images, &[])).expect("JSON")
+            serde_json::from_str(&sbom(subject, &[], &images, &[])).expect("JSON")
         };
         let ours = document(&about);
         let [release, image] = ours["packages"].as_array().expect("list").as_slice() else { panic!("{ours}") };
@@ -313,7 +313,7 @@ mod tests {
         let contents = [Contents { part: &parts[0], images: images.clone() }, Contents { part: &parts[1], images: BTreeSet::new() }];
         let about = About::default();
         let subject = Subject { name: "x", version: "v1", about: &about, epoch: 0 };
-        let document: Value = serde_json::from_str(&sbom(subject, &Tree::new(), &images, &contents)).expect("JSON");
+        let document: Value = serde_json::from_str(&sbom(subject, &[], &images, &contents)).expect("JSON");
         let packages = document["packages"].as_array().expect("list");
         let lib = packages.iter().find(|package| package["name"] == "lib").expect("taken over");
         assert_eq!((&lib["SPDXID"], &lib["licenseDeclared"]), (&json!("SPDXRef-Part-0-1"), &json!("MIT AND LicenseRef-Part-0-1")));

@@ -71,6 +71,7 @@ data:
 }
 
 /// The objects of a components file, and what is wrong with its text.
+#[derive(Clone)]
 pub(crate) struct Components {
     pub(super) source: Source,
     /// Whether the text has variables.
@@ -109,7 +110,7 @@ impl Components {
     }
 
     /// The text with its variables replaced, and what was read in it; `None` where the reader had something to say.
-    pub(super) fn as_read(&self) -> Option<(Source, Arc<Pool>)> {
+    pub(crate) fn as_read(&self) -> Option<(Source, Arc<Pool>)> {
         let text = self.substituted.as_ref().filter(|_| self.unreadable.is_empty())?.text();
         Some((text.clone(), Arc::clone(&self.objects)))
     }

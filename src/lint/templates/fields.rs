@@ -3,13 +3,12 @@
 use serde_json::Value;
 
 use super::Sampled;
-use super::known::Known;
+use super::known::{Known, KnownVersion};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Extent;
 use crate::lint::scope::WORK_EXCEEDED;
 use crate::objects::json_patch::weight;
 use crate::objects::{Object, fields};
-use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
 use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst::{self, Use};
@@ -134,8 +133,7 @@ pub(super) fn check(sampled: &Sampled, known: &[&Known], extent: Extent, budget:
 fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) -> Vec<Diagnostic> {
     let versions = known.iter().find_map(|known| known.versions(object.group(), object.kind()));
     let version = versions.unwrap_or_default().iter().find(|version| version.name == object.version() && version.is_served);
-    // A schema that does not compile is a finding about the CRD.
-    let Some(schema) = version.and_then(|version| Schema::from_json(&version.schema).ok()) else { return Vec::new() };
+    let Some(schema) = version.and_then(KnownVersion::schema) else { return Vec::new() };
     let (mut value, mut paid) = (object.value().clone(), 0);
     let mut pay = |default: &Value| {
         let weight = weight(default);
@@ -152,7 +150,7 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
     // They are held no longer than this object is judged.
     budget.give_back(Resource::Copies, paid);
     let at = |path: &FieldPath, part: Part| if part == Part::Key { object.key_place(path) } else { object.place(path) };
-    let found = document::check_at(&value, &schema, &WORDING, &at).into_findings().into_iter();
+    let found = document::check_at(&value, schema, &WORDING, &at).into_findings().into_iter();
     let is_judged = |finding: &Diagnostic| finding.rule != &FIELD_REFUSED || !is_open(sampled.written(object, &finding.place.path));
     found.filter(is_judged).map(|finding| in_object(sampled, object, finding)).collect()
 }

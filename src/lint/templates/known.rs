@@ -1,11 +1,13 @@
 //! Kinds that templates hold, as far as they are known: those of CRDs that are judged with them, and those of Cluster API itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use crate::lint::definitions;
 use crate::objects::{Object, fields};
+use crate::schema::Schema;
 use crate::text::source::Source;
 
 /// The kinds of some CRDs, by group and kind.
@@ -23,14 +25,26 @@ struct Kind {
 }
 
 /// A version of a kind.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct KnownVersion {
     /// Its name.
     pub(super) name: String,
     /// Whether the API server serves it.
     pub(super) is_served: bool,
     /// Its schema, as the CRD has it; null when several CRDs have several.
-    pub(super) schema: Value,
+    schema: Value,
+    compiled: OnceLock<Option<Schema>>,
+}
+
+impl KnownVersion {
+    fn new(name: String, is_served: bool, schema: Value) -> Self {
+        KnownVersion { name, is_served, schema, compiled: OnceLock::new() }
+    }
+
+    /// Its schema, compiled when the first object asks for it; nothing when that cannot be, which is a finding about the CRD.
+    pub(super) fn schema(&self) -> Option<&Schema> {
+        self.compiled.get_or_init(|| Schema::from_json(&self.schema).ok()).as_ref()
+    }
 }
 
 /// The kinds that some templates have objects of, in any group.
@@ -82,11 +96,8 @@ impl Known {
         };
         for version in kind.versions {
             match known.versions.iter_mut().find(|known| known.name == version.name) {
-                Some(known) if *known == version => {}
-                Some(known) => {
-                    known.is_served |= version.is_served;
-                    known.schema = Value::Null;
-                }
+                Some(known) if known.is_served == version.is_served && known.schema == version.schema => {}
+                Some(known) => *known = KnownVersion::new(version.name, known.is_served || version.is_served, Value::Null),
                 None => known.versions.push(version),
             }
         }
@@ -107,11 +118,8 @@ impl Known {
 }
 
 fn version(version: &Value) -> KnownVersion {
-    KnownVersion {
-        name: version["name"].as_str().unwrap_or_default().to_owned(),
-        is_served: version["served"] != false,
-        schema: version["schema"]["openAPIV3Schema"].clone(),
-    }
+    let name = version["name"].as_str().unwrap_or_default().to_owned();
+    KnownVersion::new(name, version["served"] != false, version["schema"]["openAPIV3Schema"].clone())
 }
 
 /// What stands behind `kind:`, wherever that is.

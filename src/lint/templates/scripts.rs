@@ -81,16 +81,17 @@ data:
 /// `NAME=` or `NAME+=` at the beginning of a command; what declares may name others before it. Before the first one the quote of a
 /// YAML text may stand.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
-    let expression = r#"(?m)(?:\A["']|^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)\+?="#;
+    let expression = r#"(?m-u)(?:\A["']|^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)\+?="#;
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 
 /// `NAME=` behind a value: `local A=1 B=2`.
-static NEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]+([A-Za-z_]\w*)\+?=").expect("internal error: the expression is valid"));
+static NEXT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?-u)^[ \t]+([A-Za-z_]\w*)\+?=").expect("internal error: the expression is valid"));
 
 /// `for NAME in` at the beginning of a command (elsewhere it is English), `read NAME`.
 static LOOP: LazyLock<Regex> = LazyLock::new(|| {
-    let expression = r#"(?m)(?:\A["']|^|[;&|({]|\b(?:then|do|else)\b)[ \t]*for[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)"#;
+    let expression = r#"(?m-u)(?:\A["']|^|[;&|({]|\b(?:then|do|else)\b)[ \t]*for[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+(?:-\w+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?:$|;|<)"#;
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 

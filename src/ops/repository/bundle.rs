@@ -17,7 +17,7 @@ use super::tars::{Entries, Taken, read, untakable};
 use crate::clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare};
+use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, checksums, compare, summed};
 use crate::emit::release::IMAGES_FILE;
 use crate::oci::archive;
 use crate::text::budget::Budget;
@@ -99,7 +99,7 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     let lines: String = names.iter().map(|image| format!("{image}\n")).collect();
     files.insert(IMAGES_FILE, lines);
     files.insert(SCRIPT_FILE, mirror.script());
-    let sums = checksums(&files);
+    let sums = checksums(summed(&files));
     files.insert(CHECKSUMS_FILE, sums);
     let bundle = Bundle { bytes: tar(&files), providers, files: files.len(), images: names.len() };
     (Some(bundle), report)
@@ -394,7 +394,7 @@ mod tests {
     fn a_release_is_a_file_in_the_folder_of_a_version() {
         let of = |paths: &[&str]| {
             let mut files: Tree = paths.iter().map(|path| ((*path).to_owned(), Vec::new())).collect();
-            files.insert(CHECKSUMS_FILE, checksums(&files));
+            files.insert(CHECKSUMS_FILE, checksums(summed(&files)));
             let (unpacked, report) = unpack(&tar(&files), "b.tar");
             let folders = |found: &[(String, Version, Tree)]| found.iter().map(|(folder, ..)| folder.clone()).collect::<Vec<_>>();
             let told: Vec<String> = report.findings().iter().map(|finding| finding.message.clone()).collect();

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::legacy;
 use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
-use crate::api::openapi;
 use crate::api::secret::Sensitive;
 use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
+use crate::api::{additions, openapi};
 use crate::conversion::{self, ConversionFault};
 use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, Setting, rules};
 use crate::objects::fields;
@@ -161,7 +161,7 @@ fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
 }
 
 /// The schema of a config in a release. Each is compiled once.
-fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
+pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
     const VERSIONS: usize = Version::ALL.len();
     static SCHEMAS: [OnceLock<Schema>; (PROFILES.len() + 1) * VERSIONS] = [const { OnceLock::new() }; (PROFILES.len() + 1) * VERSIONS];
     let row = match group {
@@ -178,15 +178,11 @@ fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
 fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
     let mut schema = openapi::kubeadm_schema(Kind::Config, version);
     for path in profile.unknown_fields {
-        let (parents, name) = path.rsplit_once('.').expect("internal error: no field of the table is at the root");
-        let mut at = &mut schema["properties"]["spec"];
-        for step in parents.split('.') {
-            at = match step.strip_suffix("[]") {
-                Some(list) => &mut at["properties"][list]["items"],
-                None => &mut at["properties"][step],
-            };
+        let (parent, name) = path.rsplit_once('.').expect("internal error: no field of the table is at the root");
+        // What v1beta1 lacks anyway has no parent there.
+        if let Some(parent) = additions::at(&mut schema["properties"]["spec"], parent) {
+            parent["properties"].as_object_mut().map(|properties| properties.remove(name));
         }
-        at["properties"].as_object_mut().map(|properties| properties.remove(name));
     }
     schema
 }

@@ -4,11 +4,12 @@
 use std::sync::OnceLock;
 
 use super::config::WORDING;
-use super::{control_plane, renamed};
-use crate::api::names::{Kind, Version};
+use super::{config, control_plane, renamed};
+use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
 use crate::diag::{FieldPath, Remedy};
 use crate::render::input::outcome::Notes;
+use crate::render::input::profile::Profile;
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::Schema;
@@ -17,21 +18,17 @@ use crate::schema::document::{self, Part};
 /// Judges what stands beside the spec of the config; nothing, when the version is not known.
 pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<()> {
     let version = target.version()?;
-    let config = target.config;
-    let at = |path: &FieldPath, part| if part == Part::Key { config.key_place(path) } else { config.place(path) };
-    let found = document::check_at(
-        &control_plane::defaulted(target, version),
-        schema(target.kind, version, request.profile.machine_taints),
-        &WORDING,
-        &at,
-    )
-    .into_findings();
+    let object = target.config;
+    let at = |path: &FieldPath, part| if part == Part::Key { object.key_place(path) } else { object.place(path) };
+    let found =
+        document::check_at(&control_plane::defaulted(target, version), schema(target.kind, version, &request.profile), &WORDING, &at)
+            .into_findings();
     let spec_path = target.spec_path();
     let beside: Vec<_> = found.into_iter().filter(|finding| !finding.place.path.segments().starts_with(spec_path.segments())).collect();
     let is_right = beside.is_empty();
     for mut finding in beside {
         if finding.rule == WORDING.unknown && version == Version::V1Beta2 {
-            finding.help = renamed::in_v1beta2(config, &finding.place.path).map(Remedy::from).or(finding.help);
+            finding.help = renamed::in_v1beta2(object, &finding.place.path).map(Remedy::from).or(finding.help);
         }
         notes.report.push(finding);
     }
@@ -42,20 +39,20 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
 }
 
 /// The schema of an object; within the spec of the config it need not be that of the release. Each is compiled once.
-fn schema(kind: ConfigKind, version: Version, machine_taints: bool) -> &'static Schema {
-    static SCHEMAS: [OnceLock<Schema>; 16] = [const { OnceLock::new() }; 16];
+fn schema(kind: ConfigKind, version: Version, profile: &Profile) -> &'static Schema {
+    static SCHEMAS: [OnceLock<Schema>; 12] = [const { OnceLock::new() }; 12];
     let row = match kind {
-        ConfigKind::Kubeadm(Kind::Config) => 0,
-        ConfigKind::Kubeadm(Kind::Template) => 1,
-        ConfigKind::Windlass(Kind::Config) => 2,
-        ConfigKind::Windlass(Kind::Template) => 3,
-        ConfigKind::ControlPlane { template } => 4 + 2 * usize::from(template) + usize::from(machine_taints),
+        ConfigKind::Kubeadm(Kind::Config) => return config::schema(KUBEADM_GROUP, version, profile),
+        ConfigKind::Windlass(Kind::Config) => return config::schema(GROUP, version, profile),
+        ConfigKind::Kubeadm(Kind::Template) => 0,
+        ConfigKind::Windlass(Kind::Template) => 1,
+        ConfigKind::ControlPlane { template } => 2 + 2 * usize::from(template) + usize::from(profile.machine_taints),
     };
     SCHEMAS[row * 2 + usize::from(version == Version::V1Beta2)].get_or_init(|| {
         document::compiled(&match kind {
             ConfigKind::Kubeadm(kind) => openapi::kubeadm_schema(kind, version),
             ConfigKind::Windlass(kind) => openapi::schema(kind, version),
-            ConfigKind::ControlPlane { template } => crate::api::control_plane::schema(template, version, machine_taints),
+            ConfigKind::ControlPlane { template } => crate::api::control_plane::schema(template, version, profile.machine_taints),
         })
     })
 }

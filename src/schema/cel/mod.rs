@@ -8,6 +8,7 @@ mod field_path;
 mod functions;
 mod guard;
 mod meter;
+mod parsed;
 mod program;
 mod rule;
 mod value;

@@ -1,9 +1,10 @@
 //! One entry of `x-kubernetes-validations`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::parsed;
 use super::program::{Program, Uncompiled};
 
 /// A CEL rule with what it says when it fails, as the schema has it. It is compiled when it is first evaluated.
@@ -15,8 +16,8 @@ pub(in crate::schema) struct Rule {
     pub(in crate::schema) reason: Option<String>,
     pub(in crate::schema) field_path: String,
     pub(in crate::schema) optional_old_self: Option<bool>,
-    program: OnceLock<Result<Program, Uncompiled>>,
-    message_program: OnceLock<Result<Program, Uncompiled>>,
+    program: OnceLock<Result<Arc<Program>, Uncompiled>>,
+    message_program: OnceLock<Result<Arc<Program>, Uncompiled>>,
 }
 
 impl Rule {
@@ -36,12 +37,12 @@ impl Rule {
 
     /// The compiled rule, or why our library cannot compile it.
     pub(in crate::schema) fn program(&self) -> Result<&Program, &Uncompiled> {
-        self.program.get_or_init(|| Program::compile(&self.rule)).as_ref()
+        self.program.get_or_init(|| parsed::program(&self.rule)).as_ref().map(Arc::as_ref)
     }
 
     /// The compiled `messageExpression`, or why our library cannot compile it.
     pub(in crate::schema) fn message_program(&self) -> Result<&Program, &Uncompiled> {
-        self.message_program.get_or_init(|| Program::compile(&self.message_expression)).as_ref()
+        self.message_program.get_or_init(|| parsed::program(&self.message_expression)).as_ref().map(Arc::as_ref)
     }
 
     /// What stands for the rule in messages about its evaluation.
