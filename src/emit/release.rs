@@ -182,7 +182,10 @@ fn add_components(release: &mut Release, declared: &Declared, objects: &[Object]
     match write(objects) {
         Ok(text) => {
             let file = declared.provider.provider_type.components_file();
-            insert(release, &file, text.clone().into_bytes(), &declared.source);
+            // A second provider of one type was refused when provider.yaml was read.
+            if release.files.get(&file).is_none() {
+                release.files.insert(file, text.clone());
+            }
             Some(text)
         }
         Err((object, error)) => {

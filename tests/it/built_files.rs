@@ -67,6 +67,11 @@ fn built(provider: &str, files: &[(&str, &str)]) -> Built {
     built_with(provider, files, &[])
 }
 
+/// The severities and rules of what was said.
+fn headings(said: &str) -> Vec<&str> {
+    said.lines().filter_map(|line| line.split_once(": ")?.0.contains('[').then(|| line.split(": ").next())?).collect()
+}
+
 fn deployment(image: &str) -> String {
     format!(
         "{NAMESPACE}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d, namespace: foo-system}}\nspec:\n  selector: {{}}\n  \
@@ -118,9 +123,23 @@ fn the_image_of_provider_yaml_gets_the_version() {
             assert_eq!(image(own, &["--image", &given]), (Some(0), false, format!("{other}\n")), "{own} {given}");
         }
     }
+    // A tag is refused once, and what would follow from a second one is not told.
+    let by_digest = format!("ghcr.io/a/b@sha256:{}", "a".repeat(64));
+    for own in ["ghcr.io/a/b:v0.1.0", "ghcr.io/a/b:v1", "ghcr.io/a/b:latest", &by_digest] {
+        let built = built(&provider("AddonProvider", &MANAGER.replace("ghcr.io/a/b", own)), &[]);
+        assert_eq!(headings(&built.said), ["error[provider-image-tagged]"], "{}", built.said);
+    }
     let of_two = |given: &str| built_with(&two("", ""), &[], &["--image", given]).files["images.txt"].clone();
     assert_eq!(of_two(&format!("addon-foo={other}")), "ghcr.io/a/b:v0.1.0\nghcr.io/x/y:v0.1.0\n");
     assert_eq!(of_two(&format!("bootstrap-foo={other}")), "ghcr.io/a/b:v0.1.0\nghcr.io/x/y:v0.1.0\n");
+}
+
+/// Each type has one components file: what a second provider of a type would write is not told beside it.
+#[test]
+fn a_second_provider_of_a_type_is_refused_once() {
+    let other = provider("AddonProvider", &MANAGER.replace("ghcr.io/a/b", "ghcr.io/a/c"));
+    let built = built(&format!("{}---\n{other}", provider("AddonProvider", MANAGER)), &[]);
+    assert_eq!((built.code, headings(&built.said)), (Some(1), vec!["error[provider-duplicated]"]), "{}", built.said);
 }
 
 /// Templates of several providers are in one folder: the same file may come from both, but not two of one name.

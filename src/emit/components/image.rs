@@ -30,7 +30,15 @@ pub(crate) struct ManagerImage {
 impl ManagerImage {
     /// The image for a manager that provider.yaml describes.
     pub(super) fn of(&self, manager: &Manager) -> String {
-        self.pinned(self.given.clone().unwrap_or_else(|| format!("{}:{}", manager.image, self.tag)))
+        self.pinned(self.given.clone().unwrap_or_else(|| self.tagged(&manager.image)))
+    }
+
+    /// An image of this version. [`ManagerImage::check`] refuses a tag or digest of its own; nothing else need be said of it.
+    fn tagged(&self, image: &str) -> String {
+        match Image::parse(image) {
+            Ok(parsed) if parsed.is_pinned() => Image { tag: Some(self.tag.clone()), digest: None, ..parsed }.to_string(),
+            _ => format!("{image}:{}", self.tag),
+        }
     }
 
     /// The image by its digest, where that is known. The tag goes: tools that copy images refuse a name with both.
