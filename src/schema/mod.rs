@@ -7,6 +7,7 @@
 //! Every walk is linear in the object times the branches of the schema's junctors, and as deep as the schema at most.
 
 mod cel;
+mod compiler;
 mod default;
 pub(crate) mod document;
 mod format;
@@ -29,7 +30,8 @@ pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 
-use node::{Compiler, Node};
+use compiler::Compiler;
+use node::Node;
 
 /// How deep a schema may be nested, junctors included. The deepest schema of a known provider has 25 levels.
 const MAX_DEPTH: usize = 96;

@@ -66,7 +66,7 @@ fn unescaped(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::node::Compiler;
+    use crate::schema::compiler::Compiler;
     use serde_json::json;
 
     #[test]

@@ -14,7 +14,7 @@ mod shape;
 
 use serde_json::Value;
 
-use super::node::Compiler;
+use super::compiler::Compiler;
 use super::pattern::PatternCache;
 use super::violation::shown;
 use super::{Fault, MAX_DEPTH, Violation, ViolationKind};

@@ -8,7 +8,8 @@ use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
 use crate::diag::Descent;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
-use crate::schema::node::{Compiler, Node};
+use crate::schema::compiler::Compiler;
+use crate::schema::node::Node;
 use crate::text::go;
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::schema::cel::program::Program;
-use crate::schema::node::Compiler;
+use crate::schema::compiler::Compiler;
 
 #[test]
 fn estimates_are_those_of_the_api_server() {
