@@ -12,10 +12,10 @@ use super::{MAX_DEPTH, Violation};
 use crate::diag::{FieldPath, Segment};
 
 /// Builds nodes out of JSON; remembers where it is.
-pub(super) struct Compiler {
+pub(super) struct Compiler<'p> {
     path: FieldPath,
     depth: usize,
-    patterns: PatternCache,
+    patterns: &'p mut PatternCache,
 }
 
 /// What a schema says under one keyword; `null` is as good as nothing.
@@ -109,23 +109,13 @@ impl Keyword<'_> {
     }
 }
 
-impl Compiler {
-    pub(super) fn new() -> Self {
-        Compiler::with(PatternCache::default())
-    }
+/// Compiles one schema. An error names the keyword.
+pub(super) fn compile(schema: &Value, patterns: &mut PatternCache) -> Result<Node, Violation> {
+    Compiler { path: FieldPath::root(), depth: 0, patterns }.node(schema)
+}
 
-    /// A compiler that knows some patterns already.
-    pub(super) fn with(patterns: PatternCache) -> Self {
-        Compiler { path: FieldPath::root(), depth: 0, patterns }
-    }
-
-    /// All patterns that it knows by now.
-    pub(super) fn into_patterns(self) -> PatternCache {
-        self.patterns
-    }
-
-    /// Compiles one schema and all below it. An error names the keyword.
-    pub(super) fn node(&mut self, schema: &Value) -> Result<Node, Violation> {
+impl Compiler<'_> {
+    fn node(&mut self, schema: &Value) -> Result<Node, Violation> {
         let mut node = Node::default();
         self.fill(&mut node, schema)?;
         Ok(node)

@@ -30,8 +30,8 @@ pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 
-use compiler::Compiler;
 use node::Node;
+use pattern::PatternCache;
 
 /// How deep a schema may be nested, junctors included. The deepest schema of a known provider has 25 levels.
 const MAX_DEPTH: usize = 96;
@@ -49,6 +49,6 @@ impl Schema {
     /// When it is no schema that the API server could validate with: a keyword of the wrong type, an unsupported keyword such as `$ref`,
     /// a pattern that is no regular expression, too many levels. The violation's path starts at the schema.
     pub fn from_json(schema: &Value) -> Result<Self, Violation> {
-        Ok(Schema { root: Compiler::new().node(schema)? })
+        Ok(Schema { root: compiler::compile(schema, &mut PatternCache::default())? })
     }
 }

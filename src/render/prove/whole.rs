@@ -3,8 +3,11 @@
 
 use std::sync::OnceLock;
 
+use serde_json::Value;
+
 use super::config::WORDING;
 use super::{config, control_plane, renamed};
+use crate::api::control_plane::schema as control_plane_schema;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
 use crate::diag::{FieldPath, Remedy};
@@ -40,19 +43,21 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
 
 /// The schema of an object; within the spec of the config it need not be that of the release. Each is compiled once.
 fn schema(kind: ConfigKind, version: Version, profile: &Profile) -> &'static Schema {
-    static SCHEMAS: [OnceLock<Schema>; 12] = [const { OnceLock::new() }; 12];
-    let row = match kind {
+    type OfVersions = [OnceLock<Schema>; Version::ALL.len()];
+    static KUBEADM_TEMPLATES: OfVersions = [const { OnceLock::new() }; Version::ALL.len()];
+    static TEMPLATES: OfVersions = [const { OnceLock::new() }; Version::ALL.len()];
+    static CONTROL_PLANES: [[OfVersions; 2]; 2] = [const { [const { [const { OnceLock::new() }; Version::ALL.len()] }; 2] }; 2];
+    let (row, json): (&OfVersions, &dyn Fn() -> Value) = match kind {
         ConfigKind::Kubeadm(Kind::Config) => return config::schema(KUBEADM_GROUP, version, profile),
         ConfigKind::Windlass(Kind::Config) => return config::schema(GROUP, version, profile),
-        ConfigKind::Kubeadm(Kind::Template) => 0,
-        ConfigKind::Windlass(Kind::Template) => 1,
-        ConfigKind::ControlPlane { template } => 2 + 2 * usize::from(template) + usize::from(profile.machine_taints),
+        ConfigKind::Kubeadm(Kind::Template) => (&KUBEADM_TEMPLATES, &|| openapi::kubeadm_schema(Kind::Template, version)),
+        ConfigKind::Windlass(Kind::Template) => (&TEMPLATES, &|| openapi::schema(Kind::Template, version)),
+        ConfigKind::ControlPlane { template } => {
+            let taints = profile.machine_taints;
+            (&CONTROL_PLANES[usize::from(template)][usize::from(taints)], &move || {
+                control_plane_schema(template, version, taints)
+            })
+        }
     };
-    SCHEMAS[row * 2 + usize::from(version == Version::V1Beta2)].get_or_init(|| {
-        document::compiled(&match kind {
-            ConfigKind::Kubeadm(kind) => openapi::kubeadm_schema(kind, version),
-            ConfigKind::Windlass(kind) => openapi::schema(kind, version),
-            ConfigKind::ControlPlane { template } => crate::api::control_plane::schema(template, version, profile.machine_taints),
-        })
-    })
+    row[version as usize].get_or_init(|| document::compiled(&json()))
 }

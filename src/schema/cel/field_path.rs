@@ -66,7 +66,7 @@ fn unescaped(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::compiler::Compiler;
+    use crate::schema::Schema;
     use serde_json::json;
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "a": {"type": "object", "properties": {"b.c": string}}, "m": {"type": "object", "additionalProperties": string},
         }});
-        let node = Compiler::new().node(&schema).unwrap();
+        let node = Schema::from_json(&schema).unwrap().root;
         let check =
             |path: &str, expected: Option<&str>| assert_eq!(parse(path, &node).map(|p| p.to_string()).as_deref(), expected, "{path}");
         check(".a", Some("a"));

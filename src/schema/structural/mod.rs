@@ -14,7 +14,7 @@ mod shape;
 
 use serde_json::Value;
 
-use super::compiler::Compiler;
+use super::compiler::compile;
 use super::pattern::PatternCache;
 use super::violation::shown;
 use super::{Fault, MAX_DEPTH, Violation, ViolationKind};
@@ -95,9 +95,7 @@ fn check_schema(
         violations.push(Violation::forbidden(path.field("nullable"), "nullable cannot be true at the root"));
     }
     let unsupported = shape::unsupported(root);
-    let mut compiler = Compiler::with(std::mem::take(patterns));
-    let compiled = compiler.node(schema).ok();
-    *patterns = compiler.into_patterns();
+    let compiled = compile(schema, patterns).ok();
     let misshapen = if unsupported.is_none() { shape::check(root, path, patterns) } else { Vec::new() };
     let is_shaped = unsupported.is_none() && misshapen.is_empty();
     violations.extend(misshapen);

@@ -8,16 +8,20 @@ use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
 use crate::diag::Descent;
 use crate::schema::cel::{PER_EXPRESSION, Program, Rule, exceeded, most_often, parse_field_path, type_error};
-use crate::schema::compiler::Compiler;
+use crate::schema::compiler::compile;
 use crate::schema::node::Node;
+use crate::schema::pattern::PatternCache;
 use crate::text::go;
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// What is wrong with the rules, their expressions aside.
 pub(super) fn check_form(schema: Keywords<'_>, node: Option<&Node>, path: &Descent<'_>, out: &mut Vec<Violation>) {
-    let own =
-        if node.is_none() && schema.is_filled("x-kubernetes-validations") { Compiler::new().node(&schema.to_value()).ok() } else { None };
+    let own = if node.is_none() && schema.is_filled("x-kubernetes-validations") {
+        compile(&schema.to_value(), &mut PatternCache::default()).ok()
+    } else {
+        None
+    };
     let node = node.or(own.as_ref());
     let listed = path.field("x-kubernetes-validations");
     for (index, rule) in schema.branches("x-kubernetes-validations") {

@@ -35,6 +35,15 @@ fn wrong_types_are_worded_as_upstream_does() {
         r#"<nil>: Invalid value: "": Checked value must be of type integer with format int32 in x"#,
     ];
     check(json!({"type": "integer", "format": "int32"}), json!(1.5), &two);
+    // A format that the API server does not know for a type is none.
+    let two = [
+        r#"x: Invalid value: "number": x in body must be of type integer: "number""#,
+        r#"<nil>: Invalid value: "": Checked value must be of type integer (default format) in x"#,
+    ];
+    check(json!({"type": "integer"}), json!(1.5), &two);
+    for unknown in ["", "uint32", "int16", "date"] {
+        check(json!({"type": "integer", "format": unknown}), json!(1.5), &two);
+    }
     // A list passes where a string of some format is wanted.
     check(json!({"type": "string", "format": "byte"}), json!([]), &[]);
 }

@@ -1,8 +1,8 @@
 //! Estimates beside those of the API server's own code.
 
 use super::*;
+use crate::schema::Schema;
 use crate::schema::cel::program::Program;
-use crate::schema::compiler::Compiler;
 
 #[test]
 fn estimates_are_those_of_the_api_server() {
@@ -11,7 +11,7 @@ fn estimates_are_those_of_the_api_server() {
     let mut count = 0;
     for line in include_str!("estimates.txt").lines().filter(|line| !line.starts_with('#')) {
         let Some((cost, rule)) = line.split_once('\t') else {
-            node = Compiler::new().node(&serde_json::from_str(line).unwrap()).unwrap();
+            node = Schema::from_json(&serde_json::from_str(line).unwrap()).unwrap().root;
             continue;
         };
         let ours = Program::compile(rule).unwrap().estimate(&node, false);
