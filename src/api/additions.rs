@@ -57,6 +57,13 @@ pub const ADDITIONS: &[Addition] = &[
     rules("ignition", "which options fit which version"),
 ];
 
+/// Takes a field out of the schema of a spec, by its path in the form of the list. Whether it was there.
+pub(crate) fn remove_field(spec: &mut Value, path: &str) -> bool {
+    let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let properties = at(spec, parent).and_then(|parent| parent.get_mut("properties")?.as_object_mut());
+    properties.is_some_and(|properties| properties.remove(name).is_some())
+}
+
 /// Takes the additions out of the schema of a spec; what is left is upstream's KubeadmConfigSpec of the same version.
 pub(crate) fn remove(spec: &mut Value) {
     for addition in ADDITIONS {
@@ -64,21 +71,21 @@ pub(crate) fn remove(spec: &mut Value) {
             Difference::Rules => {
                 at(spec, addition.path).and_then(Value::as_object_mut).map(|keys| keys.remove("x-kubernetes-validations"));
             }
-            Difference::Field | Difference::NotRequired => {
+            Difference::Field => {
+                remove_field(spec, addition.path);
+            }
+            Difference::NotRequired => {
                 let (parent, name) = addition.path.rsplit_once('.').unwrap_or(("", addition.path));
-                let Some(parent) = at(spec, parent) else { continue };
-                if addition.difference == Difference::NotRequired {
+                if let Some(parent) = at(spec, parent) {
                     parent["required"] = Value::from(vec![name]);
-                } else if let Some(properties) = parent.get_mut("properties").and_then(Value::as_object_mut) {
-                    properties.remove(name);
                 }
             }
         }
     }
 }
 
-/// The schema at a path below that of a spec: field names with `.` between, `[]` for the items of a list.
-pub(crate) fn at<'a>(spec: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+/// The schema at a path of the list.
+fn at<'a>(spec: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').filter(|step| !step.is_empty()).try_fold(spec, |schema, step| match step.strip_suffix("[]") {
         Some(list) => schema.get_mut("properties")?.get_mut(list)?.get_mut("items"),
         None => schema.get_mut("properties")?.get_mut(step),

@@ -89,9 +89,8 @@ impl Run for Arguments {
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
             return Err(Failure::usage(format!("`--fix` changes files, and {} is none", text.name()), "leave it out"));
         }
-        // They are judged on all cores, however small they are.
         if texts.len() > 1 {
-            cores::share_out_all();
+            cores::main_works_too();
         }
         let form = self.form.as_deref().and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word)).map(|(_, form)| form);
         let budget = Arc::clone(&context.budget);

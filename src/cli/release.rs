@@ -108,8 +108,7 @@ pub(super) struct BuildReport {
 
 impl Run for Build {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        // A release is judged, whatever is read for it.
-        cores::share_out_all();
+        cores::main_works_too();
         let judge = self.levels.judge(context)?;
         let mut loaded = self.provider.load(context)?;
         judge.roles().hold_for(&mut loaded.inputs);

@@ -100,6 +100,16 @@ impl Image {
     }
 }
 
+/// The name without what looks like a tag or a digest, in a text that need be no canonical name. Variables are left alone.
+pub(crate) fn without_tag(text: &str) -> &str {
+    if text.contains('$') {
+        return text;
+    }
+    let name = text.split_once('@').map_or(text, |(name, _)| name);
+    let last = name.rfind('/').map_or(0, |slash| slash + 1);
+    name[last..].find(':').map_or(name, |colon| &name[..last + colon])
+}
+
 /// Registry and the rest, as `docker pull` would complete them.
 fn split_domain(text: &str) -> (String, String) {
     let (domain, rest) = match text.split_once('/') {

@@ -20,7 +20,7 @@ mod version_number;
 
 pub(crate) use api_version::ApiVersion;
 pub(crate) use demands::{Demand, Need, Reading, demands};
-pub(crate) use image::{Image, ImageFault};
+pub(crate) use image::{Image, ImageFault, without_tag};
 pub(crate) use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
 pub use plural::crd_name;
 pub use provider_type::ProviderType;

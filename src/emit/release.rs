@@ -104,8 +104,8 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
         }
         release.report.extend(report);
     }
-    let Judged { judged, install, report } = judge(plan, &built, metadata.as_ref(), &templates, &known);
-    release.report.extend(report);
+    let Verdict { findings, install, about_install } = judge(plan, &built, metadata.as_ref(), &templates, &known);
+    release.report.extend(about_install);
     install.into_iter().for_each(|text| {
         release.files.insert(INSTALL_FILE, text.into_bytes());
     });
@@ -114,20 +114,20 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     if !release.is_incomplete {
         add_lists(&mut release, plan, &managers);
     }
-    release.report.extend(judged);
+    release.report.extend(findings);
     release
 }
 
 /// What the judge says of a release, and what its users install.
-struct Judged {
-    judged: Report,
+struct Verdict {
+    findings: Report,
     install: Option<String>,
-    /// What is to say about [`INSTALL_FILE`].
-    report: Report,
+    /// What there is to say about [`INSTALL_FILE`].
+    about_install: Report,
 }
 
-/// Judges components and templates, and makes [`INSTALL_FILE`] of what was read for the judge.
-fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, templates: &[Source], known: &Known) -> Judged {
+/// Judges components and templates, and makes [`INSTALL_FILE`] of what was read for the judge. Templates are judged while components are read.
+fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, templates: &[Source], known: &Known) -> Verdict {
     let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[known] };
     let budget = plan.inputs.budget();
     let read_all = |budget: &Budget| -> Vec<_> { built.iter().map(|built| built.read(budget)).collect() };
@@ -136,9 +136,9 @@ fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, 
         let each = built.iter().zip(&read);
         each.flat_map(|(built, components)| built.check(components.clone(), metadata, plan.inputs, budget)).collect()
     };
-    let (mut judged, (install, report)) = budget.both(check_all, |budget| install::install(built, &read, budget));
-    judged.extend(of_templates);
-    Judged { judged, install, report }
+    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| install::install(built, &read, budget));
+    findings.extend(of_templates);
+    Verdict { findings, install, about_install }
 }
 
 /// The metadata of the release, when it can be used.

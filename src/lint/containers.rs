@@ -1,6 +1,6 @@
 //! Containers of components: images that clusterctl can parse, and the one for which it waits.
 
-use crate::contract::{Image, ImageFault, MANAGER_CONTAINER, book};
+use crate::contract::{Image, ImageFault, MANAGER_CONTAINER, book, without_tag};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Object, pods};
 
@@ -127,7 +127,7 @@ pub(super) fn check(objects: &[Object]) -> Report {
 
 /// provider.yaml names the image of the manager without the tag.
 pub(crate) fn tagged(image: &str, place: Place) -> Option<Diagnostic> {
-    Image::parse(image).is_ok_and(|image| image.is_pinned()).then(|| {
+    (without_tag(image) != image).then(|| {
         Diagnostic::of(&IMAGE_TAGGED, format!("manager.image is `{image}`, with a tag or digest"))
             .at(place)
             .help(Remedy::new("leave them out: the version that is built becomes the tag; for one build use ").setting(Setting::Image))

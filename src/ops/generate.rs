@@ -129,15 +129,18 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated)
     for declared in plan.providers {
         let image = image_of(plan, declared);
         let Components { objects, report: found } = components(declared, plan.inputs, &image);
-        generated.report.extend(found.clone());
         match release::write(&objects) {
             Ok(text) => {
                 let objects = objects.iter().map(Object::anchor).collect();
                 let built = Built { declared, objects, text, report: found, version: plan.version };
                 let budget = plan.inputs.budget();
                 generated.judged.extend(built.check(built.read(budget), None, plan.inputs, budget));
+                generated.report.extend(built.report);
             }
-            Err((object, error)) => generated.report.push(release::not_writable(object, &error)),
+            Err((object, error)) => {
+                generated.report.extend(found);
+                generated.report.push(release::not_writable(object, &error));
+            }
         }
         chosen.extend(objects.into_iter().filter(|object| is_part(artifact, object)));
     }

@@ -33,7 +33,7 @@ macro_rules! said {
         }
 
         impl<'a> Said<'a> {
-            // Schemas are nested, and it need not lie on the stack meanwhile.
+            // Boxed: there is one for each level of nesting, and the stack is small.
             fn of(schema: &'a Map<String, Value>) -> Box<Self> {
                 let mut said = Box::new(Said { $($field: Keyword { name: $name, value: None },)+ });
                 for (name, value) in schema.iter().filter(|(_, value)| !value.is_null()) {
@@ -256,7 +256,8 @@ impl Compiler<'_> {
         self.path.push(Segment::Field(keyword.name.to_owned()));
         for (index, branch) in branches.iter().enumerate() {
             self.path.push(Segment::Index(index));
-            nodes.push(self.node(branch)?);
+            nodes.push(Node::default());
+            self.fill(&mut nodes[index], branch)?;
             self.path.pop();
         }
         self.path.pop();

@@ -20,13 +20,14 @@ pub fn this_thread_lasts() {
 /// Makes the thread of `main` one of those that work, when so many bytes were read.
 pub(super) fn share_out(bytes: usize) {
     if bytes >= WORTHWHILE {
-        share_out_all();
+        main_works_too();
     }
 }
 
-/// Makes the thread of `main` one of those that work, however little was read. A thread that ends must never be one of them: what is handed to
-/// it would wait for ever.
-pub fn share_out_all() {
+/// Makes the thread of `main` one of those that work, for a verb that works on all cores however little it reads: rayon would start its threads
+/// anyway, with less room for each, and `main` would wait. A thread that ends must never be one of them: what is handed to it would wait for
+/// ever.
+pub fn main_works_too() {
     if FIRST.get() == Some(&thread::current().id()) {
         // Refused when the threads are there already; they do the work then.
         let _ = rayon::ThreadPoolBuilder::new().stack_size(STACK).use_current_thread().build_global();

@@ -151,22 +151,23 @@ impl Budget {
         if items.len() > 1 {
             let own = self.rest();
             let results = items.par_iter().map(|item| work(item, &own)).collect();
-            if self.has_room_for(&own) {
+            if self.settles(&own) {
                 return results;
             }
         }
         items.iter().map(|item| work(item, self)).collect()
     }
 
-    /// Does two works at the same time, as [`Budget::each`] does: when there is not enough for both, the second one is done after the first.
+    /// Does two works at the same time. When there is not enough for both they are done again, the first one first: they must change nothing
+    /// but what they return.
     pub(crate) fn both<A: Send, B: Send>(&self, first: impl Fn(&Budget) -> A + Sync, second: impl Fn(&Budget) -> B + Sync) -> (A, B) {
         let own = self.rest();
         let results = rayon::join(|| first(&own), || second(&own));
-        if self.has_room_for(&own) { results } else { (first(self), second(self)) }
+        if self.settles(&own) { results } else { (first(self), second(self)) }
     }
 
-    /// Takes what was taken of another, in which nobody was left without; whether there was so much.
-    fn has_room_for(&self, own: &Budget) -> bool {
+    /// Takes what was taken of another, unless somebody was left without there. Whether it did.
+    fn settles(&self, own: &Budget) -> bool {
         own.blame.get().is_none() && own.exceeded().is_none() && self.take_all(own).is_ok()
     }
 
@@ -243,6 +244,19 @@ mod tests {
             let scarce = Budget::of(6);
             assert_eq!((done(&scarce), scarce.is_spent(Resource::Steps)), ((true, false), true));
         }
+    }
+
+    /// What was given back since may hide it.
+    #[test]
+    fn work_that_was_to_blame_for_something_is_done_again() {
+        let budget = Budget::of(6);
+        let blamed = |budget: &Budget| {
+            let finding = budget.charge(7).err().map(|_| budget.blamed(|| Diagnostic::of(const { &Rule::error("x", "") }, "x")));
+            budget.give_back(Resource::Steps, 7);
+            finding.is_some()
+        };
+        assert_eq!(budget.both(blamed, |_| ()), (true, ()));
+        assert!(budget.blame.get().is_some() && budget.exceeded().is_none());
     }
 
     #[test]

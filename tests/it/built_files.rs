@@ -48,13 +48,19 @@ impl Built {
     }
 }
 
-fn built_with(provider: &str, files: &[(&str, &str)], flags: &[&str]) -> Built {
+/// A folder with provider.yaml, metadata.yaml, and more files.
+fn folder(provider: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("provider.yaml", provider), ("metadata.yaml", METADATA)].iter().chain(files) {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+    folder
+}
+
+fn built_with(provider: &str, files: &[(&str, &str)], flags: &[&str]) -> Built {
+    let folder = folder(provider, files);
     let output = support::windlass(folder.path()).args(["release", "build", "v0.1.0", "--to", "out"]).args(flags).output().unwrap();
     let out = folder.path().join("out");
     let files = if out.exists() { support::files_below(&out) } else { Vec::new() };
@@ -129,6 +135,16 @@ fn the_image_of_provider_yaml_gets_the_version() {
         let built = built(&provider("AddonProvider", &MANAGER.replace("ghcr.io/a/b", own)), &[]);
         assert_eq!(headings(&built.said), ["error[provider-image-tagged]"], "{}", built.said);
     }
+    for (own, fault) in [("busybox:1", "docker.io/library/busybox:v0.1.0"), ("ghcr.io/A/b:v1", "ghcr.io/a/b:v0.1.0")] {
+        let built = built(&provider("AddonProvider", &MANAGER.replace("ghcr.io/a/b", own)), &[]);
+        assert_eq!(
+            headings(&built.said),
+            ["error[components-image-not-canonical]", "error[provider-image-tagged]"],
+            "{}",
+            built.said
+        );
+        assert!(built.said.contains(fault), "{}", built.said);
+    }
     let of_two = |given: &str| built_with(&two("", ""), &[], &["--image", given]).files["images.txt"].clone();
     assert_eq!(of_two(&format!("addon-foo={other}")), "ghcr.io/a/b:v0.1.0\nghcr.io/x/y:v0.1.0\n");
     assert_eq!(of_two(&format!("bootstrap-foo={other}")), "ghcr.io/a/b:v0.1.0\nghcr.io/x/y:v0.1.0\n");
@@ -140,6 +156,23 @@ fn a_second_provider_of_a_type_is_refused_once() {
     let other = provider("AddonProvider", &MANAGER.replace("ghcr.io/a/b", "ghcr.io/a/c"));
     let built = built(&format!("{}---\n{other}", provider("AddonProvider", MANAGER)), &[]);
     assert_eq!((built.code, headings(&built.said)), (Some(1), vec!["error[provider-duplicated]"]), "{}", built.said);
+}
+
+/// Bindings to an account that nobody runs as need no second finding, whichever verb makes the objects.
+#[test]
+fn a_binding_to_another_account_is_told_once() {
+    let roles = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: own}\n\
+                 rules: [{apiGroups: [apps], resources: [deployments], verbs: [get]}]\n---\n\
+                 apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: own}\n\
+                 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: own}\n\
+                 subjects: [{kind: ServiceAccount, name: proxy, namespace: system}]\n";
+    let lines = format!("rbac: {{serviceAccount: mine, roles: [r.yaml]}}\n{MANAGER}");
+    let folder = folder(&provider("AddonProvider", &lines), &[("r.yaml", roles)]);
+    for verb in [&["release", "build", "v0.1.0", "--to", "out"][..], &["generate", "components", "--release", "v0.1.0"]] {
+        let output = support::windlass(folder.path()).args(verb).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(headings(&said), ["warning[provider-service-account-unbound]"], "{verb:?}: {said}");
+    }
 }
 
 /// Templates of several providers are in one folder: the same file may come from both, but not two of one name.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::contract::{Image, MANAGER_CONTAINER};
+use crate::contract::{Image, MANAGER_CONTAINER, without_tag};
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
 use crate::lint::containers;
 use crate::objects::{Object, pods};
@@ -28,17 +28,10 @@ pub(crate) struct ManagerImage {
 }
 
 impl ManagerImage {
-    /// The image for a manager that provider.yaml describes.
+    /// The image for a manager that provider.yaml describes. [`ManagerImage::check`] refuses a tag of its own; it is replaced, so that no other
+    /// finding follows from it.
     pub(super) fn of(&self, manager: &Manager) -> String {
-        self.pinned(self.given.clone().unwrap_or_else(|| self.tagged(&manager.image)))
-    }
-
-    /// An image of this version. [`ManagerImage::check`] refuses a tag or digest of its own; nothing else need be said of it.
-    fn tagged(&self, image: &str) -> String {
-        match Image::parse(image) {
-            Ok(parsed) if parsed.is_pinned() => Image { tag: Some(self.tag.clone()), digest: None, ..parsed }.to_string(),
-            _ => format!("{image}:{}", self.tag),
-        }
+        self.pinned(self.given.clone().unwrap_or_else(|| format!("{}:{}", without_tag(&manager.image), self.tag)))
     }
 
     /// The image by its digest, where that is known. The tag goes: tools that copy images refuse a name with both.

@@ -150,8 +150,7 @@ impl Components {
         &self.source
     }
 
-    /// Judges the file by itself. Of large components only one form is in memory at a time: the objects are gone before the text is read
-    /// again.
+    /// Judges the file by itself.
     pub(crate) fn check(self, asked: &Asked<'_>, budget: &Budget) -> Report {
         let Components { source, substituted, objects: pool, unreadable: mut report, .. } = self;
         let Some(substituted) = substituted else { return report };
@@ -169,7 +168,6 @@ impl Components {
         let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
         let suspects: BTreeSet<usize> =
             objects.iter().filter(|object| scalars::is_suspect(object.value())).filter_map(Object::document).collect();
-        drop((pool, substituted));
         report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
         report
     }

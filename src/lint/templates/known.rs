@@ -150,10 +150,15 @@ mod tests {
 
     #[test]
     fn of_two_releases_what_they_share_counts() {
-        let known = known(&[crd("v1", false, json!(1)), crd("v1", true, json!(2)), crd("v2", true, json!(3)), crd("v2", true, json!(3))]);
+        let pairs = [("v1", false, 1, true, 2), ("v2", true, 3, true, 3), ("v3", true, 1, true, 2), ("v4", false, 1, true, 1)];
+        let both = |(name, served, schema, other_served, other)| [crd(name, served, json!(schema)), crd(name, other_served, json!(other))];
+        let known = known(&pairs.map(both).concat());
         let versions = known.versions("foo.io", "Foo").unwrap();
         let told: Vec<_> = versions.iter().map(|version| (version.name.as_str(), version.is_served, version.schema.clone())).collect();
-        assert_eq!(told, [("v1", true, Value::Null), ("v2", true, json!(3))]);
+        assert_eq!(
+            told,
+            [("v1", true, Value::Null), ("v2", true, json!(3)), ("v3", true, Value::Null), ("v4", true, Value::Null)]
+        );
         assert!(known.versions("bar.io", "Foo").is_none() && !known.is_mutated("foo.io", "Foo"));
     }
 

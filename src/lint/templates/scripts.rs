@@ -79,7 +79,7 @@ data:
 }
 
 /// `NAME=` or `NAME+=` at the beginning of a command; what declares may name others before it. Before the first one the quote of a
-/// YAML text may stand.
+/// YAML text may stand. Names of a shell are ASCII (`-u`).
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     let expression = r#"(?m-u)(?:\A["']|^|[;&|(]|\b(?:then|do|else)\b)[ \t]*(?:(?:export|local|readonly|declare|typeset)[ \t]+(?:-?\w+[ \t]+)*)?([A-Za-z_]\w*)\+?="#;
     Regex::new(expression).expect("internal error: the expression is valid")

@@ -178,11 +178,8 @@ pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'stat
 fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
     let mut schema = openapi::kubeadm_schema(Kind::Config, version);
     for path in profile.unknown_fields {
-        let (parent, name) = path.rsplit_once('.').expect("internal error: no field of the table is at the root");
-        // What v1beta1 lacks anyway has no parent there.
-        if let Some(parent) = additions::at(&mut schema["properties"]["spec"], parent) {
-            parent["properties"].as_object_mut().map(|properties| properties.remove(name));
-        }
+        let is_removed = additions::remove_field(&mut schema["properties"]["spec"], path);
+        debug_assert!(is_removed, "{path} is no field of the schema");
     }
     schema
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::program::{Program, Uncompiled};
 
-/// How much text of expressions is remembered, in bytes; what comes later is parsed each time.
+/// How much text of expressions is remembered, in bytes; what comes later is parsed each time. A program takes a few hundred times the memory of
+/// its text.
 const ROOM: usize = 64 * 1024;
 
 /// Programs by their text.
@@ -19,14 +20,17 @@ static PARSED: Mutex<Parsed> = Mutex::new(Parsed::with_room(ROOM));
 
 /// The program of an expression; the error says why our parser refuses it.
 pub(super) fn program(source: &str) -> Result<Arc<Program>, Uncompiled> {
-    let known = || PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    program_of(&PARSED, source)
+}
+
+/// The lock is not held while the parser works: two threads may parse the same text.
+fn program_of(parsed: &Mutex<Parsed>, source: &str) -> Result<Arc<Program>, Uncompiled> {
+    let known = || parsed.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = known().programs.get(source) {
         return Ok(Arc::clone(program));
     }
-    // Nobody waits for the parser but who needs this very program.
-    let program = Arc::new(Program::compile(source)?);
-    known().keep(source, &program);
-    Ok(program)
+    let program = Program::compile(source)?;
+    Ok(known().kept(source, program))
 }
 
 impl Parsed {
@@ -34,12 +38,17 @@ impl Parsed {
         Parsed { programs: BTreeMap::new(), room }
     }
 
-    fn keep(&mut self, source: &str, program: &Arc<Program>) {
-        if let Some(room) = self.room.checked_sub(source.len())
-            && self.programs.insert(source.to_owned(), Arc::clone(program)).is_none()
-        {
+    /// The program, kept where there is room for its text, or the one that another thread parsed meanwhile.
+    fn kept(&mut self, source: &str, program: Program) -> Arc<Program> {
+        if let Some(program) = self.programs.get(source) {
+            return Arc::clone(program);
+        }
+        let program = Arc::new(program);
+        if let Some(room) = self.room.checked_sub(source.len()) {
+            self.programs.insert(source.to_owned(), Arc::clone(&program));
             self.room = room;
         }
+        program
     }
 }
 
@@ -49,9 +58,12 @@ mod tests {
 
     #[test]
     fn an_expression_is_parsed_once() {
-        let once = program("self.parsed_once == 1").unwrap();
-        assert!(Arc::ptr_eq(&once, &program("self.parsed_once == 1").unwrap()));
-        assert!(!Arc::ptr_eq(&once, &program("self.parsed_once == 2").unwrap()));
+        let parsed = Mutex::new(Parsed::with_room(100));
+        let of = |source: &str| program_of(&parsed, source).unwrap();
+        let once = of("1 == 1");
+        assert!(Arc::ptr_eq(&once, &of("1 == 1")) && !Arc::ptr_eq(&once, &of("1 == 2")));
+        let meanwhile = Program::compile("1 == 1").unwrap();
+        assert!(Arc::ptr_eq(&once, &parsed.lock().unwrap().kept("1 == 1", meanwhile)));
     }
 
     #[test]
@@ -63,13 +75,10 @@ mod tests {
 
     #[test]
     fn no_more_text_is_kept_than_there_is_room_for() {
-        let mut parsed = Parsed::with_room(10);
-        let some = Arc::new(Program::compile("true").unwrap());
-        parsed.keep("1 == 1", &some);
-        parsed.keep("1 == 1", &some);
-        parsed.keep("2 == 2", &some);
-        parsed.keep("true", &some);
-        parsed.keep("1", &some);
-        assert_eq!(parsed.programs.keys().collect::<Vec<_>>(), ["1 == 1", "true"]);
+        let parsed = Mutex::new(Parsed::with_room(10));
+        for source in ["1 == 1", "1 == 1", "2 == 2", "true", "1"] {
+            program_of(&parsed, source).unwrap();
+        }
+        assert_eq!(parsed.lock().unwrap().programs.keys().collect::<Vec<_>>(), ["1 == 1", "true"]);
     }
 }

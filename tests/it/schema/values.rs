@@ -206,9 +206,75 @@ fn schemas_that_cannot_be_compiled_name_the_keyword() {
         "properties[a].$ref: Forbidden: $ref is not supported",
     );
     check(json!({"maxLength": "1"}), "maxLength: Invalid value: \"1\": must be an integer");
-    let mut deep = json!({"type": "string"});
-    for _ in 0..200 {
-        deep = json!({"type": "array", "items": deep});
+    let nested: [fn(Value) -> Value; 3] =
+        [|deep| json!({"type": "array", "items": deep}), |deep| json!({"allOf": [deep]}), |deep| json!({"properties": {"a": deep}})];
+    for around in nested {
+        let deep = (0..200).fold(json!({"type": "string"}), |deep, _| around(deep));
+        assert!(Schema::from_json(&deep).unwrap_err().body().ends_with("nested too deeply"));
     }
-    assert!(Schema::from_json(&deep).unwrap_err().body().ends_with("nested too deeply"));
+}
+
+/// Keywords of JSON Schema that a CRD must not have may be there when they say nothing; the first that says something is told, before all
+/// that is wrong otherwise.
+#[test]
+fn keywords_that_are_not_supported_may_be_empty() {
+    let fault = |schema: Value| Schema::from_json(&schema).err().map(|violation| violation.to_string());
+    let all = ["id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"];
+    for keyword in all {
+        let empty = [Some(json!(null)), Some(json!("")), Some(json!({})).filter(|_| keyword != "additionalItems")];
+        for value in empty.into_iter().flatten() {
+            assert_eq!(fault(json!({keyword: value})), None, "{keyword}: {value}");
+        }
+        let expected = Some(format!("{keyword}: Forbidden: {keyword} is not supported"));
+        let filled = [Some(json!("x")), Some(json!({"x": {}})), Some(json!({})).filter(|_| keyword == "additionalItems")];
+        for value in filled.into_iter().flatten() {
+            assert_eq!(fault(json!({keyword: value, "type": 1, "maxLength": "x"})), expected, "{keyword}: {value}");
+        }
+    }
+    assert_eq!(
+        fault(json!({"$ref": "x", "definitions": {"x": {}}})),
+        Some("$ref: Forbidden: $ref is not supported".to_owned())
+    );
+}
+
+#[test]
+fn a_keyword_that_is_null_says_nothing() {
+    let keywords = [
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "default",
+        "enum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "items",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "not",
+        "nullable",
+        "oneOf",
+        "pattern",
+        "properties",
+        "required",
+        "type",
+        "uniqueItems",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-list-type",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-validations",
+    ];
+    let schema: serde_json::Map<String, Value> = keywords.map(|keyword| (keyword.to_owned(), Value::Null)).into_iter().collect();
+    for value in [json!({"a": 1}), json!([1, 1]), json!(""), json!(1.5), json!(true)] {
+        check(schema.clone().into(), value, &[]);
+    }
 }
