@@ -84,6 +84,16 @@ struct Build {
     levels: LevelFlags,
 }
 
+impl Build {
+    /// The flags on which the files depend, as a command that builds the same has them.
+    fn words(&self) -> String {
+        let given = [("--image", &self.image), ("--image-layout", &self.image_layout), ("--sbom", &self.sbom)];
+        let words =
+            given.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| format!(" {flag} {}", shell::quoted(value))));
+        std::iter::once(self.provider.words()).chain(words).collect()
+    }
+}
+
 /// What `-o json` says beside the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -237,7 +247,12 @@ impl Building<'_> {
         let foreign = verdict.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
         self.release.report.extend(verdict.report);
         self.show(context, differing == 0, To::Stdout);
-        let build = context.command(&format!("release build {} --to {to} --force", self.arguments.release));
+        let build = context.command(&format!(
+            "release build {} --to {}{} --force",
+            self.arguments.release,
+            shell::quoted(&to),
+            self.arguments.words()
+        ));
         let (stale, total) = (differing - foreign, self.release.files.len());
         if differing == 0 {
             context.talk(&format!("{to} is what {} gives", self.loaded.shown));

@@ -51,6 +51,9 @@ pub(crate) const SPONSORED_GROUPS: &[&str] =
 /// The verbs that the core manager needs on the kinds of a provider (book: "All resources: API group").
 pub const AGGREGATED_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 
+/// The variables that `clusterctl generate cluster` sets itself, so that no default of a template applies.
+pub(crate) const SET_BY_GENERATE_CLUSTER: [&str; 4] = ["CLUSTER_NAME", "CONTROL_PLANE_MACHINE_COUNT", "NAMESPACE", "WORKER_MACHINE_COUNT"];
+
 /// The flavor of a cluster template by its file name: `""` for the default one; `None` when it is no cluster template.
 pub fn template_flavor(file: &str) -> Option<&str> {
     let stem = file.strip_suffix(".yaml")?.strip_prefix(CLUSTER_TEMPLATE_PREFIX)?;

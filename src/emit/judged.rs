@@ -3,12 +3,12 @@
 use semver::Version;
 
 use super::account;
-use crate::diag::{Diagnostic, FieldPath, Place, Report};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment};
 use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
 use crate::lint::{self, Audience, Wishes, provider_of};
 use crate::objects::Anchor;
-use crate::provider::{Declared, Inputs};
+use crate::provider::{self, Declared, Inputs};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -76,10 +76,32 @@ impl Built<'_> {
         if found.file.is_some() {
             return (found, false);
         }
-        // What we make is described by provider.yaml; the finding names the field of the object.
-        let is_manager = place.object.as_ref().is_some_and(|title| title.starts_with("Deployment/"));
-        let declared = self.declared.place(&FieldPath::of_fields(if is_manager { "manager" } else { "name" }));
-        (Place { path: found.path, object: found.object, ..declared }, true)
+        // The finding names the field of the object.
+        (
+            Place { path: found.path, object: found.object, ..self.declared.place(&described(place, &self.declared.provider)) },
+            true,
+        )
+    }
+}
+
+/// The field of provider.yaml that describes a field of an object that is made. Patches may have brought containers before the manager's.
+fn described(made: &Place, provider: &provider::Provider) -> FieldPath {
+    if !made.object.as_ref().is_some_and(|title| title.starts_with("Deployment/")) {
+        return FieldPath::of_fields("name");
+    }
+    let is_patched = !provider.patches.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.patch.is_some());
+    if is_patched {
+        return FieldPath::of_fields("manager");
+    }
+    let containers = FieldPath::of_fields("spec.template.spec.containers");
+    match made.path.segments().strip_prefix(containers.segments()) {
+        Some([Segment::Index(0), Segment::Field(field)]) if field == "image" => FieldPath::of_fields("manager.image"),
+        // The manager comes first.
+        Some([Segment::Index(at @ 1..), rest @ ..]) => {
+            let sidecar = FieldPath::of_fields("manager.sidecars").index(at - 1);
+            sidecar.segments().iter().chain(rest).cloned().collect()
+        }
+        _ => FieldPath::of_fields("manager"),
     }
 }
 

@@ -5,7 +5,7 @@ use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID, KEY_UNREAD};
 use super::order::{MODULES, Module, READ_OTHERWISE};
 use super::scripts;
 use super::shell::{self, Reading};
-use super::step::{Action, Document, Failure, FileOnNode, Step};
+use super::step::{Action, Document, Failure, FileOnNode, SENTINEL, Step};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
@@ -66,6 +66,7 @@ fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, step
     };
     match module.name {
         "write_files" | "write_files_deferred" => {
+            report.extend(no_list(source, root, "write_files").filter(|_| module.name == "write_files"));
             let wanted = module.name == "write_files_deferred";
             for (index, item) in items(root, "write_files").iter().enumerate().take(most) {
                 let defer =
@@ -91,20 +92,43 @@ fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
     root.get(key).and_then(|entry| entry.value.as_sequence()).unwrap_or_default()
 }
 
-/// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words.
+/// That a key whose value cloud-init goes through is no list; of nothing nothing is asked.
+fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
+    let value = root.get(key).map(|entry| &entry.value).filter(|value| value.as_sequence().is_none() && !value.is_null())?;
+    let finding =
+        Diagnostic::of(&DOCUMENT_INVALID, format!("`{key}` is no list, so that nothing of it is done")).at(source.place_at(value.span));
+    Some(finding.help("begin each entry with `- `"))
+}
+
+/// Whether the node has Windows, where cloudbase-init reads the document: a file has a drive.
+fn is_windows(root: &Mapping) -> bool {
+    let path = |item: &Node| item.as_mapping()?.get("path")?.value.as_str().map(has_drive);
+    items(root, "write_files").iter().any(|item| path(item) == Some(true))
+}
+
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
+}
+
+/// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words. On Windows it is a batch file, which
+/// goes on behind what fails.
 fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static str, most: usize, report: &mut Report) -> Vec<Step> {
+    report.extend(no_list(source, root, key));
     let commands: Vec<(usize, &Node, String)> =
         items(root, key).iter().enumerate().take(most).filter_map(|(index, item)| Some((index, item, command(item)?))).collect();
     let script: String =
         std::iter::once("#!/bin/sh\n".to_owned()).chain(commands.iter().map(|(.., command)| format!("{command}\n"))).collect();
-    let reading = Reading::of(&script, false);
+    let reading = (!is_windows(root)).then(|| Reading::of(&script, false));
     let mut line = 2;
     let mut steps = Vec::with_capacity(commands.len());
     for (index, item, command) in commands {
         let count = command.split('\n').count();
         let lines = shell::lines(line, count);
+        let (failure, sentinel) = match &reading {
+            Some(reading) => (reading.failure(&lines), reading.sentinel(&lines)),
+            None => (Failure::GoesOn, sentinel_of_batch(&command)),
+        };
         let action = Action::Command(Sensitive::new(command));
-        let (failure, sentinel) = (reading.failure(&lines), reading.sentinel(&lines));
         steps.push(Step {
             stage,
             by: format!("{key}[{index}]"),
@@ -116,10 +140,17 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
         });
         line += count;
     }
-    if let Some((step, finding)) = reading.unclosed().and_then(|unclosed| scripts::of_list(&steps, unclosed)) {
+    if let Some((step, finding)) = reading.and_then(|reading| reading.unclosed()).and_then(|unclosed| scripts::of_list(&steps, unclosed)) {
         report.push(finding.at(source.place_at(step.at..step.at)));
     }
     steps
+}
+
+/// Whether a line of a batch file writes the file that tells success, and only when what stands before it succeeded.
+fn sentinel_of_batch(command: &str) -> Option<bool> {
+    let (before, _) = command.split_once(SENTINEL)?;
+    let (before, _) = before.rsplit_once('>')?;
+    Some(before.contains("&&"))
 }
 
 /// An item of `runcmd` as the script has it.
@@ -193,6 +224,49 @@ mod tests {
 
     fn shown(steps: &[Step]) -> Vec<(&str, &str)> {
         steps.iter().map(|step| (step.stage, step.by.as_str())).collect()
+    }
+
+    /// cloudbase-init runs `runcmd` as a batch file; the data is that of `platform: windows`.
+    #[test]
+    fn commands_of_windows_are_no_shell() {
+        let text = |path: &str, last: &str| {
+            format!("write_files:\n- path: {path}\nruncmd:\n- if not exist \"C:\\k\" mkdir \"C:\\k\"\n- kubeadm join{last}\n")
+        };
+        let sentinel = r"C:\run\cluster-api\bootstrap-success.complete";
+        let of = |path: &str, last: &str| {
+            let (steps, report) = read(&text(path, last));
+            (steps.iter().map(|step| (step.failure, step.sentinel)).skip(1).collect::<Vec<_>>(), report.is_empty())
+        };
+        for path in [r"C:\k\a", "d:/k/a"] {
+            let goes_on = |sentinel| (Failure::GoesOn, sentinel);
+            assert_eq!(
+                of(path, &format!(" && echo success > {sentinel}")),
+                (vec![goes_on(None), goes_on(Some(true))], true),
+                "{path}"
+            );
+            assert_eq!(
+                of(path, &format!(" & echo success > {sentinel}")),
+                (vec![goes_on(None), goes_on(Some(false))], true),
+                "{path}"
+            );
+            assert_eq!(of(path, &format!(" {sentinel}")), (vec![goes_on(None), goes_on(None)], true), "{path}");
+        }
+        for path in ["/k/a", "C:k", "1:/k", "CC:/k"] {
+            assert!(!of(path, "").1, "{path}: `if` of a shell is never closed");
+        }
+    }
+
+    #[test]
+    fn what_must_be_a_list_is_told() {
+        for key in ["runcmd", "bootcmd", "write_files"] {
+            let told = |value: &str| {
+                let (_, report) = read(&format!("{key}: {value}\n"));
+                report.findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+            };
+            let expected = format!("`{key}` is no list, so that nothing of it is done");
+            assert_eq!((told("kubeadm join"), told("{a: b}")), (vec![expected.clone()], vec![expected]), "{key}");
+            assert_eq!((told("[]"), told("null")), (vec![], vec![]), "{key}");
+        }
     }
 
     #[test]

@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::contract::SET_BY_GENERATE_CLUSTER;
 use crate::diag::{Report, Span};
 use crate::lint::templates::substitution_finding;
 use crate::report::text::visible;
 use crate::text::envsubst::{self, Template};
 use crate::text::go;
 use crate::text::source::Source;
-
-/// What `generate cluster` sets itself, so that no default of a template applies.
-const SET_BY_GENERATE_CLUSTER: [&str; 4] = ["CLUSTER_NAME", "CONTROL_PLANE_MACHINE_COUNT", "NAMESPACE", "WORKER_MACHINE_COUNT"];
 
 /// A variable of the templates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -481,4 +481,17 @@ fn findings_about_what_is_made_name_object_and_field() {
         )
     );
     assert_eq!(finding.notes.last().unwrap(), "Deployment/foo-controller-manager is made from provider.yaml; no file has it");
+    // The line of the image, the manager's or a sidecar's, where no patch may have changed their order.
+    let told = |more: &str| {
+        let lines = "type: AddonProvider\nmanager:\n  args: [--a]\n  sidecars:\n  - name: r\n    image: ghcr.io/a/b:v1\n  - name: s\n    image: busybox\n  image: b\n";
+        let report = release(&format!("{lines}{more}"), &[]).report;
+        let found = report.findings().iter().filter(|finding| finding.rule.id == "components-image-not-canonical");
+        let mut told: Vec<_> = found.map(|finding| (finding.place.span.unwrap().start.line, finding.place.path.to_string())).collect();
+        told.sort();
+        told
+    };
+    let of = |container: usize| format!("spec.template.spec.containers[{container}].image");
+    assert_eq!(told(""), [(12, of(2)), (13, of(0))]);
+    let patch = "  patch:\n    spec: {template: {spec: {containers: [{name: t, image: ghcr.io/a/c:v1}]}}}\n";
+    assert_eq!(told(patch).into_iter().map(|(line, _)| line).collect::<Vec<_>>(), [7, 7]);
 }

@@ -98,6 +98,23 @@ fn a_release_that_is_checked_is_compared_file_by_file() {
     checked(1, &[&format!("out is not what provider.yaml gives: 2 of 7 files differ; {run}")]);
 }
 
+/// The command that is named makes the same release: with the provider and the images that were compared with.
+#[test]
+fn the_command_for_a_stale_release_has_its_flags() {
+    let folder = project();
+    fs::rename(folder.path().join("provider.yaml"), folder.path().join("my provider.yaml")).unwrap();
+    let flags = "--provider 'my provider.yaml' --image bootstrap-foo=ghcr.io/x/y:v1";
+    let run = |arguments: &[&str]| crate::support::windlass(folder.path()).args(arguments).output().unwrap();
+    let given = ["--provider", "my provider.yaml", "--image", "bootstrap-foo=ghcr.io/x/y:v1"];
+    let build = |more: &[&str]| run(&[&["release", "build", "v0.1.0", "--to", "out"], &given[..], more].concat());
+    assert_eq!(build(&[]).status.code(), Some(0), "{}", String::from_utf8_lossy(&build(&[]).stderr));
+    fs::write(folder.path().join("out/metadata.yaml"), "").unwrap();
+    let said = String::from_utf8(build(&["--check"]).stderr).unwrap();
+    let command = format!("run `windlass release build v0.1.0 --to out {flags} --force`");
+    assert!(said.contains(&command), "{said}");
+    assert_eq!((build(&["--force"]).status.code(), build(&["--check"]).status.code()), (Some(0), Some(0)));
+}
+
 /// Without a release of it, its name and its version are all that is known.
 #[test]
 fn a_release_that_cannot_be_has_no_contract_and_writes_nothing() {

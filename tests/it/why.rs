@@ -632,6 +632,19 @@ fn what_is_not_there_is_said_of_the_machine_or_of_all() {
             "the machines have node-labels",
         ),
         ("examples/control-plane.yaml", "user:ops", "none of the 2 machines of the input has user `ops`", general),
+        (
+            "examples/worker.yaml",
+            "cmd:nothing at all",
+            "the machine of the input has no `cmd:nothing at all`",
+            "`cmd` is no kind; there are file, directory, command, user, label, taint, argument, field",
+        ),
+        (
+            "examples/worker.yaml",
+            "https://nothing.at/all",
+            "the machine of the input has no `https://nothing.at/all`",
+            general,
+        ),
+        ("examples/worker.yaml", r"C:\nothing\at\all", r"the machine of the input has no `C:\nothing\at\all`", general),
     ] {
         let output = why(&[what, file, "-o", "json"]);
         assert_eq!(output.status.code(), Some(1), "{what}");

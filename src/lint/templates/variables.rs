@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::contract::book;
+use crate::contract::{SET_BY_GENERATE_CLUSTER, book};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::text::envsubst::{Template, Use};
 use crate::text::source::Source;
@@ -121,7 +121,8 @@ pub(super) fn check(source: &Source, template: &Template) -> Report {
     for (name, uses) in &variables {
         report.extend(lower_case(source, name, uses));
         let has_default = required.get(*name).is_some_and(Option::is_some);
-        report.extend(blank(source, name, uses).filter(|_| has_default));
+        let may_be_unset = has_default && !SET_BY_GENERATE_CLUSTER.contains(name);
+        report.extend(blank(source, name, uses).filter(|_| may_be_unset));
         report.extend(differing(source, name, uses));
     }
     report
@@ -188,6 +189,7 @@ mod tests {
     #[test]
     fn a_default_at_the_first_place_alone_leaves_blanks() {
         assert_eq!(found("a: ${A:=x}\nb: ${A}\n"), ["template-variable-blank:2"]);
+        assert_eq!(found("a: ${WORKER_MACHINE_COUNT:=2}\nb: ${WORKER_MACHINE_COUNT}\n"), [""; 0]);
         assert_eq!(found("a: ${A:=x}\nb: ${B:=${A}}\n"), ["template-variable-blank:2"]);
         for sound in ["a: ${A}\nb: ${A:=x}\n", "a: ${A:=x}\nb: ${A:=x}\n", "a: ${A:=}\nb: ${A}\n", "a: ${A:=x}\nb: $${A}\n"] {
             assert_eq!(found(sound), [""; 0], "{sound}");

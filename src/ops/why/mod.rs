@@ -273,6 +273,11 @@ fn remedy(asking: &Asking<'_>, names: &Names) -> String {
     if let Some(kind) = nearest(word, Kind::ALL.iter().map(|kind| kind.as_str())).filter(|kind| *kind != word) {
         return format!("did you mean `{kind}:{rest}`?");
     }
+    // A drive and a URL have no kind either.
+    let looks_like_kind = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !rest.starts_with("//");
+    if looks_like_kind && asking.wanted.only().is_none() {
+        return format!("`{word}` is no kind; there are {}", Kind::ALL.map(Kind::as_str).join(", "));
+    }
     let of_kind = names.iter().filter(|(kind, _)| FEW.contains(kind) && asking.wanted.only() == Some(*kind));
     let known: Vec<String> = of_kind.take(MOST_NAMED).map(|(_, name)| asking.named(name)).collect();
     match known.as_slice() {
