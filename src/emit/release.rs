@@ -118,6 +118,10 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     release
 }
 
+/// So many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of more only one form is held at once. The largest of
+/// known providers have 1.5 MB.
+const AT_ONCE: usize = 2 << 20;
+
 /// What the judge says of a release, and what its users install.
 struct Verdict {
     findings: Report,
@@ -136,7 +140,10 @@ fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, 
         let each = built.iter().zip(&read);
         each.flat_map(|(built, components)| built.check(components.clone(), metadata, plan.inputs, budget)).collect()
     };
-    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| install::install(built, &read, budget));
+    let install_all = |budget: &Budget| install::install(built, &read, budget);
+    let is_small = built.iter().map(|built| built.text.len()).sum::<usize>() <= AT_ONCE;
+    let (mut findings, (install, about_install)) =
+        if is_small { budget.both(check_all, install_all) } else { (check_all(budget), install_all(budget)) };
     findings.extend(of_templates);
     Verdict { findings, install, about_install }
 }

@@ -16,7 +16,7 @@ fn bounded(folder: &Path, arguments: &[&str]) -> Output {
     shell.current_dir(folder).env_clear().stdin(std::process::Stdio::null());
     let limits = format!("ulimit -d {MEMORY} && ulimit -t {SECONDS} && exec \"$0\" \"$@\"");
     // The room of each thread counts as data, so that their number must not be that of the cores.
-    shell.env("RAYON_NUM_THREADS", "4");
+    shell.env("RAYON_NUM_THREADS", "2");
     shell.arg("-c").arg(limits).arg(program.get_program()).args(arguments);
     let output = shell.output().unwrap();
     assert!(output.status.code().is_some(), "{arguments:?} is ended: {}", output.status);

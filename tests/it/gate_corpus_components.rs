@@ -307,7 +307,6 @@ const IN_TEMPLATES: &[&str] = &[
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:203",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:204",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:205",
-    "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-ipv6.yaml:284",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/prow-dalec-custom-builds/patches/azl3-machine-deployment.yaml:108",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/prow-dalec-custom-builds/patches/azl3-machine-deployment.yaml:109",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/prow-dalec-custom-builds/patches/azl3-machine-deployment.yaml:110",
