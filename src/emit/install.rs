@@ -19,18 +19,18 @@ rules! {
 pub(crate) const INSTALL_FILE: &str = "install.yaml";
 
 /// The file for the components of some providers; `None` where one of them cannot be installed without being asked something, which is told, or not at
-/// all, which the judge tells. What was `read` for it need not be read again.
+/// all, which the judge tells. What was `read` for it, if anything, need not be read again.
 pub(super) fn install(components: &[Built<'_>], read: &[lint::Components], budget: &Budget) -> (Option<String>, Report) {
     let mut report = Report::new();
     let mut texts = Vec::new();
-    for (Built { declared, text, version, .. }, read) in components.iter().zip(read) {
+    for (index, Built { declared, text, version, .. }) in components.iter().enumerate() {
         let Ok(template) = envsubst::parse(text) else { continue };
         let required: Vec<String> =
             template.variables().into_iter().filter(|(_, default)| default.is_none()).map(|(name, _)| name).collect();
         if required.is_empty() {
             let (label, provider_type) = (declared.provider.label(), declared.provider.provider_type);
             let provider = provider_of(&label, provider_type, &provider_type.components_file());
-            let read = read.as_read();
+            let read = read.get(index).and_then(lint::Components::as_read);
             let before = read.as_ref().map(|(text, pool)| ReadBefore { text: text.text(), objects: pool.objects() });
             texts.extend(installed(provider, &format!("v{version}"), text.as_bytes(), before, budget));
         } else {

@@ -118,8 +118,8 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     release
 }
 
-/// So many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of more only one form is held at once. The largest of
-/// known providers have 1.5 MB.
+/// Of so many bytes of components [`INSTALL_FILE`] is made of what was read for the judge, while he judges; of more only one form is held at
+/// once. The largest of known providers have 1.5 MB.
 const AT_ONCE: usize = 2 << 20;
 
 /// What the judge says of a release, and what its users install.
@@ -130,20 +130,23 @@ struct Verdict {
     about_install: Report,
 }
 
-/// Judges components and templates, and makes [`INSTALL_FILE`] of what was read for the judge. Templates are judged while components are read.
+/// Judges components and templates, and makes [`INSTALL_FILE`].
 fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, templates: &[Source], known: &Known) -> Verdict {
     let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[known] };
     let budget = plan.inputs.budget();
+    let judge_templates = |budget: &Budget| templates::check(templates, &asked, budget);
+    let check = |built: &Built<'_>, read, budget: &Budget| built.check(read, metadata, plan.inputs, budget);
+    if built.iter().map(|built| built.text.len()).sum::<usize>() > AT_ONCE {
+        let mut findings: Report = built.iter().flat_map(|built| check(built, built.read(budget), budget)).collect();
+        findings.extend(judge_templates(budget));
+        let (install, about_install) = install::install(built, &[], budget);
+        return Verdict { findings, install, about_install };
+    }
     let read_all = |budget: &Budget| -> Vec<_> { built.iter().map(|built| built.read(budget)).collect() };
-    let (read, of_templates) = budget.both(read_all, |budget| templates::check(templates, &asked, budget));
-    let check_all = |budget: &Budget| -> Report {
-        let each = built.iter().zip(&read);
-        each.flat_map(|(built, components)| built.check(components.clone(), metadata, plan.inputs, budget)).collect()
-    };
-    let install_all = |budget: &Budget| install::install(built, &read, budget);
-    let is_small = built.iter().map(|built| built.text.len()).sum::<usize>() <= AT_ONCE;
-    let (mut findings, (install, about_install)) =
-        if is_small { budget.both(check_all, install_all) } else { (check_all(budget), install_all(budget)) };
+    let (read, of_templates) = budget.both(read_all, judge_templates);
+    let check_all =
+        |budget: &Budget| -> Report { built.iter().zip(&read).flat_map(|(built, read)| check(built, read.clone(), budget)).collect() };
+    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| install::install(built, &read, budget));
     findings.extend(of_templates);
     Verdict { findings, install, about_install }
 }

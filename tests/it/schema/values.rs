@@ -206,6 +206,10 @@ fn schemas_that_cannot_be_compiled_name_the_keyword() {
         "properties[a].$ref: Forbidden: $ref is not supported",
     );
     check(json!({"maxLength": "1"}), "maxLength: Invalid value: \"1\": must be an integer");
+    check(
+        json!({"type": "text"}),
+        "type: Unsupported value: \"text\": supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\"",
+    );
     let nested: [fn(Value) -> Value; 3] =
         [|deep| json!({"type": "array", "items": deep}), |deep| json!({"allOf": [deep]}), |deep| json!({"properties": {"a": deep}})];
     for around in nested {
