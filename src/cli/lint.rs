@@ -89,9 +89,7 @@ impl Run for Arguments {
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
             return Err(Failure::usage(format!("`--fix` changes files, and {} is none", text.name()), "leave it out"));
         }
-        if texts.len() > 1 {
-            cores::main_works_too();
-        }
+        cores::share_out_files(texts.len());
         let form = self.form.as_deref().and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word)).map(|(_, form)| form);
         let budget = Arc::clone(&context.budget);
         let (contract, roles) = (self.contract.as_deref(), judge.roles());

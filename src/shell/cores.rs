@@ -24,6 +24,13 @@ pub(super) fn share_out(bytes: usize) {
     }
 }
 
+/// Makes the thread of `main` one of those that work, when so many files are judged: several are judged on all cores.
+pub fn share_out_files(count: usize) {
+    if count > 1 {
+        main_works_too();
+    }
+}
+
 /// Makes the thread of `main` one of those that work, for a verb that works on all cores however little it reads: rayon would start its threads
 /// anyway, with less room for each, and `main` would wait. A thread that ends must never be one of them: what is handed to it would wait for
 /// ever.
@@ -52,21 +59,28 @@ mod tests {
     #[test]
     fn a_thread_that_lasts_works_too_where_there_is_much_to_do() {
         const ALONE: &str = "WINDLASS_TEST_LASTS";
-        if std::env::var_os(ALONE).is_none() {
+        let Some(what) = std::env::var_os(ALONE) else {
             let (_, own) = module_path!().split_once("::").unwrap();
             let name = format!("{own}::a_thread_that_lasts_works_too_where_there_is_much_to_do");
-            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-            let output = child.args([&name, "--exact"]).env(ALONE, "1").env("RAYON_NUM_THREADS", "2").output().unwrap();
-            let told = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(output.status.success() && told.contains("1 passed"), "{told}");
+            for what in ["bytes", "files"] {
+                let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+                let output = child.args([&name, "--exact"]).env(ALONE, what).env("RAYON_NUM_THREADS", "2").output().unwrap();
+                let told = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(output.status.success() && told.contains("1 passed"), "{told}");
+            }
             return;
-        }
+        };
         share_out(65_536);
         assert_eq!(rayon::current_thread_index(), None, "nobody said that it lasts");
         this_thread_lasts();
         share_out(65_535);
+        share_out_files(1);
         assert_eq!(rayon::current_thread_index(), None, "too little to do");
-        share_out(65_536);
+        if what == "bytes" {
+            share_out(65_536)
+        } else {
+            share_out_files(2)
+        }
         assert_eq!(rayon::current_thread_index(), Some(0));
         // The other one has room for what recurses; this one is that of a test.
         let depths = rayon::broadcast(|worker| if worker.index() == 0 { 0 } else { mebibytes_deep(6) });
