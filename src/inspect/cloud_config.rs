@@ -100,6 +100,15 @@ fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
     Some(finding.help("begin each entry with `- `"))
 }
 
+/// The first entry that is neither a text nor a list of words: cloud-init takes none of them then (`util.shellify`).
+fn no_command(source: &Source, items: &[Node], key: &str) -> Option<Diagnostic> {
+    let is_none = |item: &Node| matches!(item.value, Value::Mapping(_) | Value::Bool(_) | Value::Number(_));
+    let (index, item) = items.iter().enumerate().find(|(_, item)| is_none(item))?;
+    let message = format!("`{key}[{index}]` is neither a text nor a list of words, so that nothing of `{key}` runs");
+    let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place_at(item.span));
+    Some(finding.help("put the command in quotes: `: ` makes a map of it, and a number or `true` is no text"))
+}
+
 /// Whether the node has Windows, where cloudbase-init reads the document: a file has a drive.
 fn is_windows(root: &Mapping) -> bool {
     let path = |item: &Node| item.as_mapping()?.get("path")?.value.as_str().map(has_drive);
@@ -111,14 +120,17 @@ fn has_drive(path: &str) -> bool {
 }
 
 /// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words. On Windows it is a batch file, which
-/// goes on behind what fails.
+/// goes on behind what fails, and words are put together as they are (cloudbase-init, `cloudconfigplugins/runcmd.py`).
 fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static str, most: usize, report: &mut Report) -> Vec<Step> {
     report.extend(no_list(source, root, key));
+    report.extend(no_command(source, items(root, key), key));
+    let is_windows = is_windows(root);
+    let numbered = items(root, key).iter().enumerate().take(most);
     let commands: Vec<(usize, &Node, String)> =
-        items(root, key).iter().enumerate().take(most).filter_map(|(index, item)| Some((index, item, command(item)?))).collect();
+        numbered.filter_map(|(index, item)| Some((index, item, command(item, is_windows)?))).collect();
     let script: String =
         std::iter::once("#!/bin/sh\n".to_owned()).chain(commands.iter().map(|(.., command)| format!("{command}\n"))).collect();
-    let reading = (!is_windows(root)).then(|| Reading::of(&script, false));
+    let reading = (!is_windows).then(|| Reading::of(&script, false));
     let mut line = 2;
     let mut steps = Vec::with_capacity(commands.len());
     for (index, item, command) in commands {
@@ -154,10 +166,11 @@ fn sentinel_of_batch(command: &str) -> Option<bool> {
 }
 
 /// An item of `runcmd` as the script has it.
-fn command(item: &Node) -> Option<String> {
+fn command(item: &Node, is_windows: bool) -> Option<String> {
     match &item.value {
         Value::Sequence(words) => {
-            let word = |word: &Node| format!("'{}'", scalar(word).replace('\'', r"'\''"));
+            let quoted = |word: String| format!("'{}'", word.replace('\'', r"'\''"));
+            let word = |word: &Node| if is_windows { scalar(word) } else { quoted(scalar(word)) };
             Some(words.iter().map(word).collect::<Vec<_>>().join(" "))
         }
         Value::Null | Value::Mapping(_) => None,
@@ -254,6 +267,31 @@ mod tests {
         for path in ["/k/a", "C:k", "1:/k", "CC:/k"] {
             assert!(!of(path, "").1, "{path}: `if` of a shell is never closed");
         }
+    }
+
+    #[test]
+    fn what_is_no_command_is_told() {
+        let told = |entries: &str| {
+            let (_, report) = read(&format!("runcmd: {entries}\n"));
+            let line = |finding: &Diagnostic| finding.place.span.unwrap().start.column;
+            report.findings().iter().map(|finding| (line(finding), finding.message.clone())).collect::<Vec<_>>()
+        };
+        let expected = |column, index| {
+            vec![(column, format!("`runcmd[{index}]` is neither a text nor a list of words, so that nothing of `runcmd` runs"))]
+        };
+        assert_eq!(told("[a, {echo b: c}, {d: e}]"), expected(13, 1));
+        assert_eq!((told("[5]"), told("[true]")), (expected(10, 0), expected(10, 0)));
+        assert_eq!(told(r#"[a, [b, 5], "echo c: d", "5", null]"#), []);
+    }
+
+    #[test]
+    fn words_of_windows_are_put_together_as_they_are() {
+        let of = |path: &str| {
+            let (steps, _) = read(&format!("write_files: [{{path: '{path}'}}]\nruncmd: [[dir, \"it's\"]]\n"));
+            let Action::Command(command) = &steps[1].action else { panic!("{steps:?}") };
+            command.expose().clone()
+        };
+        assert_eq!((of("C:/a"), of("/a")), ("dir it's".to_owned(), r"'dir' 'it'\''s'".to_owned()));
     }
 
     #[test]

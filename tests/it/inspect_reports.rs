@@ -332,7 +332,7 @@ const ABSENT: &str = "/var/lib/cloud/instance/scripts/runcmd: 3: kubeadm: not fo
 /// A log with what is known of its lines: their numbers, the steps that they speak of, and how many are not told.
 #[test]
 fn a_log_is_told_by_its_known_lines() {
-    let data = "#cloud-config\nruncmd:\n- true\n- kubeadm join && echo success > /run/cluster-api/bootstrap-success.complete\n";
+    let data = "#cloud-config\nruncmd:\n- 'true'\n- kubeadm join && echo success > /run/cluster-api/bootstrap-success.complete\n";
     let first = JWS.trim_end();
     let last = ABSENT.trim_end();
     let cause = "the workload cluster does not know the bootstrap token: it expired before the machine joined, or was deleted";
