@@ -154,9 +154,6 @@ pub static VERBS: &[Verb] = &[
     version::VERB,
 ];
 
-/// Verbs of ours that read clusterctl's configuration. clusterctl's own take the flag everywhere.
-const WITH_CONFIGURATION: [&str; 4] = ["repository doctor", "render", "validate", "why"];
-
 /// The command that the overview ends with; it must work in the project's root folder.
 pub const FIRST_TRY: &str = "render examples/worker.yaml";
 
@@ -188,12 +185,17 @@ impl Verb {
 
     /// Whether `--settings` means something here.
     pub(super) fn reads_settings(&self) -> bool {
-        (self.action.define)(Command::new("")).get_arguments().any(|flag| flag.get_id() == "deny")
+        self.takes("deny")
     }
 
-    /// Whether `--config` means something here.
+    /// Whether a flag is one of its own.
+    fn takes(&self, flag: &str) -> bool {
+        (self.action.define)(Command::new("")).get_arguments().any(|known| known.get_id() == flag)
+    }
+
+    /// Whether `--config` means something here: clusterctl's own verbs take it everywhere, and templates have values of variables from it.
     pub(super) fn reads_configuration(&self) -> bool {
-        self.manner == Manner::Clusterctl || WITH_CONFIGURATION.contains(&self.name().as_str())
+        self.manner == Manner::Clusterctl || self.words == ["repository", "doctor"] || self.takes("var")
     }
 
     pub(super) fn run(&self, matches: &ArgMatches, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -272,6 +272,12 @@ fn variables_of_render_come_from_flag_environment_and_configuration_in_clusterct
         stdout(&windlass(folder.path()).args(arguments).args(more).envs(environment.iter().copied()).output().unwrap())
     };
     assert!(rendered(&[], &[]).contains("got file"));
+    // Every verb that replaces variables takes the file.
+    for verb in [&["size"][..], &["validate"], &["why", "/a"], &["diff", "t.yaml"]] {
+        let flags = ["t.yaml", "--template", "--config", "c.yaml"];
+        let output = windlass(folder.path()).args(verb).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
     assert!(rendered(&[], &[("A", "environment")]).contains("got environment"));
     assert!(rendered(&["--var", "A=flag"], &[("A", "environment")]).contains("got flag"));
 }
