@@ -159,6 +159,24 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_is_what_stands_behind_the_last_part_of_the_path() {
+        for (text, name) in [
+            ("ghcr.io/a/b", "ghcr.io/a/b"),
+            ("ghcr.io/a/b:v1", "ghcr.io/a/b"),
+            ("localhost:5000/b", "localhost:5000/b"),
+            ("localhost:5000/b:v1", "localhost:5000/b"),
+            ("ghcr.io/a/b:v1@sha256:0", "ghcr.io/a/b"),
+            ("ghcr.io/a/b@sha256:0", "ghcr.io/a/b"),
+            ("busybox:1", "busybox"),
+            ("A/B:c", "A/B"),
+            ("${IMAGE:=ghcr.io/a/b:v1}", "${IMAGE:=ghcr.io/a/b:v1}"),
+            ("ghcr.io/a/b:${TAG}", "ghcr.io/a/b:${TAG}"),
+        ] {
+            assert_eq!(without_tag(text), name);
+        }
+    }
+
+    #[test]
     fn canonical_names_fall_into_parts() {
         let digest = format!("sha256:{}", "a".repeat(64));
         for (text, repository, name, tag) in [

@@ -118,8 +118,8 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     release
 }
 
-/// Of so many bytes of components [`INSTALL_FILE`] is made of what was read for the judge, while he judges; of more only one form is held at
-/// once. The largest of known providers have 1.5 MB.
+/// Up to so many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of more only one form is held at once. Cluster
+/// API's core has 1.4 MB.
 const AT_ONCE: usize = 2 << 20;
 
 /// What the judge says of a release, and what its users install.

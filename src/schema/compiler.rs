@@ -111,16 +111,12 @@ impl Keyword<'_> {
 
 /// Compiles one schema. An error names the keyword.
 pub(super) fn compile(schema: &Value, patterns: &mut PatternCache) -> Result<Node, Violation> {
-    Compiler { path: FieldPath::root(), depth: 0, patterns }.node(schema)
+    let mut node = Node::default();
+    Compiler { path: FieldPath::root(), depth: 0, patterns }.fill(&mut node, schema)?;
+    Ok(node)
 }
 
 impl Compiler<'_> {
-    fn node(&mut self, schema: &Value) -> Result<Node, Violation> {
-        let mut node = Node::default();
-        self.fill(&mut node, schema)?;
-        Ok(node)
-    }
-
     /// A node is filled where it stays: it is large, and schemas are nested.
     fn fill(&mut self, node: &mut Node, schema: &Value) -> Result<(), Violation> {
         let Value::Object(schema) = schema else { return Err(self.fault(schema, "must be a schema object")) };

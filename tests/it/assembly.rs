@@ -493,5 +493,8 @@ fn findings_about_what_is_made_name_object_and_field() {
     let of = |container: usize| format!("spec.template.spec.containers[{container}].image");
     assert_eq!(told(""), [(12, of(2)), (13, of(0))]);
     let patch = "  patch:\n    spec: {template: {spec: {containers: [{name: t, image: ghcr.io/a/c:v1}]}}}\n";
-    assert_eq!(told(patch).into_iter().map(|(line, _)| line).collect::<Vec<_>>(), [7, 7]);
+    let lines = |patch: &str| told(patch).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    assert_eq!(lines(patch), [7, 7]);
+    let patches = "patches:\n- patch: '[{op: add, path: /metadata/labels/a, value: b}]'\n  target: {kind: Deployment}\n";
+    assert_eq!(lines(patches), [7, 7]);
 }

@@ -158,6 +158,25 @@ fn a_second_provider_of_a_type_is_refused_once() {
     assert_eq!((built.code, headings(&built.said)), (Some(1), vec!["error[provider-duplicated]"]), "{}", built.said);
 }
 
+/// Of large components one form is held at a time; what is said of them, of templates, and what is installed, is the same.
+#[test]
+fn a_large_release_is_judged_as_a_small_one() {
+    let lines = format!(
+        "objects: [o.yaml]\ntemplates: [t]\n{}",
+        MANAGER.replace('}', ", sidecars: [{name: s, image: \"ghcr.io/a/c:latest\"}]}")
+    );
+    let template = TEMPLATE.replace("name: x", "name: \"${CLUSTER_NAME}${A:=b}${A}\"");
+    let of = |size: usize| {
+        let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: \"{}\"}}\n", "z".repeat(size));
+        let built = built(&provider("AddonProvider", &lines), &[("o.yaml", &object), ("t/cluster-template.yaml", &template)]);
+        let install = built.files["install.yaml"].replace(&"z".repeat(size), "z");
+        (built.code, headings(&built.said).iter().map(|heading| (*heading).to_owned()).collect::<Vec<_>>(), install)
+    };
+    let (small, large) = (of(1), of(3 << 20));
+    assert_eq!(small.1, ["warning[components-image-unreleased]", "warning[template-variable-blank]"], "{}", small.2);
+    assert!(small == large, "{:?}", large.1);
+}
+
 /// Bindings to an account that nobody runs as need no second finding, whichever verb makes the objects.
 #[test]
 fn a_binding_to_another_account_is_told_once() {
