@@ -61,3 +61,37 @@ fn schema(kind: ConfigKind, version: Version, profile: &Profile) -> &'static Sch
     };
     row[version as usize].get_or_init(|| document::compiled(&json()))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::input::profile::PROFILES;
+
+    /// One process judges objects of several kinds, versions and releases, as `diff` does: none is given the schema of another.
+    #[test]
+    fn each_kind_of_each_release_has_a_schema_of_its_own() {
+        for (profile, version) in PROFILES.iter().flat_map(|profile| Version::ALL.map(|version| (profile, version))) {
+            let check = |kind, path: &str, is_known: bool| {
+                let mut object = path.rsplit('.').fold(json!({}), |below, field| json!({field: below}));
+                let unknown = schema(kind, version, profile).prune(&mut object);
+                assert_eq!(unknown.is_empty(), is_known, "{kind:?} {version} {} {path}", profile.name);
+            };
+            let is_old = version == Version::V1Beta1;
+            for (template, spec) in [(false, "spec"), (true, "spec.template.spec")] {
+                let control_plane = ConfigKind::ControlPlane { template };
+                let machine = if is_old { "machineTemplate" } else { "machineTemplate.spec" };
+                check(control_plane, "spec.template", template);
+                check(control_plane, &format!("{spec}.{machine}.taints"), profile.machine_taints);
+                check(control_plane, &format!("{spec}.rolloutStrategy"), is_old);
+                let kind = if template { Kind::Template } else { Kind::Config };
+                for (config, is_ours) in [(ConfigKind::Kubeadm(kind), false), (ConfigKind::Windlass(kind), true)] {
+                    check(config, "spec.template", template);
+                    check(config, &format!("{spec}.cloudConfig"), is_ours);
+                    check(config, &format!("{spec}.useExperimentalRetryJoin"), is_old);
+                }
+            }
+        }
+    }
+}
