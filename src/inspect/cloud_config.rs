@@ -115,7 +115,8 @@ fn is_windows(root: &Mapping) -> bool {
     items(root, "write_files").iter().any(|item| path(item) == Some(true))
 }
 
-fn has_drive(path: &str) -> bool {
+/// Whether a path is one of Windows.
+pub(super) fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
 }
 

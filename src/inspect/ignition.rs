@@ -25,6 +25,16 @@ const LISTS: [(&str, &str, &str, &str); 8] = [
     ("files", "storage", "links", "path"),
 ];
 
+/// Whether a version has a specification. Which of 3 a machine reads depends on its Ignition; each has its own minor version, and none a patch.
+fn is_specified(version: &str) -> bool {
+    let parts: Vec<&str> = version.strip_suffix("-experimental").unwrap_or(version).split('.').collect();
+    match parts[..] {
+        ["2", minor, "0"] => matches!(minor, "0" | "1" | "2" | "3" | "4"),
+        ["3", minor, "0"] => minor.parse::<u8>().is_ok_and(|number| number.to_string() == minor),
+        _ => false,
+    }
+}
+
 /// The steps of a document, at most so many, in the order in which Ignition takes them, and then systemd. With the version.
 pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (String, Vec<Step>) {
     let root: Value = match serde_json::from_str(source.text()) {
@@ -39,8 +49,9 @@ pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (Strin
         }
     };
     let version = root["ignition"]["version"].as_str().unwrap_or_default().to_owned();
-    if !version.starts_with(['2', '3']) {
-        let finding = Diagnostic::of(&DOCUMENT_INVALID, "`ignition.version` is none of the versions 2 and 3").at(source.place());
+    if !is_specified(&version) {
+        let message = "`ignition.version` is no version of the specification, which has 2.0.0 to 2.4.0, and 3.0.0, 3.1.0 and so on";
+        let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place());
         report.push(finding.help("write a version that the machine's Ignition reads, such as \"3.4.0\""));
     }
     let mut steps = Vec::new();
@@ -231,6 +242,21 @@ mod tests {
         assert!(!format!("{steps:?}").contains("hunter2"));
         let Action::File(file) = &steps[3].action else { panic!("internal error: a file") };
         assert_eq!(file.mode, "0700");
+    }
+
+    /// Ignition compares the whole version, and refuses what it does not know (`config/v3_4/config.go`, `Parse`).
+    #[test]
+    fn versions_are_those_that_are_specified() {
+        let is_told = |version: &str| !read(&format!("{{\"ignition\":{{\"version\":\"{version}\"}}}}")).2.is_empty();
+        for version in ["2.0.0", "2.4.0", "3.0.0", "3.5.0", "3.12.0", "3.6.0-experimental"] {
+            assert!(!is_told(version), "{version}");
+        }
+        for version in
+            ["", "1.0.0", "2.5.0", "2.10.0", "3", "3.4", "3.4.1", "3.04.0", "3.x.0", "3.4.0.0", "3.999.0", "4.0.0", "33.0.0", " 3.4.0"]
+        {
+            assert!(is_told(version), "{version}");
+        }
+        assert!(!read("{\"ignition\":{\"version\":3}}").2.is_empty() && !read("{}").2.is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Machine;
 use super::certificates::{self, Certificate};
+use super::cloud_config::has_drive;
 use super::content::token_ids;
 use super::findings::{
     CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
@@ -97,20 +98,28 @@ fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut 
     }
 }
 
+/// The file that says that a machine came up (book: bootstrap contract, "Sentinel File").
+const SENTINEL_OF_LINUX: &str = "/run/cluster-api/bootstrap-success.complete";
+const SENTINEL_OF_WINDOWS: &str = r"C:\run\cluster-api\bootstrap-success.complete";
+
 /// Looks at all documents together.
 fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
     let is_read = |document: &Document| !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty();
     let has_further = documents.iter().any(|document| matches!(document.form, Form::Include))
         || documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
     if judging.machine.sentinel.is_none() && !has_further && documents.iter().any(is_read) {
-        let message = "nothing writes /run/cluster-api/bootstrap-success.complete";
+        let file = if documents.iter().any(is_for_windows) { SENTINEL_OF_WINDOWS } else { SENTINEL_OF_LINUX };
+        let message = format!("nothing writes {file}");
         let finding = Diagnostic::of(&SENTINEL_MISSING, message).at(Place::file(name));
         let finding = finding
             .note("Cluster API's contract asks for the file, and providers that wait for it take the machine for one that never came up");
-        judging
-            .report
-            .push(finding.help("add `&& echo success > /run/cluster-api/bootstrap-success.complete` behind the command that joins"));
+        judging.report.push(finding.help(format!("add `&& echo success > {file}` behind the command that joins")));
     }
+}
+
+/// Whether a document writes files on a drive.
+fn is_for_windows(document: &Document) -> bool {
+    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if has_drive(&file.path)))
 }
 
 /// Where a step stands: Ignition's have no place of their own.

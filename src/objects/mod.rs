@@ -10,7 +10,7 @@ pub(crate) mod json_patch;
 pub(crate) mod misfit;
 mod object;
 pub(crate) mod pods;
-mod pool;
+pub(crate) mod pool;
 pub(crate) mod read;
 pub(crate) mod references;
 pub(crate) mod scope;

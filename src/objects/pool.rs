@@ -6,9 +6,17 @@ use std::sync::{Arc, OnceLock};
 
 use super::references::references;
 use super::{Object, documents};
-use crate::diag::Report;
+use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
+
+rules! {
+    /// objects of one kind, namespace and name are there more than once
+    OBJECT_REPEATED = warning("object-repeated");
+}
+
+/// How many objects a finding names.
+const MOST_NAMED: usize = 4;
 
 /// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl has it.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +98,35 @@ impl Pool {
             }
         }
         objects.iter_mut().for_each(Object::drop_nulls);
-        (Pool { without_objects, ..Pool::of(objects) }, report)
+        let pool = Pool { without_objects, ..Pool::of(objects) };
+        report.extend(pool.repeated());
+        (pool, report)
+    }
+
+    /// The objects that are there more than once, in one finding: a folder of templates has all its objects so.
+    fn repeated(&self) -> Option<Diagnostic> {
+        let is_next = |before: &usize, after: &usize| key(&self.objects[*before]) == key(&self.objects[*after]);
+        let groups = self.by_name.chunk_by(is_next).filter(|group| group.len() > 1 && !self.objects[group[0]].name().is_empty());
+        let mut groups: Vec<&[usize]> = groups.collect();
+        groups.sort_unstable_by_key(|group| group[1]);
+        let first = groups.first()?;
+        let named: Vec<String> = groups.iter().take(MOST_NAMED).map(|group| self.objects[group[0]].title()).collect();
+        let more = match groups.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let is_one = groups.len() == 1;
+        let verb = if is_one { "is" } else { "are" };
+        let name = FieldPath::of_fields("metadata.name");
+        let finding = Diagnostic::of(&OBJECT_REPEATED, format!("{}{more} {verb} there more than once", named.join(", ")))
+            .at(self.objects[first[1]].place(&name))
+            .related(self.objects[first[0]].place(&name), "the first")
+            .note("each is taken by itself; what names one of them means the last, as when they are applied one after the other");
+        Some(finding.help(if is_one {
+            "remove one of the two, or give one file at a time"
+        } else {
+            "remove what is too much, or give one file at a time"
+        }))
     }
 
     /// The same objects, some of them in another form, and more behind them.
@@ -192,6 +228,28 @@ mod tests {
         let place = secret.place(&FieldPath::of_fields("metadata.name"));
         assert_eq!(place.span.unwrap().start.line, 6);
         assert_eq!(place.path.to_string(), "metadata.name");
+    }
+
+    #[test]
+    fn objects_that_are_there_again_are_told_once() {
+        let object = |kind: &str, name: &str, namespace: &str| {
+            format!("apiVersion: a.io/v1\nkind: {kind}\nmetadata: {{name: \"{name}\"{namespace}}}\n---\n")
+        };
+        let told = |objects: &[(&str, &str, &str)]| {
+            let text: String = objects.iter().map(|(kind, name, namespace)| object(kind, name, namespace)).collect();
+            let findings = Pool::read(&[Source::new("f.yaml", text)], &Budget::default()).1.into_findings();
+            findings.into_iter().map(|finding| (finding.message, finding.place.span.unwrap().start.line)).collect::<Vec<_>>()
+        };
+        let n = ", namespace: prod";
+        assert_eq!(told(&[("K", "a", ""), ("K", "a", n), ("J", "a", ""), ("K", "b", ""), ("K", "", ""), ("K", "", "")]), []);
+        assert_eq!(
+            told(&[("K", "a", ""), ("K", "b", ""), ("K", "a", ", namespace: default")]),
+            [("K/a is there more than once".to_owned(), 11)]
+        );
+        let many: Vec<_> = ["f", "a", "b", "c", "d", "e"].map(|name| ("K", name, n)).into_iter().collect();
+        let expected = "K/a, K/f, K/b, K/c and 2 more are there more than once";
+        let all = [&many[..], &[many[1]], &many[..], &many[1..3]].concat();
+        assert_eq!(told(&all), [(expected.to_owned(), 27)], "in the order in which they come again");
     }
 
     #[test]

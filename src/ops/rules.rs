@@ -19,6 +19,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::release::RULES,
     crate::migrate::findings::RULES,
     crate::objects::misfit::RULES,
+    crate::objects::pool::RULES,
     crate::objects::read::RULES,
     crate::inspect::findings::RULES,
     crate::lint::components::RULES,

@@ -1,4 +1,4 @@
-//! Labels and annotations that the API server refuses of an object, and of the machines that Cluster API makes of a template
+//! Names, labels and annotations that the API server refuses of an object, and of the machines that Cluster API makes of a template
 //! (`k8s.io/apimachinery/pkg/api/validation`, `ValidateObjectMeta`).
 
 use serde_json::Value;
@@ -6,13 +6,14 @@ use serde_json::Value;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::objects::{Object, fields};
-use crate::schema::{Violation, annotation_violations, annotations_too_large, label_violations};
+use crate::schema::{Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors};
 
 rules! {
-    /// the API server refuses a label or an annotation of an object, or of the machines that come of it
+    /// the API server refuses the name, a label or an annotation of an object, or of the machines that come of it
     pub(crate) METADATA_REFUSED = error("object-metadata-refused");
 }
 
+const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// Kinds whose machines get `spec.template.metadata`; no webhook looks at it, and no machine comes.
 const OF_MACHINES: [&str; 3] = ["MachineDeployment", "MachineSet", "MachinePool"];
 
@@ -21,7 +22,25 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
     let is_of_machines = object.group() == CORE_GROUP && OF_MACHINES.contains(&object.kind());
     let own = Some(&["metadata"][..]);
     let of_machines = is_of_machines.then_some(&["spec", "template", "metadata"][..]);
-    own.into_iter().chain(of_machines).flat_map(|steps| refused(object, steps)).collect()
+    own.into_iter().chain(of_machines).flat_map(|steps| refused(object, steps)).chain(nameless(object)).chain(misnamed(object)).collect()
+}
+
+/// An object that has no name and gets none.
+fn nameless(object: &Object) -> Option<Diagnostic> {
+    let is_named = !object.name().is_empty() || !object.text(&["metadata", "generateName"]).is_empty();
+    let finding = Diagnostic::of(&METADATA_REFUSED, format!("the {} has no name", object.kind()));
+    (!is_named).then(|| finding.at(object.place(&FieldPath::of_fields("metadata"))).help("write `name: NAME` under `metadata`"))
+}
+
+/// A name that is no DNS subdomain. Those of roles and their bindings may be anything that stands in a path.
+fn misnamed(object: &Object) -> Option<Diagnostic> {
+    if object.name().is_empty() || object.group() == RBAC_GROUP {
+        return None;
+    }
+    let why = subdomain_errors(object.name()).into_iter().next()?;
+    let path = FieldPath::of_fields("metadata.name");
+    let finding = Diagnostic::of(&METADATA_REFUSED, format!("{path}: {why}")).at(object.place(&path));
+    Some(finding.help("write lower-case letters, digits, `-` and `.`, with a letter or a digit at both ends"))
 }
 
 fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {

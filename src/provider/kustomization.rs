@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::patch::{PatchTarget, Target};
+use super::patch::{ObjectPatch, PatchTarget, Target};
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
@@ -169,6 +169,18 @@ impl Kustomization {
         changes
     }
 
+    /// Its patches, each as `patches` of provider.yaml says the same, with what it does. Paths are seen from the folder of the kustomization.
+    pub(crate) fn patches(&self, budget: &Budget) -> Vec<(ObjectPatch, Vec<Change>)> {
+        let entries = self.entries().into_iter();
+        entries
+            .map(|entry| {
+                let changes = self.patches_of(&entry, budget);
+                let target = entry.target();
+                (ObjectPatch { path: entry.file, patch: entry.text, target }, changes)
+            })
+            .collect()
+    }
+
     /// The patches of an entry: one, or as many as its text has documents.
     fn patches_of(&self, entry: &Entry<'_>, budget: &Budget) -> Vec<Change> {
         let sentence = |why: &str| format!("{} {why}", self.title(&entry.file));
@@ -265,15 +277,21 @@ struct Entry<'v> {
 }
 
 impl Entry<'_> {
-    /// The objects that a document of it is for.
-    fn target_of(&self, content: &Value) -> Result<Target, &'static str> {
-        let Some(target) = self.target else { return Target::of(None, content) };
-        if ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some()) {
-            return Err("has a target that selects by labels or annotations, which is not followed");
-        }
+    /// The objects that it is for, as it says so.
+    fn target(&self) -> Option<PatchTarget> {
+        let target = self.target?;
         let pattern = |field: &str| target.get(field).and_then(Value::as_str).map(str::to_owned);
         let [group, version, kind, name] = ["group", "version", "kind", "name"].map(pattern);
-        Target::of(Some(&PatchTarget { group, version, kind, name }), content)
+        Some(PatchTarget { group, version, kind, name })
+    }
+
+    /// The objects that a document of it is for.
+    fn target_of(&self, content: &Value) -> Result<Target, &'static str> {
+        let selects = |target: &Value| ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some());
+        if self.target.is_some_and(selects) {
+            return Err("has a target that selects by labels or annotations, which is not followed");
+        }
+        Target::of(self.target().as_ref(), content)
     }
 }
 

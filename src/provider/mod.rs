@@ -11,7 +11,7 @@ mod patch;
 
 pub use builtin::{builtin, template_files};
 pub use inputs::{EXCLUDE, Inputs, Matched, STDIN, Strayed, Wanted};
-pub(crate) use kustomization::{Action, Patch};
+pub(crate) use kustomization::{Action, Change, Patch};
 pub use kustomization::{KUSTOMIZATION_FILES, Kustomization};
 pub(crate) use parse::missing_files;
 pub use parse::{Declared, json_schema, parse};

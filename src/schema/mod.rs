@@ -25,6 +25,7 @@ mod violation;
 use serde_json::Value;
 
 pub use cel::{NotEvaluable, Verdict};
+pub(crate) use name::subdomain_errors;
 pub(crate) use object_meta::{annotation_violations, annotations_too_large, label_violations, validate_annotations, validate_labels};
 pub(crate) use unknown::Home;
 pub use unknown::UnknownField;

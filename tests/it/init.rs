@@ -20,7 +20,7 @@ const PROJECT: &[(&str, &str)] = &[
     (
         "config/crd/kustomization.yaml",
         "resources: [bases/infrastructure.harbour.example_boats.yaml]\npatches:\n- path: patches/webhook_in_boats.yaml\n- path: patches/move_in_boats.yaml\n\
-         - patch: |-\n    - {op: remove, path: /spec/x}\n  target: {name: boats.infrastructure.harbour.example}\n",
+         - patch: |-\n    - {op: remove, path: /spec/x}\n  target: {kind: Role, name: boats.infrastructure.harbour.example}\n",
     ),
     (
         "config/default/kustomization.yaml",
@@ -151,9 +151,9 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
         "assumed: contracts: v1beta2 is fulfilled by v1alpha1, v1beta1, the versions that the CRDs serve",
         "assumed: metadata.yaml: the first release series is 0.1 (`release bump` adds the next)",
         "left to do: objects: move ConfigMap/tides from config/manager/manager.yaml into a file of their own and name it there",
-        "left to do: config/default/metrics_patch.yaml is not taken over: write what it changes under `manager.patch`",
-        "left to do: config/crd/patches/move_in_boats.yaml is not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
-        "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+        "left to do: metrics_patch.yaml, a patch of config/default/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: write what it changes under `manager.patch` if it is for the manager, else into the files that it is for",
+        "left to do: patches/move_in_boats.yaml, a patch of config/crd/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+        "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is for no object that is taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
         "left to do: config/default also takes ../prometheus, which is not taken over: name its files under `objects`",
         "next: `windlass release build v0.1.0 --to out`",
     ] {
@@ -252,6 +252,128 @@ fn what_cannot_be_read_is_not_guessed() {
     assert_eq!(written(folder.path()).get("manager"), None);
 }
 
+/// What is wrapped counts as what wraps it, patches are named where the project has them, and the release has what they say.
+#[test]
+fn wrapped_kustomizations_and_their_patches_are_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let rewritten = |file: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(text.contains(from), "{file}");
+        fs::write(folder.path().join(file), text.replace(from, to)).unwrap();
+    };
+    let namespace =
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: system, labels: {control-plane: controller-manager, tide: low}}\n---\n";
+    rewritten("config/manager/manager.yaml", namespace, "");
+    rewritten("config/manager/manager.yaml", "control-plane: controller-manager}", "control-plane: harbour-manager}");
+    for (file, text) in [
+        (
+            "config/default/kustomization.yaml",
+            "namePrefix: x-\nnameSuffix: -z\nresources: [inner]\npatches: [{path: image_patch.yaml}, {path: ./pull.yaml}]\n",
+        ),
+        (
+            "config/default/image_patch.yaml",
+            "kind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {containers: [{name: manager, image: quay.io/harbour/pilot:dev}]}}}\n",
+        ),
+        (
+            "config/default/pull.yaml",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {serviceAccountName: controller-manager, containers: [{name: manager, imagePullPolicy: Always}]}}}\n",
+        ),
+        (
+            "config/default/inner/kustomization.yaml",
+            "namespace: docks-system\nnamePrefix: docks-\nnameSuffix: -y\nresources: [namespace.yaml, tides.yaml, ../../crd, ../../rbac/, ../../manager]\n\
+             patchesJson6902:\n- target: {group: apps, version: v1, kind: Deployment, name: controller-manager}\n  patch: |-\n    - {op: add, path: /spec/minReadySeconds, value: 7}\n\
+             - target: {kind: Deployment, labelSelector: a=b}\n  patch: |-\n    - {op: remove, path: /spec/replicas}\n",
+        ),
+        (
+            "config/default/inner/namespace.yaml",
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: system, annotations: {deck: upper}}\n",
+        ),
+        (
+            "config/default/inner/tides.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tides-of-day, namespace: system}\n",
+        ),
+        (
+            "config/crd/kustomization.yaml",
+            "resources: [bases/infrastructure.harbour.example_boats.yaml]\n\
+             patches: [{path: patches/webhook_in_boats.yaml}, {path: patches/contract.yaml}, {path: patches/move.yaml}, {path: patches/both.yaml}]\n",
+        ),
+        (
+            "config/crd/patches/contract.yaml",
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata: {name: boats.infrastructure.harbour.example, labels: {cluster.x-k8s.io/v1beta2: v1alpha1_v1beta1}}\n",
+        ),
+        (
+            "config/crd/patches/move.yaml",
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata: {name: boats.infrastructure.harbour.example, labels: {clusterctl.cluster.x-k8s.io/move: \"\"}}\n",
+        ),
+        (
+            "config/crd/patches/both.yaml",
+            "kind: CustomResourceDefinition\nmetadata: {name: boats.infrastructure.harbour.example}\n---\n\
+             kind: CustomResourceDefinition\nmetadata: {name: crews.infrastructure.harbour.example}\n",
+        ),
+    ] {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(0), "{said}");
+    let provider = written(folder.path());
+    let names = ["namespace", "namePrefix", "nameSuffix"].map(|field| provider[field].as_str());
+    assert_eq!(names, [Some("docks-system"), Some("x-docks-"), Some("-y-z")]);
+    assert_eq!(provider["contracts"], json!({"v1beta2": ["v1alpha1", "v1beta1"]}));
+    assert_eq!(provider["manager"]["image"], "quay.io/harbour/pilot");
+    assert_eq!(provider["namespaceMetadata"], json!({"annotations": {"deck": "upper"}}));
+    assert_eq!(
+        provider["objects"],
+        json!(["config/rbac/metrics_service.yaml", "config/manager/probe_service.yaml", "config/default/inner/tides.yaml"])
+    );
+    assert_eq!(
+        provider["patches"],
+        json!([
+            {"path": "config/crd/patches/move.yaml"},
+            {
+                "target": {"group": "apps", "version": "v1", "kind": "Deployment", "name": "controller-manager"},
+                "patch": "- {op: add, path: /spec/minReadySeconds, value: 7}",
+            },
+            {"path": "config/default/pull.yaml"},
+        ])
+    );
+    for line in [
+        "assumed: namespace: docks-system, as config/default/inner/kustomization.yaml has it",
+        "assumed: contracts: the labels that patches of config/crd give",
+        "assumed: patches: those of the kustomizations, but for image, webhooks, conversion and CA injection",
+        "left to do: config/crd/patches/both.yaml is also for objects that are not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+        "left to do: a patch in config/default/inner/kustomization.yaml has a target that selects by labels or annotations, which is not followed: write what it changes under `manager.patch` if it is for the manager, else into the files that it is for",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}\n in\n{said}");
+    }
+    let (code, _, said) = run(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
+    assert_eq!(code, Some(0), "{said}");
+    let objects = documents(&fs::read(folder.path().join("out/infrastructure-components.yaml")).unwrap());
+    let of_kind = |kind: &str| objects.iter().find(|object| object["kind"] == kind).unwrap();
+    let deployment = of_kind("Deployment");
+    // What the project's own objects select the pods by, they have.
+    let selector = json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "control-plane": "harbour-manager"});
+    assert_eq!(
+        (&deployment["spec"]["selector"]["matchLabels"], &deployment["spec"]["template"]["metadata"]["labels"]),
+        (&selector, &selector)
+    );
+    let pod = &deployment["spec"]["template"]["spec"];
+    assert_eq!(
+        (&deployment["spec"]["minReadySeconds"], &pod["containers"][0]["imagePullPolicy"]),
+        (&json!(7), &json!("Always"))
+    );
+    assert_eq!(pod["serviceAccountName"], "x-docks-controller-manager-y-z");
+    let labels = &of_kind("CustomResourceDefinition")["metadata"]["labels"];
+    assert_eq!(
+        (&labels["clusterctl.cluster.x-k8s.io/move"], &labels["cluster.x-k8s.io/v1beta2"]),
+        (&json!(""), &json!("v1alpha1_v1beta1"))
+    );
+}
+
 /// The projects of the corpus that are laid out as kubebuilder does it.
 #[test]
 fn real_projects_become_releases() {
@@ -260,6 +382,8 @@ fn real_projects_become_releases() {
         ("nutanix-cloud-native+cluster-api-provider-nutanix", "v1.10.0", "infrastructure-nutanix"),
         ("kubernetes-sigs+cluster-api-addon-provider-helm", "v0.6.0", "addon-helm"),
         ("kubernetes-sigs+cluster-api-ipam-provider-in-cluster", "v1.1.0", "ipam-in-cluster"),
+        ("kubernetes-sigs+cluster-api-provider-azure", "v1.26.0", "infrastructure-azure"),
+        ("metal3-io+cluster-api-provider-metal3", "v1.14.0", "infrastructure-metal3"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         copy(&corpus.join(project), folder.path());

@@ -117,15 +117,15 @@ fn what_is_made_anyway_is_not_said() {
     assert_eq!((found, left), (json!({"image": "ghcr.io/harbour/m"}), vec![why.to_owned()]));
 }
 
-/// Maps are compared field by field; names, selectors and the ServiceAccount are made, and an empty map that ours lacks is said.
+/// Maps are compared field by field; names and the ServiceAccount are made, and an empty map that ours lacks is said.
 #[test]
 fn the_patch_is_what_differs() {
     let spec = json!({
         "replicas": 1,
-        "selector": {"matchLabels": {"a": "b"}},
+        "selector": {"matchLabels": {"a": "b", "control-plane": "controller-manager"}},
         "strategy": null,
         "template": {
-            "metadata": {"annotations": {}, "labels": {}},
+            "metadata": {"annotations": {}, "labels": {"a": "b", "control-plane": "controller-manager"}},
             "spec": {
                 "affinity": {},
                 "securityContext": {"runAsNonRoot": true, "fsGroup": 1},
@@ -139,8 +139,8 @@ fn the_patch_is_what_differs() {
     let (provider, left) = init(&[(MANAGER, &deployment(&metadata, &spec))]);
     let patch = json!({
         "metadata": {"labels": {"tide": "low"}},
-        "spec": {"template": {
-            "metadata": {"annotations": {}},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"annotations": {}, "labels": {"a": "b"}},
             "spec": {"affinity": {}, "securityContext": {"fsGroup": 1}, "volumes": [{"name": "a", "emptyDir": {}}]},
         }},
     });
@@ -243,25 +243,53 @@ fn what_stands_beside_the_deployment_is_named_or_left() {
     }
 }
 
-/// Patches that give what is made are passed over; of the others and of further parts each is named, with the place for what it says.
+/// Patches that give what is made are passed over; of the others and of further parts each that cannot be named is told, with the place for
+/// what it says.
 #[test]
-fn patches_and_parts_of_kustomize_are_left_to_a_person() {
+fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
     let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
     let default = "resources: [../crd, ../rbac/, ../manager, ../webhook, ../certmanager, ../prometheus]\n\
                    patches: [{path: manager_webhook_patch.yaml}, {path: webhookcainjection_patch.yaml}, {path: cainjection.yaml}, {path: manager_image_patch.yaml}, {path: metrics.yaml}, {patch: a}]\n";
     let crd = "patches: [{path: patches/cainjection_in_boats.yaml}, {path: patches/move.yaml}, {patch: a, target: {name: boats}}]\n";
-    let (_, left) = init(&[(MANAGER, &manager), (DEFAULT, default), ("config/crd/kustomization.yaml", crd)]);
+    let rbac = "patches: [{patch: a, target: {kind: Sail}}]\n";
+    let (provider, left) =
+        init(&[(MANAGER, &manager), (DEFAULT, default), ("config/crd/kustomization.yaml", crd), ("config/rbac/kustomization.yaml", rbac)]);
     let (of_default, of_crd) = (
-        "under `manager.patch`",
+        "under `manager.patch` if it is for the manager, else into the files that it is for",
         "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
     );
-    let not_taken = |what: &str, place: &str| format!("{what} is not taken over: write what it changes {place}");
+    let absent = |file: &str, folder: &str, place: &str| {
+        let why = "is not read: it is missing, hidden, or outside of the folder of provider.yaml";
+        format!("{file}, a patch of {folder}/kustomization.yaml, {why}: write what it changes {place}")
+    };
     let expected = [
         "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
-        not_taken("config/default/metrics.yaml", of_default),
-        not_taken("the patch of an object in config/default/kustomization.yaml", of_default),
-        not_taken("config/crd/patches/move.yaml", of_crd),
-        not_taken("the patch of boats in config/crd/kustomization.yaml", of_crd),
+        absent("patches/move.yaml", "config/crd", of_crd),
+        format!("the patch of boats in config/crd/kustomization.yaml is for no object that is taken over: write what it changes {of_crd}"),
+        "the patch of an object in config/rbac/kustomization.yaml is for no object that is taken over: write what it changes into the files that it is for".to_owned(),
+        absent("metrics.yaml", "config/default", of_default),
+        format!("a patch in config/default/kustomization.yaml has no target, and no kind and name of its own: write what it changes {of_default}"),
     ];
     assert_eq!(left, expected);
+    assert_eq!(provider.get("patches"), None);
+}
+
+/// A label of the versions of a contract that is not the one that `contracts` gives is patched into its CRD.
+#[test]
+fn labels_of_contracts_that_differ_by_crd_stay_patches() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let patch = |labels: &str| {
+        format!("kind: CustomResourceDefinition\nmetadata: {{name: boats.infrastructure.harbour.example, labels: {{{labels}}}}}\n")
+    };
+    let crd = "patches: [{path: a.yaml}, {path: b.yaml}, {path: c.yaml}]\n";
+    let (provider, left) = init(&[
+        (MANAGER, &manager),
+        ("config/crd/kustomization.yaml", crd),
+        ("config/crd/a.yaml", &patch("cluster.x-k8s.io/v1beta1: v1beta1")),
+        ("config/crd/b.yaml", &patch("cluster.x-k8s.io/v1beta1: v1alpha1_v1beta1, cluster.x-k8s.io/v1beta2: v1beta1")),
+        ("config/crd/c.yaml", &patch("cluster.x-k8s.io/v1beta2: v1beta1, cluster.x-k8s.io/provider: x")),
+    ]);
+    assert_eq!(provider["contracts"], json!({"v1beta1": ["v1alpha1", "v1beta1"], "v1beta2": ["v1beta1"]}));
+    assert_eq!(provider["patches"], json!([{"path": "config/crd/a.yaml"}, {"path": "config/crd/c.yaml"}]));
+    assert_eq!(left, Vec::<String>::new());
 }

@@ -329,6 +329,23 @@ fn a_sentinel_that_comes_whatever_happens_is_told() {
     assert_eq!(report["findings"][0]["line"], 5);
 }
 
+/// The book names one file for Linux and one for Windows (bootstrap contract, "Sentinel File").
+#[test]
+fn the_sentinel_that_is_missing_is_that_of_the_platform() {
+    for (path, sentinel) in
+        [("/etc/a", "/run/cluster-api/bootstrap-success.complete"), ("C:/k/a.yaml", r"C:\run\cluster-api\bootstrap-success.complete")]
+    {
+        let report = json(
+            format!("#cloud-config\nwrite_files: [{{path: '{path}', content: a}}]\nruncmd: [kubeadm join]\n").as_bytes(),
+            &[],
+        );
+        let finding = &report["findings"][0];
+        assert_eq!(finding["rule"], "inspect-sentinel-missing");
+        assert_eq!(finding["message"], format!("nothing writes {sentinel}"));
+        assert_eq!(finding["help"], format!("add `&& echo success > {sentinel}` behind the command that joins"));
+    }
+}
+
 #[test]
 fn a_file_that_is_missing_is_of_the_world() {
     let output = windlass(root()).args(["inspect", "examples/user-dat.txt"]).output().unwrap();

@@ -120,6 +120,27 @@ spec:
       infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: t}
 ";
 
+/// An object without a name, or with one that is no DNS subdomain, is none for the API server; roles may be called as they like.
+#[test]
+fn names_of_objects_are_judged() {
+    let of = |metadata: &str| validate(&DEPLOYMENT.replace("metadata: {name: m, labels: {OWN}}", metadata).replace("MACHINES", "a: b"));
+    for fine in ["metadata: {name: m.n-2}", "metadata: {generateName: m-}"] {
+        assert_eq!(of(fine).0, Some(0), "{}", of(fine).1);
+    }
+    for (metadata, said) in [
+        ("metadata: {namespace: n}", "the MachineDeployment has no name"),
+        ("metadata: {name: M}", "metadata.name: a lowercase RFC 1123 subdomain must consist of"),
+        ("metadata: {name: a_b}", "metadata.name: a lowercase RFC 1123 subdomain must consist of"),
+    ] {
+        let (code, report) = of(metadata);
+        assert!(code == Some(1) && report.contains(&format!("error[object-metadata-refused]: {said}")), "{report}");
+        assert!(report.contains("a.yaml:3:"), "{report}");
+    }
+    let role = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'system:a'}\nrules: []\n";
+    let (code, report) = validate(&[&DEPLOYMENT.replace("OWN", "").replace("MACHINES", ""), role].concat());
+    assert_eq!(code, Some(0), "{report}");
+}
+
 /// The API server refuses the first; no webhook looks at the second, and no machine comes.
 #[test]
 fn labels_of_objects_and_of_their_machines_are_judged() {

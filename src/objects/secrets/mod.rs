@@ -529,6 +529,19 @@ mod tests {
         assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
         assert_eq!(clean("hunter2-x", "HUNTER2-X hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="), "<> <> <> aHVudGVyMi14Cg==");
         assert_eq!(clean("RollingUpdate", "spec.rollingUpdate ROLLINGUPDATE"), "spec.rollingUpdate <>");
+        assert_eq!(clean("kind: ClusterRole", "ClusterRole/a and kind: ClusterRole"), "ClusterRole/a and kind: ClusterRole");
+        assert_eq!(clean("apiVersion: apps/v1", "apps/v1"), "apps/v1");
+        assert_eq!(clean("kind: ClusterRole\nname: x7", "ClusterRole/x7"), "ClusterRole/<>");
+        for (secret, text) in [
+            ("kind: Role 7", "Role 7"),
+            ("kind: hunter2", "hunter2"),
+            ("mankind: Role", "Role"),
+            ("apiVersion: a/b", "a/b"),
+            ("label:", "label:"),
+        ] {
+            assert_eq!(clean(secret, text), "<>", "{secret}");
+        }
+        assert_eq!(clean("- labels:", "`labels: {}`"), "`labels: {}`");
         let long_one = "hunter2-hunter2-hunter2";
         let encoded = "aHVudGVyMi1odW50ZXIyLWh1bnRlcjIK";
         assert!(!clean(long_one, encoded).contains("aHVudGVy"), "with a line end behind it");

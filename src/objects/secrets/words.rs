@@ -13,6 +13,38 @@ use super::{REDACTED, compiled};
 /// A variable of clusterctl: its name is no secret, its value is another file's.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A-Za-z0-9_]* *\}"));
 
+/// A line of a manifest that says what an object is.
+static KIND_OF_OBJECT: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"^(?:kind: [A-Z][A-Za-z]*|apiVersion: [a-z0-9.-]+(?:/v[0-9][a-z0-9]*)?)$"));
+
+/// Fields of manifests that stand on lines of their own. A Secret may hold whole manifests, and findings are made of these words.
+const FIELDS_OF_OBJECTS: [&str; 24] = [
+    "annotations:",
+    "args:",
+    "command:",
+    "containers:",
+    "data:",
+    "env:",
+    "initContainers:",
+    "labels:",
+    "matchLabels:",
+    "metadata:",
+    "ports:",
+    "resources:",
+    "roleRef:",
+    "rules:",
+    "securityContext:",
+    "selector:",
+    "spec:",
+    "status:",
+    "strategy:",
+    "subjects:",
+    "template:",
+    "tolerations:",
+    "volumeMounts:",
+    "volumes:",
+];
+
 /// What is shorter is base64 by chance.
 const SHORTEST_DECODED: usize = 6;
 /// Longer secrets are looked for in parts of this size.
@@ -74,6 +106,9 @@ fn words_of(secret: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for line in secret.lines().chain([secret]) {
         let line = line.trim().trim_start_matches("- ");
+        if FIELDS_OF_OBJECTS.contains(&line) || KIND_OF_OBJECT.is_match(line) {
+            continue;
+        }
         let value = line.split_once(": ").map_or(line, |(_, value)| value);
         let constant = VARIABLE.replace_all(line, "");
         let scalars = constant.split(['{', '}', '[', ']', ',']).map(|part| part.split_once(": ").map_or(part, |(_, value)| value));

@@ -51,14 +51,22 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
         made.report.push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderName)));
         return None;
     };
-    let default = project.kustomization("config/default");
-    let text = |field: &str| Some(fields::text(&default, &[field])).filter(|text| !text.is_empty()).map(str::to_owned);
-    let (prefix, suffix, namespace) = (text("namePrefix"), text("nameSuffix"), text("namespace"));
-    match &namespace {
-        Some(namespace) => made.assumed.push(format!("namespace: {namespace}, as config/default/kustomization.yaml has it")),
-        None => made.assumed.push(format!("namespace: {name}-system")),
-    }
-    let namespace = namespace.unwrap_or_else(|| format!("{name}-system"));
+    let namespace = match project.said("namespace").into_iter().next() {
+        Some((namespace, file)) => {
+            made.assumed.push(format!("namespace: {namespace}, as {file} has it"));
+            namespace
+        }
+        None => {
+            made.assumed.push(format!("namespace: {name}-system"));
+            format!("{name}-system")
+        }
+    };
+    // Each kustomization puts its own around what those that it wraps have made.
+    let joined = |texts: &mut dyn Iterator<Item = (String, String)>| {
+        Some(texts.map(|(text, _)| text).collect()).filter(|text: &String| !text.is_empty())
+    };
+    let prefix = joined(&mut project.said("namePrefix").into_iter());
+    let suffix = joined(&mut project.said("nameSuffix").into_iter().rev());
     Some(Identity { groups: groups(project, provider_type), name, provider_type, namespace, prefix, suffix })
 }
 

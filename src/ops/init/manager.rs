@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::Made;
+use super::beside::{left_beside, namespace_metadata};
 use super::identity::Identity;
-use super::project::{Project, inline_patches, patch_paths};
-use crate::contract::{Image, MANAGER_CONTAINER, labels, manager as face};
+use super::project::Project;
+use crate::contract::{Image, MANAGER_CONTAINER, manager as face};
 use crate::emit::manager::{deployment as deployment_of, environment};
 use crate::emit::names::Names;
 use crate::objects::{Object, fields};
@@ -17,13 +18,12 @@ const WEBHOOKS: &str = "config/webhook/manifests.yaml";
 const SAID: [&str; 6] = ["name", "image", "args", "command", "env", "ports"];
 const PROBES: [&str; 2] = ["livenessProbe", "readinessProbe"];
 /// Fields of the Deployment that are made of other fields of provider.yaml; the containers are compared by themselves.
-const MADE: [&str; 8] = [
+const MADE: [&str; 7] = [
     "/apiVersion",
     "/kind",
     "/metadata/name",
     "/metadata/namespace",
     "/status",
-    "/spec/selector",
     "/spec/template/spec/serviceAccountName",
     "/spec/template/spec/containers",
 ];
@@ -50,7 +50,8 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, made: &mut Made) 
                 found.section = Some(section(project, identity, deployment.value(), made));
                 found.namespace = objects.iter().find(|object| object.kind() == "Namespace").and_then(namespace_metadata);
                 made.assumed.push(format!("manager: from {file}; Service, Certificate, Issuer, mount and probes are made"));
-                left_beside(&file, &objects, deployment, made);
+                let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
+                left_beside(&file, &objects.iter().filter(is_other).collect::<Vec<_>>(), made);
             }
             None if !objects.is_empty() => found.objects.push(file),
             None => {}
@@ -59,7 +60,6 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, made: &mut Made) 
     if found.section.is_none() {
         made.left.push(format!("manager: there is no Deployment below {FOLDER}; without the section nothing runs"));
     }
-    left_in_kustomizations(project, made);
     found
 }
 
@@ -121,14 +121,14 @@ fn is_made(variable: &Value) -> bool {
 /// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.
 fn image(project: &Project<'_>, container: &Value, identity: &Identity, made: &mut Made) -> String {
     let written = fields::text(container, &["image"]);
-    let names = [FOLDER, "config/default"].map(|folder| project.kustomization(folder));
+    let names =
+        project.overlays().iter().map(String::as_str).chain([FOLDER]).map(|folder| project.kustomization(folder)).collect::<Vec<_>>();
     let renamed = names.iter().flat_map(|kustomization| fields::items(kustomization, &["images"])).find_map(|entry| {
         let is_it = fields::text(entry, &["name"]) == written.split(':').next().unwrap_or_default();
         entry["newName"].as_str().filter(|_| is_it).map(str::to_owned)
     });
-    let default = project.kustomization("config/default");
-    let patched = patch_paths(&default)
-        .find_map(|path| container_of(project.value(&format!("config/default/{path}")))?.get("image")?.as_str().map(str::to_owned));
+    let patches = project.overlay_patches();
+    let patched = patches.iter().find_map(|path| container_of(project.value(path))?.get("image")?.as_str().map(str::to_owned));
     let found = patched.or(renamed).unwrap_or_else(|| written.to_owned());
     let name = Image::parse(&found).map_or_else(
         |_| found.clone(),
@@ -215,48 +215,5 @@ fn add_difference(patch: &mut Map<String, Value>, above: &str, field: &str, ours
     // An empty map that ours lacks says something too: `emptyDir: {}`.
     if !below.is_empty() || (ours.is_none() && fields.is_empty()) {
         patch.insert(field.to_owned(), Value::Object(below));
-    }
-}
-
-/// Labels and annotations of the Namespace beyond kubebuilder's own.
-fn namespace_metadata(namespace: &Object) -> Option<Value> {
-    let mut metadata = Map::new();
-    for field in ["labels", "annotations"] {
-        let own = namespace.field(&["metadata", field]).and_then(Value::as_object).into_iter().flatten();
-        let own: Map<String, Value> =
-            own.filter(|(key, _)| *key != labels::KUBEBUILDER_CONTROL_PLANE).map(|(key, value)| (key.clone(), value.clone())).collect();
-        if !own.is_empty() {
-            metadata.insert(field.to_owned(), Value::Object(own));
-        }
-    }
-    (!metadata.is_empty()).then_some(Value::Object(metadata))
-}
-
-/// What stands beside the Deployment in its file, and cannot be named there.
-fn left_beside(file: &str, objects: &[Object], deployment: &Object, made: &mut Made) {
-    let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
-    let others: Vec<String> = objects.iter().filter(is_other).map(Object::title).collect();
-    if !others.is_empty() {
-        made.left.push(format!("objects: move {} from {file} into a file of their own and name it there", others.join(", ")));
-    }
-}
-
-/// Which parts and patches of kustomize are not taken over.
-fn left_in_kustomizations(project: &Project<'_>, made: &mut Made) {
-    for part in project.other_parts() {
-        made.left.push(format!("config/default also takes {part}, which is not taken over: name its files under `objects`"));
-    }
-    for (folder, where_to) in [
-        ("config/default", "under `manager.patch`"),
-        ("config/crd", "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them"),
-    ] {
-        let kustomization = project.kustomization(folder);
-        // These give what is made: mount and port of webhooks, CA injection, conversion; and the image, which is taken over.
-        let is_made = |path: &&str| ["webhook", "cainjection", "image"].iter().any(|word| path.contains(word));
-        let files = patch_paths(&kustomization).filter(|path| !is_made(path)).map(|path| format!("{folder}/{path}"));
-        let inline = inline_patches(&kustomization).map(|target| format!("the patch of {target} in {folder}/kustomization.yaml"));
-        for patch in files.chain(inline) {
-            made.left.push(format!("{patch} is not taken over: write what it changes {where_to}"));
-        }
     }
 }

@@ -2,17 +2,21 @@
 //!
 //! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, and what is not is said.
 
+mod beside;
 mod identity;
 mod manager;
+mod overlays;
+mod patches;
 mod project;
 
 use serde_json::{Map, Value, json};
 
 use self::identity::Identity;
+use self::patches::Patches;
 use self::project::Project;
 use crate::contract::{METADATA_FILE, ProviderType};
 use crate::diag::{Diagnostic, Report, rules};
-use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND};
+use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 use crate::text::budget::Budget;
 use crate::text::goyaml;
 use crate::text::tree::Tree;
@@ -63,13 +67,15 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
         return made;
     }
     let Some(identity) = identity::of(&project, given, &mut made) else { return made };
-    let contracts = contracts(&project, &identity, &mut made);
+    let patches = Patches::read(&project);
+    let contracts = contracts(&project, &identity, &patches, &mut made);
     if project.text(METADATA_FILE).is_none() {
         made.files.insert(METADATA_FILE, first_metadata(contracts.keys().next_back().map_or("v1beta2", String::as_str)));
         made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
     }
     made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());
-    let document = document(&project, &identity, &contracts, &mut made);
+    let mut document = document(&project, &identity, &contracts, &mut made);
+    add_patches(&mut document, &project, &patches, &contracts, &mut made);
     match written(&document) {
         Ok(text) => {
             made.files.insert(PROVIDER_FILE, text);
@@ -108,7 +114,8 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
     }
     let (roles, mut objects) = project.rbac_files(&mut made.report);
     let manager = manager::find(project, identity, made);
-    if let Some(metadata) = manager.namespace {
+    let beside = beside::find(project, made);
+    if let Some(metadata) = manager.namespace.or(beside.namespace) {
         document.push(("namespaceMetadata", metadata));
     }
     document.push(("crds", json!(project.crd_files())));
@@ -118,7 +125,7 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
     if let Some(section) = manager.section {
         document.push(("manager", section));
     }
-    objects.extend(manager.objects);
+    objects.extend(manager.objects.into_iter().chain(beside.objects));
     if !objects.is_empty() {
         document.push(("objects", json!(objects)));
     }
@@ -128,8 +135,23 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
     document
 }
 
-/// Contract to the versions that fulfil it: from the labels of config/crd, else all served versions for the contract of the newest series.
-fn contracts(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Map<String, Value> {
+/// Adds `patches`, which are for what the rest of the document names.
+fn add_patches(document: &mut Document, project: &Project<'_>, patches: &Patches, contracts: &Map<String, Value>, made: &mut Made) {
+    let fields: Map<String, Value> = document.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
+    match serde_json::from_value::<Provider>(Value::Object(fields)) {
+        Ok(provider) => {
+            let named = patches.named(project, &provider, contracts, made);
+            if !named.is_empty() {
+                let at = document.iter().position(|(field, _)| *field == "templates").unwrap_or(document.len());
+                document.insert(at, ("patches", json!(named)));
+            }
+        }
+        Err(why) => made.left.push(format!("patches: those of the kustomizations are not taken over: {why}")),
+    }
+}
+
+/// Contract to the versions that fulfil it: from the labels of config/crd or of its patches, else all served versions for the contract of the newest series.
+fn contracts(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Map<String, Value> {
     if !identity.provider_type.has_contract() {
         return Map::new();
     }
@@ -137,6 +159,11 @@ fn contracts(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Map
     if !labelled.is_empty() {
         made.assumed.push("contracts: the labels in config/crd/kustomization.yaml".to_owned());
         return labelled;
+    }
+    let patched = patches.contracts();
+    if !patched.is_empty() {
+        made.assumed.push("contracts: the labels that patches of config/crd give".to_owned());
+        return patched;
     }
     let contract = project.newest_contract().unwrap_or_else(|| "v1beta2".to_owned());
     let versions = project.served_versions(identity.groups.first().map_or("", String::as_str));

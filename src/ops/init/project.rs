@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::overlays;
 use crate::contract::{METADATA_FILE, labels, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
+use crate::provider::Kustomization;
 use crate::text::budget::Budget;
+use crate::text::glob::plain;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml;
@@ -20,8 +23,10 @@ const KUSTOMIZATION: &str = "kustomization.yaml";
 pub(super) struct Project<'a> {
     tree: &'a Tree,
     budget: &'a Budget,
-    /// What is in `PROJECT`, metadata.yaml, kustomizations and the patches that they name.
+    /// What is in `PROJECT`, metadata.yaml, kustomizations and the patches that the overlays name.
     values: BTreeMap<String, Value>,
+    /// See [`Project::overlays`].
+    overlays: Vec<String>,
     /// The CRDs, with the files that they are in.
     pub(super) crds: Vec<(String, Object)>,
 }
@@ -29,13 +34,13 @@ pub(super) struct Project<'a> {
 impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
-        let mut project = Project { tree, budget, values: BTreeMap::new(), crds: Vec::new() };
+        let mut project = Project { tree, budget, values: BTreeMap::new(), overlays: Vec::new(), crds: Vec::new() };
         let kustomizations = tree.paths().filter(|path| path.starts_with("config/") && path.ends_with(KUSTOMIZATION));
         for path in kustomizations.chain(["PROJECT", METADATA_FILE]) {
             project.read_value(path, report);
         }
-        let default = project.kustomization("config/default");
-        for patch in patch_paths(&default).map(|path| format!("config/default/{path}")).collect::<Vec<_>>() {
+        project.overlays = overlays::overlays(&|folder| project.kustomization(folder));
+        for patch in project.overlay_patches() {
             project.read_value(&patch, report);
         }
         // Patches and configuration of kustomize stand beside the CRDs.
@@ -87,6 +92,40 @@ impl<'a> Project<'a> {
     /// The kustomization of a folder such as `config/default`.
     pub(super) fn kustomization(&self, folder: &str) -> Value {
         self.value(&format!("{folder}/{KUSTOMIZATION}")).clone()
+    }
+
+    /// The same as a file whose patches can be read.
+    pub(super) fn kustomization_file(&self, folder: &str) -> Option<Kustomization> {
+        let path = format!("{folder}/{KUSTOMIZATION}");
+        Some(Kustomization::read(&Source::new(path.as_str(), self.text(&path)?), self.budget))
+    }
+
+    /// The folders whose kustomizations wrap those of kubebuilder, outermost first; config/default is always the first.
+    pub(super) fn overlays(&self) -> &[String] {
+        &self.overlays
+    }
+
+    /// The files of patches that the overlays name.
+    pub(super) fn overlay_patches(&self) -> Vec<String> {
+        let of = |folder: &String| {
+            let kustomization = self.kustomization(folder);
+            patch_paths(&kustomization).map(|path| plain(&format!("{folder}/{path}"))).collect::<Vec<_>>()
+        };
+        self.overlays.iter().flat_map(of).collect()
+    }
+
+    /// What the overlays say in a field, outermost first, with their files.
+    pub(super) fn said(&self, field: &str) -> Vec<(String, String)> {
+        let texts = self
+            .overlays
+            .iter()
+            .map(|folder| (fields::text(&self.kustomization(folder), &[field]).to_owned(), format!("{folder}/{KUSTOMIZATION}")));
+        texts.filter(|(text, _)| !text.is_empty()).collect()
+    }
+
+    /// What the whole of the work may cost.
+    pub(super) fn budget(&self) -> &'a Budget {
+        self.budget
     }
 
     /// The files of a folder that its kustomization takes, in its order; all of them where it names none.
@@ -171,14 +210,6 @@ impl<'a> Project<'a> {
         self.resources("config/rbac").into_iter().partition(is_rights)
     }
 
-    /// What config/default takes beside that which is looked at.
-    pub(super) fn other_parts(&self) -> Vec<String> {
-        const KNOWN: [&str; 5] = ["../crd", "../rbac", "../manager", "../webhook", "../certmanager"];
-        let default = self.kustomization("config/default");
-        let parts = fields::items(&default, &["resources"]).iter().filter_map(Value::as_str);
-        parts.filter(|part| !KNOWN.contains(&part.trim_end_matches('/'))).map(str::to_owned).collect()
-    }
-
     /// Whether there are cluster templates.
     pub(super) fn has_templates(&self) -> bool {
         self.tree.paths().filter_map(|path| path.strip_prefix("templates/")).any(|file| template_flavor(file).is_some())
@@ -200,13 +231,4 @@ fn newest(series: &[Value]) -> Option<&Value> {
 pub(super) fn patch_paths(kustomization: &Value) -> impl Iterator<Item = &str> {
     let patches = fields::items(kustomization, &["patches"]).iter().filter_map(|patch| patch["path"].as_str());
     patches.chain(fields::items(kustomization, &["patchesStrategicMerge"]).iter().filter_map(Value::as_str))
-}
-
-/// What the patches are for that a kustomization holds itself.
-pub(super) fn inline_patches(kustomization: &Value) -> impl Iterator<Item = &str> {
-    let patches = fields::items(kustomization, &["patches"]).iter().filter(|patch| patch.get("patch").is_some());
-    patches.map(|patch| match fields::text(patch, &["target", "name"]) {
-        "" => "an object",
-        name => name,
-    })
 }

@@ -1,0 +1,90 @@
+//! The kustomizations from which a project builds its release: config/default, and what that wraps around the folders of kubebuilder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::objects::fields;
+use crate::text::glob::plain;
+
+/// Where releases are built.
+pub(super) const DEFAULT: &str = "config/default";
+/// The folders of kubebuilder, which are looked at by themselves.
+pub(super) const BASES: [&str; 5] = ["config/crd", "config/rbac", "config/manager", "config/webhook", "config/certmanager"];
+/// How deep kustomizations are followed; real ones have three layers.
+const DEEPEST: usize = 16;
+
+/// What a kustomization is made of, as it has it, each with its path in the project.
+pub(super) fn parts(folder: &str, kustomization: &Value) -> Vec<(String, String)> {
+    let lists = ["resources", "bases", "components"].into_iter();
+    let items = lists.flat_map(|list| fields::items(kustomization, &[list]).iter().filter_map(Value::as_str));
+    items.map(|part| (part.to_owned(), plain(&format!("{folder}/{part}")))).collect()
+}
+
+/// The folders of the kustomizations that lead from config/default to those of kubebuilder, outermost first; config/default is always one.
+pub(super) fn overlays(kustomization: &dyn Fn(&str) -> Value) -> Vec<String> {
+    let mut walk = Walk { kustomization, led: BTreeMap::new(), overlays: Vec::new() };
+    walk.leads(DEFAULT, 0);
+    let mut overlays = walk.overlays;
+    overlays.retain(|folder| folder != DEFAULT);
+    overlays.push(DEFAULT.to_owned());
+    overlays.reverse();
+    overlays
+}
+
+struct Walk<'a> {
+    kustomization: &'a dyn Fn(&str) -> Value,
+    /// The folders that were looked at, and whether they lead to a folder of kubebuilder.
+    led: BTreeMap<String, bool>,
+    /// Those that do, innermost first.
+    overlays: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// Whether a folder leads to one of kubebuilder's. One that leads to itself does not by that.
+    fn leads(&mut self, folder: &str, depth: usize) -> bool {
+        if let Some(known) = self.led.get(folder) {
+            return *known;
+        }
+        self.led.insert(folder.to_owned(), false);
+        let parts: BTreeSet<String> = parts(folder, &(self.kustomization)(folder)).into_iter().map(|(_, path)| path).collect();
+        let mut leads = false;
+        for part in parts {
+            leads |= BASES.contains(&part.as_str()) || (depth < DEEPEST && self.leads(&part, depth + 1));
+        }
+        if leads {
+            self.led.insert(folder.to_owned(), true);
+            self.overlays.push(folder.to_owned());
+        }
+        leads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrapped_is_found_outermost_first() {
+        let project = json!({
+            "config/default": {"resources": ["../outer", "a.yaml"], "components": ["../extra"]},
+            "config/outer": {"bases": ["./inner/"], "resources": ["../default"]},
+            "config/outer/inner": {"resources": ["../../manager/", "namespace.yaml"]},
+            "config/extra": {"resources": ["b.yaml"]},
+        });
+        let overlays = overlays(&|folder| project[folder].clone());
+        assert_eq!(overlays, ["config/default", "config/outer", "config/outer/inner"]);
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_none() {
+        assert_eq!(overlays(&|_| Value::Null), ["config/default"]);
+        let circle = |folder: &str| json!({"resources": [if folder == DEFAULT { "../a" } else { "../default" }]});
+        assert_eq!(overlays(&circle), ["config/default"]);
+        let endless =
+            |folder: &str| if folder.len() < 10_000 { json!({"resources": ["a"]}) } else { json!({"resources": ["/config/crd"]}) };
+        assert_eq!(overlays(&endless), ["config/default"]);
+    }
+}
