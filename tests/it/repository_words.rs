@@ -41,6 +41,7 @@ fn what_is_added_is_told_and_the_command_alone_is_printed() {
     assert_eq!(done(path, add), (init("r"), said("6 files into", &format!("wrote {}", config("r")))));
     assert_eq!(done(path, add), (init("r"), said("unchanged in", &format!("{} is unchanged", config("r")))));
     assert_eq!(done(path, &format!("{add} -q")), (init("r"), String::new()));
+    assert_eq!(done(path, &format!("{add}/ -q")), (init("r"), String::new()), "with the slash that completion writes");
     // A file by itself, and its folder.
     for (from, to) in [("cert-manager.yaml", "r"), ("cert-manager.yaml", "s"), (".", "t")] {
         let command = format!("repository add {from} --to {to}");

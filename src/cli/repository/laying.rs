@@ -225,7 +225,7 @@ impl Laying {
     /// The repository as it is.
     fn target(&self) -> Result<Target, Failure> {
         let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
-        let absolute = absolute.to_string_lossy().into_owned();
+        let absolute = absolute.to_string_lossy().trim_end_matches('/').to_owned();
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
         let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
         let existing = match files::is_file(Path::new(&config)) {

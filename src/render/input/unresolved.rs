@@ -82,8 +82,12 @@ fn dangling(pool: &Pool, object: &Object) -> Option<Diagnostic> {
         Some(Diagnostic::of(&REFERENCE_DANGLING, message).at(object.place(&path.field(field))).help(help))
     };
     if let Some((known_group, known)) = meant(&group, &kind) {
-        let help = if known == kind { format!("write the group `{known_group}`") } else { format!("did you mean `{known}`?") };
-        return finding(format!("{} names a {kind} of `{group}`, which nobody has", object.title()), "kind", help);
+        let of_group = if value.get("apiVersion").is_some() { "apiVersion" } else { "apiGroup" };
+        let (field, help) = match known == kind {
+            true => (of_group, format!("write the group `{known_group}`")),
+            false => ("kind", format!("did you mean `{known}`?")),
+        };
+        return finding(format!("{} names a {kind} of `{group}`, which nobody has", object.title()), field, help);
     }
     let is_ours = matches!(group.as_str(), KUBEADM_GROUP | GROUP) && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"));
     if !is_ours || pool.find(&group, &kind, namespace, &name).is_some() {

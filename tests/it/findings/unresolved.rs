@@ -87,7 +87,8 @@ fn references_to_kinds_that_nobody_has_are_told() {
         )
     };
     let nobody = |group: &str, kind: &str, help: &str| {
-        [format!("reference-dangling 15:13 Machine/m names a {kind} of `{group}`, which nobody has: {help}")]
+        let place = if help.starts_with("write the group") { "14:17" } else { "15:13" };
+        [format!("reference-dangling {place} Machine/m names a {kind} of `{group}`, which nobody has: {help}")]
     };
     for (group, kind, help) in [
         ("bootstrap.cluster.x-k8s.io", "KubeadmConfg", "did you mean `KubeadmConfig`?"),
