@@ -100,11 +100,15 @@ fn written(folder: &Path) -> Value {
 fn contracts_are_those_of_the_labels_where_there_are_some() {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path());
-    let labels = "labels: [{pairs: {cluster.x-k8s.io/v1beta1: v1alpha1, cluster.x-k8s.io/v1beta2: v1alpha1_v1beta1}}]\n";
+    let labels = "labels: [{pairs: {cluster.x-k8s.io/v1beta1: v1alpha1, cluster.x-k8s.io/v1beta2: v1alpha1_v1beta1, cluster.x-k8s.io/v1alpha4: v1alpha1, cluster.x-k8s.io/provider: p}}]\n";
     fs::write(folder.path().join("config/crd/kustomization.yaml"), labels).unwrap();
     let (code, _, said) = run(folder.path(), &["init"]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(written(folder.path())["contracts"], json!({"v1beta1": ["v1alpha1"], "v1beta2": ["v1alpha1", "v1beta1"]}));
+    let assumed = "assumed: contracts: the labels in config/crd/kustomization.yaml, without v1alpha4, which Cluster API no longer has\n";
+    assert!(said.contains(assumed), "{said}");
+    fs::write(folder.path().join("config/crd/kustomization.yaml"), labels.replace("cluster.x-k8s.io/v1alpha4", "a")).unwrap();
+    let (_, _, said) = run(folder.path(), &["init", "--force"]);
     assert!(said.contains("assumed: contracts: the labels in config/crd/kustomization.yaml\n"), "{said}");
 }
 

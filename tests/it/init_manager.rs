@@ -251,7 +251,7 @@ fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
     let default = "resources: [../crd, ../rbac/, ../manager, ../webhook, ../certmanager, ../prometheus]\n\
                    patches: [{path: manager_webhook_patch.yaml}, {path: webhookcainjection_patch.yaml}, {path: cainjection.yaml}, {path: manager_image_patch.yaml}, {path: metrics.yaml}, {patch: a}]\n";
     let crd = "patches: [{path: patches/cainjection_in_boats.yaml}, {path: patches/move.yaml}, {patch: a, target: {name: boats}}]\n";
-    let rbac = "patches: [{patch: a, target: {kind: Sail}}]\n";
+    let rbac = "patches: [{patch: a, target: {kind: Sail}}]\nconfigMapGenerator: [{name: a}]\ncomponents: [../b]\n";
     let (provider, left) =
         init(&[(MANAGER, &manager), (DEFAULT, default), ("config/crd/kustomization.yaml", crd), ("config/rbac/kustomization.yaml", rbac)]);
     let (of_default, of_crd) = (
@@ -264,6 +264,7 @@ fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
     };
     let expected = [
         "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
+        "`configMapGenerator` of config/rbac/kustomization.yaml is not followed, so the release lacks what it makes or changes: write it into files, and name them under `objects`".to_owned(),
         absent("patches/move.yaml", "config/crd", of_crd),
         format!("the patch of boats in config/crd/kustomization.yaml is for no object that is taken over: write what it changes {of_crd}"),
         "the patch of an object in config/rbac/kustomization.yaml is for no object that is taken over: write what it changes into the files that it is for".to_owned(),

@@ -6,7 +6,9 @@ use super::Made;
 use super::overlays::{BASES, parts};
 use super::project::Project;
 use crate::contract::labels;
+use crate::diag::FieldPath;
 use crate::objects::Object;
+use crate::provider::{Action, Change};
 
 /// What stands beside kubebuilder's folders.
 #[derive(Debug, Default)]
@@ -37,7 +39,23 @@ pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
             beside.namespace = beside.namespace.take().or_else(|| namespace_metadata(namespaces.first()?));
         }
     }
+    for folder in project.overlays().iter().map(String::as_str).chain(BASES) {
+        unfollowed(project, folder, made);
+    }
     beside
+}
+
+/// What a kustomization makes or changes by other means than files and patches: generators, transformers, replacements.
+fn unfollowed(project: &Project<'_>, folder: &str, made: &mut Made) {
+    let Some(kustomization) = project.kustomization_file(folder) else { return };
+    let components = FieldPath::root().field("components");
+    for Change { place, action } in kustomization.changes(project.budget()) {
+        // Patches are told with what they are for, and components with the files that they are made of.
+        let is_whole_field = place.path.segments().len() == 1 && place.path != components;
+        if let (true, Action::NotFollowed(sentence)) = (is_whole_field, action) {
+            made.left.push(format!("{sentence}: write it into files, and name them under `objects`"));
+        }
+    }
 }
 
 /// Labels and annotations of the Namespace beyond kubebuilder's own.

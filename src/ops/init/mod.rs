@@ -157,7 +157,11 @@ fn contracts(project: &Project<'_>, identity: &Identity, patches: &Patches, made
     }
     let labelled = project.contract_labels();
     if !labelled.is_empty() {
-        made.assumed.push("contracts: the labels in config/crd/kustomization.yaml".to_owned());
+        let without = match project.former_contracts() {
+            former if former.is_empty() => String::new(),
+            former => format!(", without {}, which Cluster API no longer has", former.join(", ")),
+        };
+        made.assumed.push(format!("contracts: the labels in config/crd/kustomization.yaml{without}"));
         return labelled;
     }
     let patched = patches.contracts();

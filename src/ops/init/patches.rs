@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::Made;
 use super::overlays::BASES;
-use super::project::Project;
-use crate::contract::{ApiVersion, ContractVersion, labels};
+use super::project::{Project, contract_of};
+use crate::contract::{ApiVersion, labels};
 use crate::diag::Report;
 use crate::emit::manager::{deployment, namespace};
 use crate::emit::names::Names;
@@ -169,10 +169,7 @@ impl Entry {
 /// The contract labels of a merge patch, without their prefix.
 fn contract_labels(merge: &Value) -> impl Iterator<Item = (&str, &str)> {
     let labels = merge.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
-    labels.filter_map(|(key, value)| {
-        let contract = key.strip_prefix(labels::CONTRACT_PREFIX).filter(|contract| ContractVersion::parse(contract).is_some())?;
-        Some((contract, value.as_str()?))
-    })
+    labels.filter_map(|(key, value)| Some((contract_of(key)?, value.as_str()?)))
 }
 
 /// Whether a merge patch says nothing but contract labels.

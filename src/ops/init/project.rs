@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::overlays;
-use crate::contract::{METADATA_FILE, labels, template_flavor};
+use crate::contract::{ApiVersion, ContractVersion, METADATA_FILE, labels, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
 use crate::provider::Kustomization;
@@ -151,13 +151,24 @@ impl<'a> Project<'a> {
 
     /// The contract labels of `config/crd`, as provider.yaml has them.
     pub(super) fn contract_labels(&self) -> Map<String, Value> {
-        let of_crds = self.labels().into_iter().filter(|(_, _, file)| file == "config/crd/kustomization.yaml");
-        let contract = |(key, value, _): (String, String, String)| {
-            let contract =
-                key.strip_prefix(labels::CONTRACT_PREFIX).filter(|contract| crate::contract::ContractVersion::parse(contract).is_some())?;
-            Some((contract.to_owned(), json!(value.split(labels::CONTRACT_VERSIONS_SEPARATOR).collect::<Vec<_>>())))
+        let contract = |(key, value): (String, String)| {
+            let contract = contract_of(&key)?.to_owned();
+            Some((contract, json!(value.split(labels::CONTRACT_VERSIONS_SEPARATOR).collect::<Vec<_>>())))
         };
-        of_crds.filter_map(contract).collect()
+        self.labels_of_crds().filter_map(contract).collect()
+    }
+
+    /// The labels of `config/crd` for contracts that Cluster API no longer has.
+    pub(super) fn former_contracts(&self) -> Vec<String> {
+        let former = |key: String| {
+            key.strip_prefix(labels::CONTRACT_PREFIX).filter(|version| ApiVersion::parse(version).is_some()).map(str::to_owned)
+        };
+        self.labels_of_crds().filter(|(key, _)| contract_of(key).is_none()).filter_map(|(key, _)| former(key)).collect()
+    }
+
+    fn labels_of_crds(&self) -> impl Iterator<Item = (String, String)> {
+        let of_crds = self.labels().into_iter().filter(|(_, _, file)| file == "config/crd/kustomization.yaml");
+        of_crds.map(|(key, value, _)| (key, value))
     }
 
     /// The contract of the last series of metadata.yaml.
@@ -221,6 +232,11 @@ impl<'a> Project<'a> {
         let several = self.crds.iter().any(|(_, crd)| crd.items(&["spec", "versions"]).len() > 1);
         several && patch_paths(&kustomization).any(|path| path.contains("webhook"))
     }
+}
+
+/// The contract of which a label says which versions fulfil it.
+pub(super) fn contract_of(key: &str) -> Option<&str> {
+    key.strip_prefix(labels::CONTRACT_PREFIX).filter(|contract| ContractVersion::parse(contract).is_some())
 }
 
 fn newest(series: &[Value]) -> Option<&Value> {
