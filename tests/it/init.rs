@@ -226,6 +226,45 @@ fn groups_and_versions_of_the_crds_count() {
     assert_eq!(provider["crds"], json!(["config/crd/bases/infrastructure.harbour.example_boats.yaml"]));
 }
 
+/// kubebuilder patches a webhook into the CRDs that are converted: all that have several versions, or some; with what it puts on all of them.
+#[test]
+fn kinds_that_are_converted_and_what_all_crds_get_are_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let crds = folder.path().join("config/crd");
+    let text = fs::read_to_string(crds.join("bases/infrastructure.harbour.example_boats.yaml")).unwrap();
+    fs::write(crds.join("bases/ships.yaml"), text.replace("boat", "ship").replace("Boat", "Ship")).unwrap();
+    fs::create_dir_all(crds.join("patches")).unwrap();
+    let webhook = |name: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {name}.infrastructure.harbour.example}}\n\
+             spec: {{conversion: {{strategy: Webhook}}}}\n"
+        )
+    };
+    let init = |patches: &str| {
+        let all = "commonAnnotations: {tide: low}\nlabels: [{pairs: {deck: upper, cluster.x-k8s.io/v1beta2: v1beta1, cluster.x-k8s.io/v1alpha3: v1alpha3}}]\n";
+        fs::write(crds.join("kustomization.yaml"), format!("{all}patches: {patches}\n")).unwrap();
+        let (code, _, said) = run(folder.path(), &["init", "--force"]);
+        assert_eq!(code, Some(0), "{said}");
+        let provider = written(folder.path());
+        assert_eq!(provider["crdMetadata"], json!([{"labels": {"deck": "upper"}, "annotations": {"tide": "low"}}]));
+        ["conversion", "converts"].map(|field| provider["manager"].get(field).cloned().unwrap_or_default())
+    };
+    fs::write(crds.join("patches/webhook_in_boats.yaml"), webhook("boats")).unwrap();
+    fs::write(crds.join("patches/webhook_in_ships.yaml"), webhook("ships")).unwrap();
+    fs::write(crds.join("patches/webhook.yaml"), "- {op: add, path: /spec/conversion, value: {strategy: Webhook}}\n").unwrap();
+    fs::write(crds.join("patches/webhook_label.yaml"), webhook("boats").replace("spec: {conversion", "spec: {x")).unwrap();
+    let both = json!(true);
+    assert_eq!(
+        init("[{path: patches/webhook_in_boats.yaml}, {path: patches/webhook_in_ships.yaml}]"),
+        [both.clone(), Value::Null]
+    );
+    assert_eq!(init("[{path: patches/webhook_in_ships.yaml}]"), [Value::Null, json!(["Ship"])]);
+    assert_eq!(init("[{path: patches/webhook.yaml, target: {kind: CustomResourceDefinition}}]"), [both, Value::Null]);
+    assert_eq!(init("[{path: patches/webhook.yaml, target: {name: 'boats[.].*'}}]"), [Value::Null, json!(["Boat"])]);
+    assert_eq!(init("[{path: patches/webhook_label.yaml}]"), [Value::Null, Value::Null]);
+}
+
 /// A file that cannot be read is a finding, not a default.
 #[test]
 fn what_cannot_be_read_is_not_guessed() {
@@ -397,6 +436,11 @@ fn real_projects_become_releases() {
         let (code, report, _) = run(folder.path(), &["release", "build", version, "--to", "out", "-o", "json"]);
         let report: Value = serde_json::from_str(&report).unwrap();
         let errors: Vec<&Value> = report["findings"].as_array().unwrap().iter().filter(|finding| finding["severity"] == "error").collect();
+        if project.contains("metal3") {
+            // Upstream patches a webhook into all its CRDs but one.
+            assert!(errors.len() == 1 && errors[0]["rule"] == "crd-conversion-missing", "{errors:?}");
+            continue;
+        }
         assert_eq!((code, errors), (Some(0), Vec::new()), "{project}");
         assert_eq!(report["providers"], json!([label]));
     }

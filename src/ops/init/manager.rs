@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::Made;
 use super::beside::{left_beside, namespace_metadata};
+use super::definitions;
 use super::identity::Identity;
+use super::patches::Patches;
 use super::project::Project;
 use crate::contract::{Image, MANAGER_CONTAINER, manager as face};
 use crate::emit::manager::{deployment as deployment_of, environment};
@@ -40,14 +42,14 @@ pub(super) struct Found {
 }
 
 /// Reads config/manager.
-pub(super) fn find(project: &Project<'_>, identity: &Identity, made: &mut Made) -> Found {
+pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Found {
     let mut found = Found::default();
     for file in project.resources(FOLDER) {
         let objects = project.objects(&file, &mut made.report);
         let manager = objects.iter().find(|object| object.is("apps", "Deployment") && container_of(object.value()).is_some());
         match manager.filter(|_| found.section.is_none()) {
             Some(deployment) => {
-                found.section = Some(section(project, identity, deployment.value(), made));
+                found.section = Some(section(project, identity, patches, deployment.value(), made));
                 found.namespace = objects.iter().find(|object| object.kind() == "Namespace").and_then(namespace_metadata);
                 made.assumed.push(format!("manager: from {file}; Service, Certificate, Issuer, mount and probes are made"));
                 let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
@@ -63,7 +65,7 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, made: &mut Made) 
     found
 }
 
-fn section(project: &Project<'_>, identity: &Identity, deployment: &Value, made: &mut Made) -> Value {
+fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deployment: &Value, made: &mut Made) -> Value {
     let container = container_of(deployment).cloned().unwrap_or_default();
     let mut section = Map::new();
     section.insert("image".to_owned(), json!(image(project, &container, identity, made)));
@@ -87,8 +89,8 @@ fn section(project: &Project<'_>, identity: &Identity, deployment: &Value, made:
     if project.text(WEBHOOKS).is_some() {
         section.insert("webhooks".to_owned(), json!([WEBHOOKS]));
     }
-    if project.converts() {
-        section.insert("conversion".to_owned(), json!(true));
+    if let Some((field, value)) = definitions::conversion(project, patches) {
+        section.insert(field.to_owned(), value);
     }
     match made_of(identity, &section) {
         Ok(ours) => {

@@ -3,6 +3,7 @@
 //! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, and what is not is said.
 
 mod beside;
+mod definitions;
 mod identity;
 mod manager;
 mod overlays;
@@ -68,13 +69,13 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     }
     let Some(identity) = identity::of(&project, given, &mut made) else { return made };
     let patches = Patches::read(&project);
-    let contracts = contracts(&project, &identity, &patches, &mut made);
+    let contracts = definitions::contracts(&project, &identity, &patches, &mut made);
     if project.text(METADATA_FILE).is_none() {
         made.files.insert(METADATA_FILE, first_metadata(contracts.keys().next_back().map_or("v1beta2", String::as_str)));
         made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
     }
     made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());
-    let mut document = document(&project, &identity, &contracts, &mut made);
+    let mut document = document(&project, &identity, &patches, &contracts, &mut made);
     add_patches(&mut document, &project, &patches, &contracts, &mut made);
     match written(&document) {
         Ok(text) => {
@@ -91,7 +92,7 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
 /// The fields of provider.yaml in the order in which they are written.
 type Document = Vec<(&'static str, Value)>;
 
-fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, Value>, made: &mut Made) -> Document {
+fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contracts: &Map<String, Value>, made: &mut Made) -> Document {
     let mut document: Document = vec![
         ("apiVersion", json!(PROVIDER_API_VERSION)),
         ("kind", json!(PROVIDER_KIND)),
@@ -113,12 +114,15 @@ fn document(project: &Project<'_>, identity: &Identity, contracts: &Map<String, 
         document.push(("nameSuffix", json!(suffix)));
     }
     let (roles, mut objects) = project.rbac_files(&mut made.report);
-    let manager = manager::find(project, identity, made);
+    let manager = manager::find(project, identity, patches, made);
     let beside = beside::find(project, made);
     if let Some(metadata) = manager.namespace.or(beside.namespace) {
         document.push(("namespaceMetadata", metadata));
     }
-    document.push(("crds", json!(project.crd_files())));
+    document.push(("crds", json!(definitions::files(project))));
+    if let Some(metadata) = definitions::metadata(project) {
+        document.push(("crdMetadata", metadata));
+    }
     if !roles.is_empty() {
         document.push(("rbac", json!({"roles": roles})));
     }
@@ -148,31 +152,6 @@ fn add_patches(document: &mut Document, project: &Project<'_>, patches: &Patches
         }
         Err(why) => made.left.push(format!("patches: those of the kustomizations are not taken over: {why}")),
     }
-}
-
-/// Contract to the versions that fulfil it: from the labels of config/crd or of its patches, else all served versions for the contract of the newest series.
-fn contracts(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Map<String, Value> {
-    if !identity.provider_type.has_contract() {
-        return Map::new();
-    }
-    let labelled = project.contract_labels();
-    if !labelled.is_empty() {
-        let without = match project.former_contracts() {
-            former if former.is_empty() => String::new(),
-            former => format!(", without {}, which Cluster API no longer has", former.join(", ")),
-        };
-        made.assumed.push(format!("contracts: the labels in config/crd/kustomization.yaml{without}"));
-        return labelled;
-    }
-    let patched = patches.contracts();
-    if !patched.is_empty() {
-        made.assumed.push("contracts: the labels that patches of config/crd give".to_owned());
-        return patched;
-    }
-    let contract = project.newest_contract().unwrap_or_else(|| "v1beta2".to_owned());
-    let versions = project.served_versions(identity.groups.first().map_or("", String::as_str));
-    made.assumed.push(format!("contracts: {contract} is fulfilled by {}, the versions that the CRDs serve", versions.join(", ")));
-    [(contract, json!(versions))].into_iter().collect()
 }
 
 fn first_metadata(contract: &str) -> String {

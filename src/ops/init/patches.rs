@@ -1,13 +1,12 @@
 //! The patches of a project's kustomizations: provider.yaml names them as they are, but those of which a release has everything anyway.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::{Map, Value, json};
 
 use super::Made;
+use super::definitions::{CRDS, contract_labels};
 use super::overlays::BASES;
-use super::project::{Project, contract_of};
-use crate::contract::{ApiVersion, labels};
+use super::project::Project;
+use crate::contract::labels;
 use crate::diag::Report;
 use crate::emit::manager::{deployment, namespace};
 use crate::emit::names::Names;
@@ -20,7 +19,6 @@ use crate::text::source::Source;
 /// Words in the names of patches that give what is made: mount and port of webhooks, CA injection, conversion; and the image, which is taken
 /// over.
 const MADE: [&str; 3] = ["webhook", "cainjection", "image"];
-const CRDS: &str = "config/crd";
 
 /// The patches of a project, in the order in which kustomize applies them.
 pub(super) struct Patches {
@@ -55,27 +53,31 @@ impl Patches {
     pub(super) fn read(project: &Project<'_>) -> Self {
         let around = project.overlays().iter().rev().map(String::as_str);
         let folders = BASES.into_iter().chain(around);
-        Patches { entries: folders.flat_map(|folder| of_folder(project, folder)).filter(|entry| !entry.is_made()).collect() }
+        Patches { entries: folders.flat_map(|folder| of_folder(project, folder)).collect() }
     }
 
-    /// The contracts of which patches of CRDs have the labels, and the versions that fulfil them, the newest last.
-    pub(super) fn contracts(&self) -> Map<String, Value> {
-        let mut contracts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for (key, versions) in self.entries.iter().flat_map(Entry::merges).flat_map(contract_labels) {
-            contracts.entry(key.to_owned()).or_default().extend(versions.split(labels::CONTRACT_VERSIONS_SEPARATOR));
-        }
-        let in_order = |versions: BTreeSet<&str>| {
-            let mut versions: Vec<&str> = versions.into_iter().collect();
-            versions.sort_by_key(|version| ApiVersion::parse(version));
-            json!(versions)
+    /// What patches merge into CRDs.
+    pub(super) fn merges(&self) -> impl Iterator<Item = &Value> {
+        self.entries.iter().filter(|entry| entry.folder == CRDS).flat_map(Entry::merges)
+    }
+
+    /// Whether a CRD gets a conversion. Which one a patch is for that cannot be read, kubebuilder's name for it does not tell: it counts for all.
+    pub(super) fn convert(&self, crd: &Object) -> bool {
+        let converts = |change: &Change| match &change.action {
+            Action::Patch(patch) => {
+                sets_conversion(&patch.content) && patch.target.fits([crd.group(), crd.version(), crd.kind()], &[crd.name()])
+            }
+            Action::Broken(_) => true,
+            _ => false,
         };
-        contracts.into_iter().map(|(contract, versions)| (contract, in_order(versions))).collect()
+        let of_webhooks = self.entries.iter().filter(|entry| entry.folder == CRDS && entry.is_made());
+        of_webhooks.filter(|entry| entry.has_word("webhook")).any(|entry| entry.changes.iter().any(converts))
     }
 
     /// `patches` of provider.yaml; those that cannot be named there are left to a person.
     pub(super) fn named(&self, project: &Project<'_>, provider: &Provider, contracts: &Map<String, Value>, made: &mut Made) -> Vec<Value> {
         let (names, known, mut named) = (Names::of(provider), known(project, provider), Vec::new());
-        for entry in self.entries.iter().filter(|entry| !entry.is_labelled_anyway(contracts)) {
+        for entry in self.entries.iter().filter(|entry| !entry.is_made() && !entry.is_labelled_anyway(contracts)) {
             match entry.obstacle(&names, &known) {
                 None => named.push(json!(entry.entry)),
                 Some(why) => made.left.push(format!("{why}: write what it changes {}", entry.elsewhere())),
@@ -113,8 +115,13 @@ impl Entry {
     }
 
     fn is_made(&self) -> bool {
+        MADE.iter().any(|word| self.has_word(word))
+    }
+
+    /// Whether the path of its file has a word, as seen from the kustomization.
+    fn has_word(&self, word: &str) -> bool {
         let file = self.entry.path.as_deref().and_then(|path| path.strip_prefix(&self.folder)).unwrap_or_default();
-        MADE.iter().any(|word| file.contains(word))
+        file.contains(word)
     }
 
     /// What it merges into objects.
@@ -166,10 +173,10 @@ impl Entry {
     }
 }
 
-/// The contract labels of a merge patch, without their prefix.
-fn contract_labels(merge: &Value) -> impl Iterator<Item = (&str, &str)> {
-    let labels = merge.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
-    labels.filter_map(|(key, value)| Some((contract_of(key)?, value.as_str()?)))
+/// Whether a patch sets `spec.conversion`, or a part of it.
+fn sets_conversion(content: &Value) -> bool {
+    let operations = content.as_array().into_iter().flatten().filter_map(|operation| operation["path"].as_str());
+    content.pointer("/spec/conversion").is_some() || operations.into_iter().any(|path| path.starts_with("/spec/conversion"))
 }
 
 /// Whether a merge patch says nothing but contract labels.

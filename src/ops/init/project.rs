@@ -1,11 +1,12 @@
 //! What a kubebuilder project holds, where kubebuilder puts it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::definitions::CRDS;
 use super::overlays;
-use crate::contract::{ApiVersion, ContractVersion, METADATA_FILE, labels, template_flavor};
+use crate::contract::{METADATA_FILE, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
 use crate::provider::Kustomization;
@@ -15,8 +16,6 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml;
 
-const CRDS: &str = "config/crd/";
-const CRD_BASES: &str = "config/crd/bases/";
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A kubebuilder project.
@@ -47,7 +46,7 @@ impl<'a> Project<'a> {
         let is_crds = |path: &String| {
             project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
         };
-        for path in project.paths(CRDS).into_iter().filter(is_crds).collect::<Vec<_>>() {
+        for path in project.paths(&format!("{CRDS}/")).into_iter().filter(is_crds).collect::<Vec<_>>() {
             for object in project.objects(&path, report) {
                 if object.kind() == "CustomResourceDefinition" {
                     project.crds.push((path.clone(), object));
@@ -149,28 +148,6 @@ impl<'a> Project<'a> {
         labels
     }
 
-    /// The contract labels of `config/crd`, as provider.yaml has them.
-    pub(super) fn contract_labels(&self) -> Map<String, Value> {
-        let contract = |(key, value): (String, String)| {
-            let contract = contract_of(&key)?.to_owned();
-            Some((contract, json!(value.split(labels::CONTRACT_VERSIONS_SEPARATOR).collect::<Vec<_>>())))
-        };
-        self.labels_of_crds().filter_map(contract).collect()
-    }
-
-    /// The labels of `config/crd` for contracts that Cluster API no longer has.
-    pub(super) fn former_contracts(&self) -> Vec<String> {
-        let former = |key: String| {
-            key.strip_prefix(labels::CONTRACT_PREFIX).filter(|version| ApiVersion::parse(version).is_some()).map(str::to_owned)
-        };
-        self.labels_of_crds().filter(|(key, _)| contract_of(key).is_none()).filter_map(|(key, _)| former(key)).collect()
-    }
-
-    fn labels_of_crds(&self) -> impl Iterator<Item = (String, String)> {
-        let of_crds = self.labels().into_iter().filter(|(_, _, file)| file == "config/crd/kustomization.yaml");
-        of_crds.map(|(key, value, _)| (key, value))
-    }
-
     /// The contract of the last series of metadata.yaml.
     pub(super) fn newest_contract(&self) -> Option<String> {
         let series = fields::items(self.value(METADATA_FILE), &["releaseSeries"]);
@@ -181,37 +158,6 @@ impl<'a> Project<'a> {
     pub(super) fn newest_version(&self) -> Option<String> {
         let newest = newest(fields::items(self.value(METADATA_FILE), &["releaseSeries"]))?;
         Some(format!("v{}.{}.0", newest["major"].as_u64()?, newest["minor"].as_u64()?))
-    }
-
-    /// The versions that CRDs of a group serve, in the order of the CRDs.
-    pub(super) fn served_versions(&self, group: &str) -> Vec<String> {
-        let mut served = Vec::new();
-        for (_, crd) in self.crds.iter().filter(|(_, crd)| crd.text(&["spec", "group"]) == group) {
-            for version in crd.items(&["spec", "versions"]).iter().filter(|version| version["served"] == true) {
-                let name = fields::text(version, &["name"]).to_owned();
-                if !served.contains(&name) {
-                    served.push(name);
-                }
-            }
-        }
-        served
-    }
-
-    /// The CRD files: one pattern when config/crd takes them all, else those that it takes.
-    pub(super) fn crd_files(&self) -> Vec<String> {
-        let kustomization = self.kustomization("config/crd");
-        let taken: BTreeSet<String> = fields::items(&kustomization, &["resources"])
-            .iter()
-            .filter_map(Value::as_str)
-            .map(|path| format!("config/crd/{path}"))
-            .filter(|path| self.tree.get(path).is_some())
-            .collect();
-        let all: BTreeSet<String> = self.crds.iter().map(|(path, _)| path.clone()).collect();
-        let is_bases = all.iter().all(|path| path.starts_with(CRD_BASES));
-        if is_bases && (taken.is_empty() || taken == all) {
-            return vec![format!("{CRD_BASES}*.yaml")];
-        }
-        if taken.is_empty() { all.into_iter().collect() } else { taken.into_iter().collect() }
     }
 
     /// The files of config/rbac: those with roles, bindings and ServiceAccounts, and those with anything else.
@@ -225,18 +171,6 @@ impl<'a> Project<'a> {
     pub(super) fn has_templates(&self) -> bool {
         self.tree.paths().filter_map(|path| path.strip_prefix("templates/")).any(|file| template_flavor(file).is_some())
     }
-
-    /// Whether CRDs are converted by the manager: kubebuilder patches a webhook into them.
-    pub(super) fn converts(&self) -> bool {
-        let kustomization = self.kustomization("config/crd");
-        let several = self.crds.iter().any(|(_, crd)| crd.items(&["spec", "versions"]).len() > 1);
-        several && patch_paths(&kustomization).any(|path| path.contains("webhook"))
-    }
-}
-
-/// The contract of which a label says which versions fulfil it.
-pub(super) fn contract_of(key: &str) -> Option<&str> {
-    key.strip_prefix(labels::CONTRACT_PREFIX).filter(|contract| ContractVersion::parse(contract).is_some())
 }
 
 fn newest(series: &[Value]) -> Option<&Value> {

@@ -113,6 +113,7 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario("book::commands_with_cosign", book::commands_with_cosign),
     scenario("bring_your_own::releases_are_installed", bring_your_own::releases_are_installed),
     scenario("real_providers::releases_are_what_kustomize_makes", real_providers::releases_are_what_kustomize_makes),
+    scenario("real_providers::projects_become_what_kustomize_makes", real_providers::projects_become_what_kustomize_makes),
 ];
 
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so it is generous.

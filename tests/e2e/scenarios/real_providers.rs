@@ -1,5 +1,5 @@
-//! Real providers, each described by a provider.yaml of ours: the release is what the real kustomize makes of the same sources, but for a list of
-//! differences with their reasons, and nothing is found but what is listed.
+//! Real providers, each described by a provider.yaml of ours, and by the one that `init` writes: the release is what the real kustomize makes of the
+//! same sources, but for a list of differences with their reasons, and of ours nothing is found but what is listed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,10 @@ const PROVIDERS: &[Real] = &[
     real("vsphere", ("kubernetes-sigs+cluster-api-provider-vsphere", ""), "default", "v1.17.0", "capv-"),
 ];
 
+/// Those whose folders are laid out as kubebuilder does it, so that `init` reads them.
+const INITIALISED: [&str; 9] =
+    ["aws", "azure", "helm", "ipam-in-cluster", "k3s-bootstrap", "k3s-control-plane", "metal3", "nutanix", "rke2-bootstrap"];
+
 /// Builds each provider with ours and with kustomize.
 pub(crate) fn releases_are_what_kustomize_makes(context: &Context) {
     let common = Listed::read("differences.tsv");
@@ -95,6 +99,25 @@ pub(crate) fn releases_are_what_kustomize_makes(context: &Context) {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Builds each provider with the provider.yaml of `init`, as it is, and with kustomize.
+pub(crate) fn projects_become_what_kustomize_makes(context: &Context) {
+    let common = Listed::read("differences.tsv");
+    let mut faults = Vec::new();
+    for provider in PROVIDERS.iter().filter(|provider| INITIALISED.contains(&provider.name)) {
+        let folder = context.folder().join(provider.name);
+        provider.lay_out_sources(&folder);
+        windlass::run(&folder, &["init"]);
+        let (ours, _) = provider.ours(&folder);
+        let own = Listed::read(&format!("{}/init.tsv", provider.name));
+        let of_ours = Listed::read(&format!("{}/differences.tsv", provider.name));
+        let is_new = |one: &(String, String)| !common.has(one) && !of_ours.has(one);
+        let differing: Vec<_> = differences(&ours, &provider.theirs(&folder)).into_iter().filter(is_new).collect();
+        faults.extend(own.unexpected(&differing, provider.name));
+        faults.extend(own.unused(provider.name));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
 type Objects = BTreeMap<String, Value>;
 
 /// What a report has: rule and message.
@@ -109,12 +132,17 @@ fn findings(name: &str, report: &str) -> Vec<(String, String)> {
 const KEPT_BACK: [&str; 2] = ["crd-contract-field-missing", "crd-conversion-missing"];
 
 impl Real {
-    /// The sources and our files in a folder. Objects that stand in one file with the Deployment, which we make, get a file of their own.
-    fn lay_out(&self, folder: &Path) {
+    /// The sources in a folder.
+    fn lay_out_sources(&self, folder: &Path) {
         let (repository, part) = self.sources;
         let root = shared::path(&format!("corpus/{repository}"));
         copy(&root.join(part).join("config"), &folder.join("config"));
         copy_file(&root.join("metadata.yaml"), &folder.join("metadata.yaml"));
+    }
+
+    /// The sources and our files in a folder. Objects that stand in one file with the Deployment, which we make, get a file of their own.
+    fn lay_out(&self, folder: &Path) {
+        self.lay_out_sources(folder);
         copy(&shared::checkout().join("tests/e2e/providers").join(self.name), folder);
         let manager = folder.join("config/manager/manager.yaml");
         let text = std::fs::read_to_string(&manager).unwrap_or_else(|error| panic!("{}: {error}", manager.display()));
