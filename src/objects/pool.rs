@@ -115,8 +115,8 @@ impl Pool {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let is_one = groups.len() == 1;
-        let verb = if is_one { "is" } else { "are" };
+        let is_one = groups.len() == 1 && first.len() == 2;
+        let verb = if groups.len() == 1 { "is" } else { "are" };
         let name = FieldPath::of_fields("metadata.name");
         let finding = Diagnostic::of(&OBJECT_REPEATED, format!("{}{more} {verb} there more than once", named.join(", ")))
             .at(self.objects[first[1]].place(&name))

@@ -109,7 +109,8 @@ pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is
         own.iter().flat_map(|object| preflight::core_kinds::check(object, request).into_iter().chain(preflight::metadata::check(object)));
     let of_objects = not_told(&report, of_objects.collect());
     report.extend(of_objects);
-    report.extend(own.iter().filter_map(|object| control_plane_absent(pool, object)));
+    let given: BTreeSet<(&str, &str)> = pool.objects().iter().map(|object| (object.kind(), object.name())).collect();
+    report.extend(own.iter().filter_map(|object| control_plane_absent(&given, object)));
     report.extend(version_short(rendering.machines.iter().filter(|machine| is_said(machine))));
     report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
     Validation {
@@ -190,12 +191,11 @@ fn version_short<'m>(machines: impl Iterator<Item = &'m Machine<'m>>) -> Vec<Dia
     found
 }
 
-/// That a Cluster refers to a control plane that nobody gave.
-fn control_plane_absent(pool: &Pool, cluster: &Object) -> Option<Diagnostic> {
+/// That a Cluster refers to a control plane that is none of the objects given, of which kinds and names are known.
+fn control_plane_absent(given: &BTreeSet<(&str, &str)>, cluster: &Object) -> Option<Diagnostic> {
     let reference = |field: &str| cluster.text(&["spec", "controlPlaneRef", field]);
     let (kind, name) = (reference("kind"), reference("name"));
-    let is_given = pool.objects().iter().any(|object| object.kind() == kind && object.name() == name);
-    if !cluster.is(CORE_GROUP, "Cluster") || name.is_empty() || is_given {
+    if !cluster.is(CORE_GROUP, "Cluster") || name.is_empty() || given.contains(&(kind, name)) {
         return None;
     }
     let message = format!("{} has the control plane {kind}/{name}, which is not in the input: nothing of it is judged", cluster.title());

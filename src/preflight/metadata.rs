@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::objects::{Object, fields};
@@ -13,7 +14,8 @@ rules! {
     pub(crate) METADATA_REFUSED = error("object-metadata-refused");
 }
 
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+/// What configures clusterctl is in no cluster, but for its inventory, which it makes itself.
+const CLUSTERCTL_GROUP: &str = "clusterctl.cluster.x-k8s.io";
 /// Kinds whose machines get `spec.template.metadata`; no webhook looks at it, and no machine comes.
 const OF_MACHINES: [&str; 3] = ["MachineDeployment", "MachineSet", "MachinePool"];
 
@@ -22,19 +24,33 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
     let is_of_machines = object.group() == CORE_GROUP && OF_MACHINES.contains(&object.kind());
     let own = Some(&["metadata"][..]);
     let of_machines = is_of_machines.then_some(&["spec", "template", "metadata"][..]);
-    own.into_iter().chain(of_machines).flat_map(|steps| refused(object, steps)).chain(nameless(object)).chain(misnamed(object)).collect()
+    let of_name = is_stored(object).then(|| nameless(object).or_else(|| misnamed(object))).flatten();
+    own.into_iter().chain(of_machines).flat_map(|steps| refused(object, steps)).chain(of_name).collect()
+}
+
+/// Whether an object is one that an API server has, with a name that is a DNS subdomain: documents of kustomize, clusterctl, kubeadm and the
+/// kubelet only look so, and roles and addresses are named otherwise.
+fn is_stored(object: &Object) -> bool {
+    let group = object.group();
+    let is_of_cluster_api = group == CORE_GROUP || group.ends_with(&format!(".{CORE_GROUP}"));
+    group.is_empty() || group == "apps" || group == GROUP || (is_of_cluster_api && group != CLUSTERCTL_GROUP)
 }
 
 /// An object that has no name and gets none.
 fn nameless(object: &Object) -> Option<Diagnostic> {
     let is_named = !object.name().is_empty() || !object.text(&["metadata", "generateName"]).is_empty();
+    let path = FieldPath::of_fields("metadata.name");
+    if let Some(other) = object.at(&path).filter(|value| value.is_boolean() || value.is_number()) {
+        let finding = Diagnostic::of(&METADATA_REFUSED, format!("{path} is read as `{other}`, not as text"));
+        return Some(finding.at(object.place(&path)).help("put the value in quotes"));
+    }
     let finding = Diagnostic::of(&METADATA_REFUSED, format!("the {} has no name", object.kind()));
     (!is_named).then(|| finding.at(object.place(&FieldPath::of_fields("metadata"))).help("write `name: NAME` under `metadata`"))
 }
 
-/// A name that is no DNS subdomain. Those of roles and their bindings may be anything that stands in a path.
+/// A name that is no DNS subdomain.
 fn misnamed(object: &Object) -> Option<Diagnostic> {
-    if object.name().is_empty() || object.group() == RBAC_GROUP {
+    if object.name().is_empty() {
         return None;
     }
     let why = subdomain_errors(object.name()).into_iter().next()?;

@@ -161,12 +161,22 @@ impl Kustomization {
         changes.extend(
             suffix.map(|suffix| Change { place: self.place(&root.field("nameSuffix")), action: Action::NameSuffix(suffix.to_owned()) }),
         );
-        let not_followed = NOT_FOLLOWED.into_iter().filter(|field| self.value.get(field).is_some_and(|value| !is_moot(field, value)));
-        changes.extend(not_followed.map(|field| {
-            let sentence = format!("`{field}` of {} is not followed, so the release lacks what it makes or changes", self.source.name());
-            Change { place: self.place(&root.field(field)), action: Action::NotFollowed(sentence) }
-        }));
+        let not_followed = self.not_followed();
+        changes.extend(
+            not_followed.map(|(field, sentence)| Change { place: self.place(&root.field(field)), action: Action::NotFollowed(sentence) }),
+        );
         changes
+    }
+
+    /// The fields that say something which is not followed, each with the sentence that says so.
+    pub(crate) fn not_followed(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let said = NOT_FOLLOWED.into_iter().filter(|field| self.value.get(field).is_some_and(|value| !is_moot(field, value)));
+        said.map(|field| {
+            (
+                field,
+                format!("`{field}` of {} is not followed, so the release lacks what it makes or changes", self.source.name()),
+            )
+        })
     }
 
     /// Its patches, each as `patches` of provider.yaml says the same, with what it does. Paths are seen from the folder of the kustomization.
@@ -236,10 +246,10 @@ impl Kustomization {
         found.map(|(field, at, texts)| Change { place: self.place(&at), action: Action::Metadata(field, texts) }).collect()
     }
 
-    /// The patches, of all three lists that kustomize has for them.
+    /// The patches, of all three lists that kustomize has for them, in the order in which it applies these (`kusttarget_configplugin.go`).
     fn entries(&self) -> Vec<Entry<'_>> {
         let mut entries = Vec::new();
-        for list in ["patches", "patchesStrategicMerge", "patchesJson6902"] {
+        for list in ["patchesStrategicMerge", "patches", "patchesJson6902"] {
             for (at, item) in self.value[list].as_array().into_iter().flatten().enumerate() {
                 let at = FieldPath::root().field(list).index(at);
                 let text = |field: &str| item.get(field).and_then(Value::as_str).map(str::to_owned);
@@ -313,12 +323,12 @@ mod tests {
              patches:\n- patch: |-\n    - {op: add, path: /x, value: 1}\n  target: {kind: CustomResourceDefinition, name: foos.dev}\n- path: q.yaml\n";
         let budget = Budget::default();
         let mut kustomization = Kustomization::read(&Source::new("config/crd/kustomization.yaml", text), &budget);
-        assert_eq!(kustomization.patch_files(), ["q.yaml", "p.yaml"]);
+        assert_eq!(kustomization.patch_files(), ["p.yaml", "q.yaml"]);
         assert_eq!(kustomization.takes(), BTreeSet::from(["config/crd/bases/a.yaml".to_owned()]));
         kustomization.insert("p.yaml", Source::new("p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n"));
         let changes = kustomization.changes(&budget);
         let lines: Vec<u32> = changes.iter().map(|change| change.place.span.map_or(0, |span| span.start.line)).collect();
-        assert_eq!(lines, [2, 3, 6, 9, 4], "that which is not there is one too");
+        assert_eq!(lines, [2, 3, 4, 6, 9], "that which is not there is one too");
         let crd = ["apiextensions.k8s.io", "v1", "CustomResourceDefinition"];
         let deployment = ["apps", "v1", "Deployment"];
         let fits: Vec<(bool, bool)> = changes
@@ -328,6 +338,6 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(fits, [(true, false), (false, true)]);
+        assert_eq!(fits, [(false, true), (true, false)]);
     }
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use secrets::without_secrets;
 
-use crate::objects::secrets::{Words, spans, with_commands};
+use crate::objects::secrets::{Words, joined, spans, with_commands};
 use crate::text::source::Source;
 
 /// Fewer characters are no secret that can be told from other words, unless the finding stands there.
@@ -33,6 +33,8 @@ pub struct Sources {
     /// Secrets that stand in no text.
     secrets: BTreeSet<String>,
     shows_secrets: bool,
+    /// What [`Sources::words`] gives, made when a line is shown.
+    words: OnceLock<Words>,
 }
 
 /// A text and where it holds secrets.
@@ -91,16 +93,19 @@ impl Sources {
 
     /// Adds a text.
     pub fn add(&mut self, source: Source) {
+        self.words.take();
         self.texts.insert(source.name().clone(), source.into());
     }
 
     /// Adds a text that is not shown, whose secrets findings do not show either.
     pub fn add_unseen(&mut self, source: Source) {
+        self.words.take();
         self.unseen.push(source.into());
     }
 
     /// Adds secrets that findings do not show.
     pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
+        self.words.take();
         self.secrets.extend(secrets);
     }
 
@@ -155,12 +160,13 @@ impl Sources {
         !self.shows_secrets && self.text(name).is_some_and(|text| text.secrets_in(range).next().is_some())
     }
 
-    /// The stretches of a line that hold secrets that nobody asked to see, in bytes of the line.
+    /// The stretches of a line that hold secrets that nobody asked to see, or words of them, in bytes of the line.
     fn secrets_of_line(&self, name: &str, line: u32) -> Vec<Range<usize>> {
         let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
         let Some((text, line)) = found else { return Vec::new() };
         let within = |secret: &Range<usize>| secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start;
-        text.hidden_in(&line).map(within).collect()
+        let words = self.words.get_or_init(|| self.words()).stretches(text.slice(&line));
+        joined(text.hidden_in(&line).map(within).chain(words).collect())
     }
 }
 

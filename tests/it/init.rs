@@ -155,8 +155,8 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
         "assumed: contracts: v1beta2 is fulfilled by v1alpha1, v1beta1, the versions that the CRDs serve",
         "assumed: metadata.yaml: the first release series is 0.1 (`release bump` adds the next)",
         "left to do: objects: move ConfigMap/tides from config/manager/manager.yaml into a file of their own and name it there",
-        "left to do: metrics_patch.yaml, a patch of config/default/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: write what it changes under `manager.patch` if it is for the manager, else into the files that it is for",
-        "left to do: patches/move_in_boats.yaml, a patch of config/crd/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+        "left to do: metrics_patch.yaml, a patch of config/default/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: correct it, or remove it if nobody needs it",
+        "left to do: patches/move_in_boats.yaml, a patch of config/crd/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: correct it, or remove it if nobody needs it",
         "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is for no object that is taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
         "left to do: config/default also takes ../prometheus, which is not taken over: name its files under `objects`",
         "next: `windlass release build v0.1.0 --to out`",
@@ -312,7 +312,7 @@ fn wrapped_kustomizations_and_their_patches_are_taken_over() {
     for (file, text) in [
         (
             "config/default/kustomization.yaml",
-            "namePrefix: x-\nnameSuffix: -z\nresources: [inner]\npatches: [{path: image_patch.yaml}, {path: ./pull.yaml}]\n",
+            "namePrefix: x-\nnameSuffix: -z\nresources: [inner]\npatches: [{path: image_patch.yaml}, {path: ./pull.yaml}, {path: ../both.yaml}, {path: image_pull_secrets.yaml}]\n",
         ),
         (
             "config/default/image_patch.yaml",
@@ -321,6 +321,14 @@ fn wrapped_kustomizations_and_their_patches_are_taken_over() {
         (
             "config/default/pull.yaml",
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {serviceAccountName: controller-manager, containers: [{name: manager, imagePullPolicy: Always}]}}}\n",
+        ),
+        (
+            "config/both.yaml",
+            "kind: Deployment\nmetadata: {name: controller-manager}\nspec: {paused: true, template: {spec: {containers: [{name: manager, image: quay.io/harbour/pilot:dev}]}}}\n",
+        ),
+        (
+            "config/default/image_pull_secrets.yaml",
+            "kind: Deployment\nmetadata: {name: controller-manager}\nspec: {template: {spec: {imagePullSecrets: [{name: harbour}]}}}\n",
         ),
         (
             "config/default/inner/kustomization.yaml",
@@ -382,12 +390,14 @@ fn wrapped_kustomizations_and_their_patches_are_taken_over() {
                 "patch": "- {op: add, path: /spec/minReadySeconds, value: 7}",
             },
             {"path": "config/default/pull.yaml"},
+            {"path": "config/default/image_pull_secrets.yaml"},
         ])
     );
     for line in [
         "assumed: namespace: docks-system, as config/default/inner/kustomization.yaml has it",
         "assumed: contracts: the labels that patches of config/crd give",
         "assumed: patches: those of the kustomizations, but for image, webhooks, conversion and CA injection",
+        "left to do: config/both.yaml also sets the image, which has the version of the release as its tag: take the image out, and name the rest under `patches`",
         "left to do: config/crd/patches/both.yaml is also for objects that are not taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
         "left to do: a patch in config/default/inner/kustomization.yaml has a target that selects by labels or annotations, which is not followed: write what it changes under `manager.patch` if it is for the manager, else into the files that it is for",
     ] {

@@ -63,7 +63,7 @@ fn the_container_of_the_manager_is_found_by_its_name() {
         (json!([container("pump"), container("sail")]), "pump", Some("sail")),
     ] {
         let (section, left) = section(&containers);
-        let mut expected = json!({"image": format!("ghcr.io/harbour/{image}")});
+        let mut expected = json!({"image": format!("ghcr.io/harbour/{image}"), "ports": {"health": 0}});
         if let Some(name) = patched {
             expected["patch"] = patch(name);
         }
@@ -91,6 +91,13 @@ fn what_is_made_anyway_is_not_said() {
         ),
         (json!({"livenessProbe": probe(9440), "readinessProbe": probe(9440)}), json!({})),
         (json!({"livenessProbe": probe(9441)}), json!({"ports": {"health": 9441}})),
+        // A manager that has no probes may not answer any, and its ports may have names.
+        (json!({"livenessProbe": null}), json!({"ports": {"health": 0}})),
+        (
+            json!({"livenessProbe": {"httpGet": {"port": "health"}}, "ports": [{"name": "health", "containerPort": 9441}, {"name": "metrics", "containerPort": 8080}, {"name": "webhook-server", "containerPort": 9443}]}),
+            json!({"ports": {"health": 9441, "metrics": 8080}, "patch": patch_of(&json!([{"name": "manager", "ports": [{"name": "health", "containerPort": 9441}]}]))}),
+        ),
+        (json!({"ports": [{"name": "webhook-server", "containerPort": 1}]}), json!({"ports": {"webhook": 1}})),
         (json!({"ports": [{"containerPort": 1}], "workingDir": null, "imagePullPolicy": "IfNotPresent"}), json!({})),
         (
             json!({"imagePullPolicy": "Always"}),
@@ -106,13 +113,13 @@ fn what_is_made_anyway_is_not_said() {
         ),
         (json!({"command": ["/m"], "args": ["-v"]}), json!({"command": ["/m"], "args": ["-v"]})),
     ] {
-        let mut container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1"});
+        let mut container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1", "livenessProbe": probe(9440)});
         container.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let mut wanted = json!({"image": "ghcr.io/harbour/m"});
         wanted.as_object_mut().unwrap().extend(expected.as_object().unwrap().clone());
         assert_eq!(section(&json!([container])), (wanted, vec![]), "{fields}");
     }
-    let (found, left) = section(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1", "args": "-v"}]));
+    let (found, left) = section(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1", "args": "-v", "livenessProbe": probe(9440)}]));
     let why = "manager.args: the Deployment has \"-v\", which is not a list: write its words";
     assert_eq!((found, left), (json!({"image": "ghcr.io/harbour/m"}), vec![why.to_owned()]));
 }
@@ -131,7 +138,7 @@ fn the_patch_is_what_differs() {
                 "securityContext": {"runAsNonRoot": true, "fsGroup": 1},
                 "serviceAccountName": "other",
                 "volumes": [{"name": "a", "emptyDir": {}}],
-                "containers": [{"name": "manager", "image": "ghcr.io/harbour/m:v1"}],
+                "containers": [{"name": "manager", "image": "ghcr.io/harbour/m:v1", "livenessProbe": {"httpGet": {"port": 9440}}}],
             },
         },
     });
@@ -150,7 +157,8 @@ fn the_patch_is_what_differs() {
 /// Mount and volume of the certificate are made for webhooks and for conversion, and are no difference then.
 #[test]
 fn the_certificate_is_mounted_for_webhooks_and_for_conversion() {
-    let container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1", "volumeMounts":
+    let probe = json!({"httpGet": {"path": "/healthz", "port": 9440}});
+    let container = json!({"name": "manager", "image": "ghcr.io/harbour/m:v1", "readinessProbe": probe, "volumeMounts":
         [{"mountPath": "/tmp/k8s-webhook-server/serving-certs", "name": "cert", "readOnly": true}]});
     let pod = json!({"containers": [container], "volumes": [{"name": "cert", "secret": {"secretName": "harbour-webhook-service-cert"}}]});
     let manager = deployment(&json!({"name": "m"}), &json!({"template": {"spec": pod}}));
@@ -190,7 +198,7 @@ fn the_image_is_that_which_is_released() {
     for (written, files, image) in [
         ("ghcr.io/harbour/m:v1", &[][..], Some("ghcr.io/harbour/m")),
         (&digest, &[], Some("ghcr.io/harbour/m")),
-        ("docker.io/harbour/m:v1", &[], Some("docker.io/harbour/m")),
+        ("ghcr.io/harbour/m:v1", &[], Some("ghcr.io/harbour/m")),
         ("localhost:5000/m:v1", &[], Some("localhost:5000/m")),
         ("controller", &[(kustomization, of_controller.as_str())], Some("ghcr.io/harbour/renamed")),
         ("controller:latest", &[(kustomization, &of_controller)], Some("ghcr.io/harbour/renamed")),
@@ -258,39 +266,135 @@ fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
         "under `manager.patch` if it is for the manager, else into the files that it is for",
         "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
     );
-    let absent = |file: &str, folder: &str, place: &str| {
+    let absent = |file: &str, folder: &str| {
         let why = "is not read: it is missing, hidden, or outside of the folder of provider.yaml";
-        format!("{file}, a patch of {folder}/kustomization.yaml, {why}: write what it changes {place}")
+        format!("{file}, a patch of {folder}/kustomization.yaml, {why}: correct it, or remove it if nobody needs it")
     };
     let expected = [
         "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
-        "`configMapGenerator` of config/rbac/kustomization.yaml is not followed, so the release lacks what it makes or changes: write it into files, and name them under `objects`".to_owned(),
-        absent("patches/move.yaml", "config/crd", of_crd),
+        "config/rbac also takes ../b, which is not taken over: name its files under `objects`".to_owned(),
+        "`configMapGenerator` of config/rbac/kustomization.yaml is not followed, so the release lacks what it makes or changes: write its objects into files and name them under `objects`, or its changes under `patches`".to_owned(),
+        absent("patches/move.yaml", "config/crd"),
         format!("the patch of boats in config/crd/kustomization.yaml is for no object that is taken over: write what it changes {of_crd}"),
         "the patch of an object in config/rbac/kustomization.yaml is for no object that is taken over: write what it changes into the files that it is for".to_owned(),
-        absent("metrics.yaml", "config/default", of_default),
+        absent("manager_image_patch.yaml", "config/default"),
+        absent("metrics.yaml", "config/default"),
         format!("a patch in config/default/kustomization.yaml has no target, and no kind and name of its own: write what it changes {of_default}"),
     ];
     assert_eq!(left, expected);
     assert_eq!(provider.get("patches"), None);
 }
 
-/// A label of the versions of a contract that is not the one that `contracts` gives is patched into its CRD.
+/// Labels of contracts that patches give are `contracts`, of a kind that has others an entry of its own; the release has the labels of the patches.
 #[test]
-fn labels_of_contracts_that_differ_by_crd_stay_patches() {
+fn labels_of_contracts_differ_by_kind() {
     let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
-    let patch = |labels: &str| {
-        format!("kind: CustomResourceDefinition\nmetadata: {{name: boats.infrastructure.harbour.example, labels: {{{labels}}}}}\n")
+    let both = CRD.replace("name: v1beta1, served: true, storage: true", "name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n  - {name: v1alpha1, served: true, storage: false");
+    let ships = both.replace("boat", "ship").replace("Boat", "Ship");
+    let patch = |plural: &str, labels: &str| {
+        format!("kind: CustomResourceDefinition\nmetadata: {{name: {plural}.infrastructure.harbour.example, labels: {{{labels}}}}}\n")
     };
     let crd = "patches: [{path: a.yaml}, {path: b.yaml}, {path: c.yaml}]\n";
-    let (provider, left) = init(&[
+    let files = [
+        ("config/crd/bases/boats.yaml", both.as_str()),
+        ("config/crd/bases/ships.yaml", &ships),
         (MANAGER, &manager),
         ("config/crd/kustomization.yaml", crd),
-        ("config/crd/a.yaml", &patch("cluster.x-k8s.io/v1beta1: v1beta1")),
-        ("config/crd/b.yaml", &patch("cluster.x-k8s.io/v1beta1: v1alpha1_v1beta1, cluster.x-k8s.io/v1beta2: v1beta1")),
-        ("config/crd/c.yaml", &patch("cluster.x-k8s.io/v1beta2: v1beta1, cluster.x-k8s.io/provider: x")),
-    ]);
+        ("config/crd/a.yaml", &patch("boats", "cluster.x-k8s.io/v1beta1: v1beta1")),
+        (
+            "config/crd/b.yaml",
+            &patch("ships", "cluster.x-k8s.io/v1beta1: v1alpha1_v1beta1, cluster.x-k8s.io/v1alpha4: v1alpha1"),
+        ),
+        ("config/crd/c.yaml", &patch("ships", "cluster.x-k8s.io/v1beta2: v1beta1, tide: low")),
+    ];
+    let (_, provider, said) = initialised(&files, &[]);
     assert_eq!(provider["contracts"], json!({"v1beta1": ["v1alpha1", "v1beta1"], "v1beta2": ["v1beta1"]}));
-    assert_eq!(provider["patches"], json!([{"path": "config/crd/a.yaml"}, {"path": "config/crd/c.yaml"}]));
-    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(provider["crdMetadata"], json!([{"kinds": ["Boat"], "contracts": {"v1beta1": ["v1beta1"]}}]));
+    assert_eq!(provider["patches"], json!([{"path": "config/crd/c.yaml"}]));
+    let assumed = "assumed: contracts: the labels that patches of config/crd give, without v1alpha4, which Cluster API no longer has\n";
+    assert!(said.contains(assumed), "{said}");
+}
+
+/// An image is what the layers make of it from the inside out: in each patches replace it, and `images` renames what is there then.
+#[test]
+fn images_are_renamed_layer_by_layer() {
+    let manager =
+        of_containers(&json!([{"name": "manager", "image": "controller:latest"}, {"name": "proxy", "image": "ghcr.io/harbour/proxy:v1"}]));
+    let renamed = |from: &str, to: &str| format!("images: [{{name: '{from}', newName: ghcr.io/{to}}}]\n");
+    let patch = "kind: Deployment\nmetadata: {name: m}\nspec: {template: {spec: {containers: [{name: NAME, image: localhost:5000/patched:dev}]}}}\n";
+    for (inner, outer, container, expected) in [
+        (renamed("controller", "a/b"), String::new(), "manager", "ghcr.io/a/b"),
+        (renamed("controller", "a/b"), renamed("controller", "c/d"), "manager", "ghcr.io/a/b"),
+        (renamed("controller", "a/b"), renamed("ghcr.io/a/b", "c/d"), "manager", "ghcr.io/c/d"),
+        (String::new(), "patches: [{path: p.yaml}]\n".to_owned(), "manager", "localhost:5000/patched"),
+        (
+            String::new(),
+            format!("patches: [{{path: p.yaml}}]\n{}", renamed("localhost:5000/patched", "c/d")),
+            "manager",
+            "ghcr.io/c/d",
+        ),
+        (renamed("controller", "a/b"), "patches: [{path: p.yaml}]\n".to_owned(), "proxy", "ghcr.io/a/b"),
+    ] {
+        let (provider, _) = init(&[
+            (MANAGER, &manager),
+            ("config/manager/kustomization.yaml", &format!("resources: [manager.yaml]\n{inner}")),
+            (DEFAULT, &format!("resources: [../manager]\n{outer}")),
+            ("config/default/p.yaml", &patch.replace("NAME", container)),
+        ]);
+        assert_eq!(provider["manager"]["image"], expected, "{inner} {outer}");
+    }
+}
+
+/// What patches are for: roles and webhooks of files, the Namespace, and what is made for webhooks, if there are any.
+#[test]
+fn patches_are_for_what_the_release_has() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let object = |kind: &str, name: &str| format!("kind: {kind}\nmetadata: {{name: {name}, labels: {{a: b}}}}\n---\n");
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: tides, namespace: system}\nrules: []\n";
+    let webhooks = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: validating-webhook-configuration}\nwebhooks: []\n";
+    let more = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: winds}\n";
+    for (kind, name, with_webhooks, is_named) in [
+        ("Role", "tides", false, true),
+        ("ConfigMap", "winds", false, true),
+        ("Namespace", "system", false, true),
+        ("CustomResourceDefinition", "boats.infrastructure.harbour.example", false, true),
+        ("ValidatingWebhookConfiguration", "validating-webhook-configuration", true, true),
+        ("Service", "webhook-service", true, true),
+        ("Service", "webhook-service", false, false),
+        ("Role", "winds", false, false),
+    ] {
+        let patch = object(kind, name);
+        let mut files = vec![
+            (MANAGER, manager.as_str()),
+            ("config/rbac/role.yaml", role),
+            ("config/default/more.yaml", more),
+            (DEFAULT, "resources: [../manager, ../rbac, more.yaml]\npatches: [{path: p.yaml}]\n"),
+            ("config/default/p.yaml", &patch),
+        ];
+        files.extend(with_webhooks.then_some(("config/webhook/manifests.yaml", webhooks)));
+        let (provider, left) = init(&files);
+        let expected = if is_named { json!([{"path": "config/default/p.yaml"}]) } else { Value::Null };
+        assert_eq!(provider.get("patches").cloned().unwrap_or_default(), expected, "{kind}/{name}: {left:?}");
+        assert_eq!(left.len(), usize::from(!is_named), "{left:?}");
+    }
+}
+
+/// A file that two kustomizations take is named once; what stands beside a Namespace is to be moved, and the first Namespace counts.
+#[test]
+fn files_are_named_once_and_the_first_namespace_counts() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let more = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: winds}\n";
+    let namespace = |label: &str| format!("{NAMESPACE}{{name: system, labels: {{tide: {label}}}}}\n");
+    let mixed = format!("{}---\n{more}", namespace("high"));
+    let (provider, left) = init(&[
+        (MANAGER, &manager),
+        (DEFAULT, "resources: [inner, more.yaml, a.yaml, b.yaml, ../manager/manager.yaml]\n"),
+        ("config/default/inner/kustomization.yaml", "resources: [../more.yaml, ../../manager]\n"),
+        ("config/default/more.yaml", more),
+        ("config/default/a.yaml", &namespace("low")),
+        ("config/default/b.yaml", &mixed),
+    ]);
+    assert_eq!(provider["objects"], json!(["config/default/more.yaml"]));
+    assert_eq!(provider["namespaceMetadata"], json!({"labels": {"tide": "low"}}));
+    assert_eq!(left, ["objects: move ConfigMap/winds from config/default/b.yaml into a file of their own and name it there"]);
 }

@@ -21,7 +21,7 @@ pub(crate) use words::Words;
 pub(crate) const REDACTED: &str = "<redacted>";
 
 /// Fields whose value is secret, whatever it is.
-const SECRET: [&str; 10] = [
+const SECRET: [&str; 11] = [
     "passwd",
     "password",
     "passwordHash",
@@ -32,6 +32,7 @@ const SECRET: [&str; 10] = [
     "client-key-data",
     "id-token",
     "refresh-token",
+    "secretGenerator",
 ];
 /// Fields that say where a secret is: a bare text there was meant to be the secret itself.
 const REFERENCES: [&str; 4] = ["passwdFrom", "contentFrom", "secret", "bootstrapToken"];
@@ -68,6 +69,8 @@ static KIND: LazyLock<Regex> = LazyLock::new(|| {
 /// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form that is no list or map.
 static OBSCURE: LazyLock<Regex> =
     LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
+/// Where an operation of a JSON patch changes what a Secret holds.
+static OPERATION: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)path\\?["']?\s*:\s*\\?["']?/(?:data|stringData)(?-u:\b)"#));
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
 /// Names and their ends are ASCII: the classes of Unicode would cost more to build than most texts cost to search.
@@ -96,7 +99,7 @@ fn documents(text: &str) -> impl Iterator<Item = Document<'_>> {
 }
 
 /// Stretches in their order, those that overlap as one.
-fn joined(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(crate) fn joined(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_unstable_by_key(|span| (span.start, span.end));
     let mut joined: Vec<Range<usize>> = Vec::with_capacity(found.len());
     for span in found {
@@ -149,6 +152,8 @@ struct Document<'t> {
     has_secret: bool,
     /// Whether the document itself is a Secret.
     is_secret: bool,
+    /// Whether it holds operations of a JSON patch on what Secrets hold; a ConfigMap has such a field too.
+    is_patch_of_secret: bool,
     /// A CustomResourceDefinition has fields by any name, and no values.
     is_schema: bool,
 }
@@ -167,7 +172,15 @@ impl<'t> Document<'t> {
         let has_secret = kinds.peek().is_some();
         let is_secret =
             kinds.any(|found| found.get(0).is_some_and(|all| all.as_str().starts_with(['k', '"', '{'])) && found.get(1).is_some());
-        Document { text, range, has_secret, is_secret, is_schema: !has_secret && part.contains("\nkind: CustomResourceDefinition\n") }
+        let is_patch_of_secret = OPERATION.is_match(part);
+        Document {
+            text,
+            range,
+            has_secret,
+            is_secret,
+            is_patch_of_secret,
+            is_schema: !has_secret && part.contains("\nkind: CustomResourceDefinition\n"),
+        }
     }
 
     fn spans(&self, found: &mut Vec<Range<usize>>) {
@@ -249,7 +262,8 @@ impl<'t> Document<'t> {
             self.values(field, end, found);
             return Some(end);
         }
-        if SECRET.contains(&field.name) || variables::is_secret_key(field.name) {
+        let is_operation = field.name == "value" && self.is_patch_of_secret;
+        if is_operation || SECRET.contains(&field.name) || variables::is_secret_key(field.name) {
             let end = end();
             push(found, self.trimmed(field.value..end));
             return Some(end);
@@ -264,7 +278,14 @@ impl<'t> Document<'t> {
             push(found, self.trimmed(field.value..end));
             return Some(end);
         }
-        let inner = Document { range: field.value..end, text: self.text, has_secret: false, is_secret: false, is_schema: false };
+        let inner = Document {
+            range: field.value..end,
+            text: self.text,
+            has_secret: false,
+            is_secret: false,
+            is_patch_of_secret: false,
+            is_schema: false,
+        };
         let mut at = field.value;
         while let Some(field) = inner.field_from(at) {
             at = field.value;
@@ -458,6 +479,10 @@ mod tests {
         check("passwdFrom: {wrong: x}\nb: 1\n", "passwdFrom: {wrong: <>}\nb: 1\n");
         check("bootstrapToken: x.y\nb: 1\n", "bootstrapToken: <>\nb: 1\n");
         check("exec: {command: c, env: [{name: n, value: x}]}\n", "exec: {command: c, env: [{name: n, value: <>}]}\n");
+        check("secretGenerator:\n- name: a\n  literals: [b=x]\nresources: [c]\n", "secretGenerator:\n<>\nresources: [c]\n");
+        check("- {op: add, path: /data/a, value: x}\n", "- {op: add, path: /data/a, value: <>}\n");
+        check("- op: add\n  path: \"/stringData/a\"\n  value: x\n", "- op: add\n  path: \"/stringData/a\"\n  value: <>\n");
+        check("- op: add\n  path: /spec/data\n  value: x\n", "- op: add\n  path: /spec/data\n  value: x\n");
         check("A_TOKEN: x\nMY_TOKENS_URL: y\nREPLICAS: 1\n", "A_TOKEN: <>\nMY_TOKENS_URL: <>\nREPLICAS: 1\n");
         check("-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\n", "<>-----END RSA PRIVATE KEY-----\n");
         check(
@@ -531,6 +556,23 @@ mod tests {
         assert_eq!(clean("RollingUpdate", "spec.rollingUpdate ROLLINGUPDATE"), "spec.rollingUpdate <>");
         assert_eq!(clean("kind: ClusterRole", "ClusterRole/a and kind: ClusterRole"), "ClusterRole/a and kind: ClusterRole");
         assert_eq!(clean("apiVersion: apps/v1", "apps/v1"), "apps/v1");
+        assert_eq!(clean("apiVersion: hunter2", "hunter2"), "<>");
+        // What stands behind base64 and escapes, and what lines of it assign.
+        for secret in [
+            "WmVicmFTM2NyZXQK",
+            "\"ZebraS3cret\\n\"",
+            "\"ZebraS3cret \\r\\n\"",
+            "\"a: b\\nuser:ZebraS3cret\"",
+            "\"labels:\\n  app: ZebraS3cret\\n\"",
+        ] {
+            assert_eq!(clean(secret, "is ZebraS3cret"), "is <>", "{secret}");
+        }
+        for secret in ["\"ZebraS3cret \"", "\"- ZebraS3cret\"", "$ZebraS3cret;", "\"# ZebraS3cret\\n\"", "'.ZebraS3cret.'"] {
+            assert!(!clean(secret, "is ZebraS3cret").contains("Zebra"), "{secret}");
+        }
+        for secret in ["aws_secret_access_key = ZebraS3cret", "user:ZebraS3cret", "KEY='ZebraS3cret'", "S0VZPVplYnJhUzNjcmV0Cg=="] {
+            assert_eq!(clean(secret, "is ZebraS3cret"), "is <>", "{secret}");
+        }
         assert_eq!(clean("kind: ClusterRole\nname: x7", "ClusterRole/x7"), "ClusterRole/<>");
         for (secret, text) in [
             ("kind: Role 7", "Role 7"),

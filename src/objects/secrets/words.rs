@@ -15,7 +15,7 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A
 
 /// A line of a manifest that says what an object is.
 static KIND_OF_OBJECT: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"^(?:kind: [A-Z][A-Za-z]*|apiVersion: [a-z0-9.-]+(?:/v[0-9][a-z0-9]*)?)$"));
+    LazyLock::new(|| compiled(r"^(?:kind: [A-Z][A-Za-z]*|apiVersion: (?:[a-z0-9.-]+/)?v[0-9][a-z0-9]{0,8})$"));
 
 /// Fields of manifests that stand on lines of their own. A Secret may hold whole manifests, and findings are made of these words.
 const FIELDS_OF_OBJECTS: [&str; 24] = [
@@ -55,7 +55,7 @@ const UNMISTAKABLE: usize = 16;
 const MOST: usize = 4 << 20;
 
 /// Words that no message may hold.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Words(Option<AhoCorasick>);
 
 impl Words {
@@ -87,17 +87,21 @@ impl Words {
 
     /// Puts `<redacted>` in place of each.
     pub(crate) fn remove_from(&self, text: &mut String) {
-        let Some(words) = &self.0 else { return };
+        for range in self.stretches(text).into_iter().rev() {
+            text.replace_range(range, REDACTED);
+        }
+    }
+
+    /// Where they stand in a text, in order; none touches another.
+    pub(crate) fn stretches(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(words) = &self.0 else { return Vec::new() };
         let alone = |range: &Range<usize>| {
             let joined = |a: Option<char>, b: Option<char>| a.zip(b).is_some_and(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric());
             let (before, found, after) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
             range.len() >= UNMISTAKABLE
                 || !(joined(before.chars().next_back(), found.chars().next()) || joined(found.chars().next_back(), after.chars().next()))
         };
-        let found: Vec<_> = words.find_iter(text.as_str()).map(|found| found.range()).filter(alone).collect();
-        for range in found.into_iter().rev() {
-            text.replace_range(range, REDACTED);
-        }
+        words.find_iter(text).map(|found| found.range()).filter(alone).collect()
     }
 }
 
@@ -115,16 +119,40 @@ fn words_of(secret: &str) -> BTreeSet<String> {
         for word in [line, value].into_iter().chain(scalars) {
             let word = word.trim();
             let bare = word.trim_matches(['"', '\'', '\\', '*', '&', '!', '|', '>', '`', '%', '@']);
-            words.extend([word, bare].map(str::to_owned));
-            if word.starts_with('"') && word.contains('\\') {
-                words.extend(serde_json::from_str::<String>(word));
+            words.extend([word, bare, core(bare)].map(str::to_owned));
+            let unescaped = (word.starts_with('"') && word.contains('\\')).then(|| serde_json::from_str::<String>(word).ok()).flatten();
+            for text in decoded(bare).into_iter().chain(unescaped) {
+                meant(&text, &mut words);
             }
-            words.extend(decoded(bare).into_iter().chain(encoded(bare)).chain(in_one_case(bare)));
+            words.extend(encoded(bare).chain(in_one_case(bare)).chain(assigned(bare).map(str::to_owned)));
         }
     }
     // A sign alone stands in every text.
     words.retain(|word| word != REDACTED && (word.chars().any(char::is_alphanumeric) || word.chars().count() > 3));
     words
+}
+
+/// What a message may quote from a text that a secret stands for: the whole, its lines, and what they assign.
+fn meant(text: &str, words: &mut BTreeSet<String>) {
+    words.extend([text, text.trim()].map(str::to_owned));
+    for line in text.lines().map(|line| line.trim().trim_start_matches("- ")) {
+        if !FIELDS_OF_OBJECTS.contains(&line) && !KIND_OF_OBJECT.is_match(line) {
+            words.extend([line, core(line)].map(str::to_owned));
+            words.extend(assigned(line).map(str::to_owned));
+        }
+    }
+}
+
+/// A text without the signs around it; a `:` behind it makes a key of it, which is no secret.
+fn core(text: &str) -> &str {
+    text.trim_matches(|c: char| !c.is_alphanumeric() && c != ':')
+}
+
+/// What a line gives a name to: `name = value`, `name:value`. What is short is a word of every language.
+fn assigned(line: &str) -> impl Iterator<Item = &str> {
+    let values = [':', '='].into_iter().filter_map(|sign| Some(line.split_once(sign)?.1.trim()));
+    let bare = values.map(|value| value.trim_matches(['"', '\'']));
+    bare.filter(|value| value.chars().count() >= SHORTEST_DECODED && value.chars().any(char::is_alphanumeric))
 }
 
 /// The text behind base64.

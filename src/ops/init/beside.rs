@@ -1,14 +1,14 @@
 //! What the kustomizations take beside the folders of kubebuilder: further objects, and the Namespace.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::Made;
 use super::overlays::{BASES, parts};
 use super::project::Project;
 use crate::contract::labels;
-use crate::diag::FieldPath;
 use crate::objects::Object;
-use crate::provider::{Action, Change};
 
 /// What stands beside kubebuilder's folders.
 #[derive(Debug, Default)]
@@ -19,41 +19,48 @@ pub(super) struct Beside {
     pub(super) namespace: Option<Value>,
 }
 
-/// Looks at all that the overlays take; what cannot be named is left to a person.
+/// Looks at all that the kustomizations take; what cannot be named is left to a person.
 pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
     let mut beside = Beside::default();
-    for overlay in project.overlays() {
-        for (written, path) in parts(overlay, &project.kustomization(overlay)) {
-            if BASES.contains(&path.as_str()) || project.overlays().contains(&path) || beside.objects.contains(&path) {
-                continue;
-            }
-            let objects = project.objects(&path, &mut made.report);
-            let (namespaces, others): (Vec<&Object>, Vec<&Object>) = objects.iter().partition(|object| object.kind() == "Namespace");
-            if objects.is_empty() {
-                made.left.push(format!("{overlay} also takes {written}, which is not taken over: name its files under `objects`"));
-            } else if namespaces.is_empty() {
-                beside.objects.push(path);
-            } else if !others.is_empty() {
-                left_beside(&path, &others, made);
-            }
-            beside.namespace = beside.namespace.take().or_else(|| namespace_metadata(namespaces.first()?));
-        }
-    }
+    let mut taken: BTreeSet<String> = BASES.into_iter().flat_map(|base| project.resources(base)).collect();
+    taken.extend(project.crds.iter().map(|(path, _)| path.clone()));
+    taken.extend(BASES.map(str::to_owned));
+    taken.extend(project.overlays().iter().cloned());
     for folder in project.overlays().iter().map(String::as_str).chain(BASES) {
+        for (written, path) in parts(folder, &project.kustomization(folder)) {
+            if taken.insert(path.clone()) {
+                beside.add(project, [folder, &written, &path], made);
+            }
+        }
         unfollowed(project, folder, made);
     }
     beside
 }
 
+impl Beside {
+    fn add(&mut self, project: &Project<'_>, [folder, written, path]: [&str; 3], made: &mut Made) {
+        let objects = project.objects(path, &mut made.report);
+        let (namespaces, others): (Vec<&Object>, Vec<&Object>) = objects.iter().partition(|object| object.kind() == "Namespace");
+        if objects.is_empty() {
+            made.left.push(format!("{folder} also takes {written}, which is not taken over: name its files under `objects`"));
+        } else if namespaces.is_empty() {
+            self.objects.push(path.to_owned());
+        } else {
+            left_beside(path, &others, made);
+        }
+        self.namespace = self.namespace.take().or_else(|| namespace_metadata(namespaces.first()?));
+    }
+}
+
 /// What a kustomization makes or changes by other means than files and patches: generators, transformers, replacements.
 fn unfollowed(project: &Project<'_>, folder: &str, made: &mut Made) {
     let Some(kustomization) = project.kustomization_file(folder) else { return };
-    let components = FieldPath::root().field("components");
-    for Change { place, action } in kustomization.changes(project.budget()) {
-        // Patches are told with what they are for, and components with the files that they are made of.
-        let is_whole_field = place.path.segments().len() == 1 && place.path != components;
-        if let (true, Action::NotFollowed(sentence)) = (is_whole_field, action) {
-            made.left.push(format!("{sentence}: write it into files, and name them under `objects`"));
+    for (field, sentence) in kustomization.not_followed() {
+        // Components are told with the files that they are made of.
+        if field != "components" {
+            made.left.push(format!(
+                "{sentence}: write its objects into files and name them under `objects`, or its changes under `patches`"
+            ));
         }
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches
 fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deployment: &Value, made: &mut Made) -> Value {
     let container = container_of(deployment).cloned().unwrap_or_default();
     let mut section = Map::new();
-    section.insert("image".to_owned(), json!(image(project, &container, identity, made)));
+    section.insert("image".to_owned(), json!(image(project, &container, identity, patches, made)));
     for field in ["command", "args"] {
         match container.get(field) {
             Some(words @ Value::Array(_)) => {
@@ -82,9 +82,9 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
     if !environment.is_empty() {
         section.insert("env".to_owned(), json!(environment));
     }
-    let health = container.pointer("/livenessProbe/httpGet/port").and_then(Value::as_u64);
-    if let Some(health) = health.filter(|port| *port != u64::from(face::HEALTH.number)) {
-        section.insert("ports".to_owned(), json!({ "health": health }));
+    let ports = ports(&container, patches);
+    if !ports.is_empty() {
+        section.insert("ports".to_owned(), Value::Object(ports));
     }
     if project.text(WEBHOOKS).is_some() {
         section.insert("webhooks".to_owned(), json!([WEBHOOKS]));
@@ -106,6 +106,31 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
     Value::Object(section)
 }
 
+/// `ports`, where a number is another than that of Cluster API's managers. A manager without probes, which may not answer any, gets none.
+fn ports(container: &Value, patches: &Patches) -> Map<String, Value> {
+    let named = |name: &str| numbered_ports(container).find(|(known, _)| *known == name).map(|(_, number)| number);
+    let number = |port: &Value| port.as_u64().or_else(|| named(port.as_str()?));
+    let probed = PROBES.iter().find_map(|probe| container.pointer(&format!("/{probe}/httpGet/port")));
+    let health = match probed {
+        Some(port) => number(port),
+        None => (!patches.probe()).then_some(0),
+    };
+    let all = [
+        ("health", face::HEALTH, health),
+        ("metrics", face::METRICS, named(face::METRICS.name)),
+        ("webhook", face::WEBHOOK, named(face::WEBHOOK.name)),
+    ];
+    let others =
+        all.into_iter().filter_map(|(field, known, number)| Some((field, number.filter(|number| *number != u64::from(known.number))?)));
+    others.map(|(field, number)| (field.to_owned(), json!(number))).collect()
+}
+
+/// The ports of a container that have a name.
+fn numbered_ports(container: &Value) -> impl Iterator<Item = (&str, u64)> {
+    let ports = fields::items(container, &["ports"]).iter();
+    ports.filter_map(|port| Some((port["name"].as_str()?, port["containerPort"].as_u64()?)))
+}
+
 fn container_of(deployment: &Value) -> Option<&Value> {
     let containers = containers(deployment);
     containers.iter().find(|container| container["name"] == MANAGER_CONTAINER).or(containers.first())
@@ -121,19 +146,10 @@ fn is_made(variable: &Value) -> bool {
 }
 
 /// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.
-fn image(project: &Project<'_>, container: &Value, identity: &Identity, made: &mut Made) -> String {
-    let written = fields::text(container, &["image"]);
-    let names =
-        project.overlays().iter().map(String::as_str).chain([FOLDER]).map(|folder| project.kustomization(folder)).collect::<Vec<_>>();
-    let renamed = names.iter().flat_map(|kustomization| fields::items(kustomization, &["images"])).find_map(|entry| {
-        let is_it = fields::text(entry, &["name"]) == written.split(':').next().unwrap_or_default();
-        entry["newName"].as_str().filter(|_| is_it).map(str::to_owned)
-    });
-    let patches = project.overlay_patches();
-    let patched = patches.iter().find_map(|path| container_of(project.value(path))?.get("image")?.as_str().map(str::to_owned));
-    let found = patched.or(renamed).unwrap_or_else(|| written.to_owned());
+fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches: &Patches, made: &mut Made) -> String {
+    let found = layered_image(project, fields::text(container, &["image"]), patches);
     let name = Image::parse(&found).map_or_else(
-        |_| found.clone(),
+        |_| without_tag(&found).to_owned(),
         |image| {
             let (registry, path) = image.registry_and_path();
             format!("{registry}/{path}")
@@ -149,13 +165,35 @@ fn image(project: &Project<'_>, container: &Value, identity: &Identity, made: &m
     stand_in
 }
 
+/// What an image becomes from the inside out: in each layer patches replace it, and then `images` renames it.
+fn layered_image(project: &Project<'_>, written: &str, patches: &Patches) -> String {
+    let mut image = written.to_owned();
+    for folder in std::iter::once(FOLDER).chain(project.overlays().iter().rev().map(String::as_str)) {
+        if let Some(patched) = patches.image(folder) {
+            patched.clone_into(&mut image);
+        }
+        let kustomization = project.kustomization(folder);
+        let renamed = fields::items(&kustomization, &["images"]).iter().find(|entry| fields::text(entry, &["name"]) == without_tag(&image));
+        if let Some(name) = renamed.and_then(|entry| entry["newName"].as_str()) {
+            name.clone_into(&mut image);
+        }
+    }
+    image
+}
+
+/// The name by which `images` knows an image: without tag and digest. A `:` before a `/` is that of a port.
+fn without_tag(image: &str) -> &str {
+    let name = image.split('@').next().unwrap_or_default();
+    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(name, |(name, _)| name)
+}
+
 /// The Deployment that the section gives.
 fn made_of(identity: &Identity, section: &Map<String, Value>) -> Result<Value, serde_json::Error> {
     let provider: Provider = serde_json::from_value(json!({
         "apiVersion": PROVIDER_API_VERSION, "kind": PROVIDER_KIND, "name": identity.name, "type": identity.provider_type, "namespace": identity.namespace,
     }))?;
     let manager: Manager = serde_json::from_value(Value::Object(section.clone()))?;
-    let with_webhooks = manager.conversion || !manager.webhooks.is_empty();
+    let with_webhooks = manager.has_conversion() || !manager.webhooks.is_empty();
     Ok(deployment_of(&Names::of(&provider), &provider.label(), &manager, &manager.image, with_webhooks))
 }
 
@@ -194,6 +232,16 @@ fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
         if let Some(Value::Object(probe)) = patch.get_mut(probe) {
             probe.remove("httpGet");
         }
+    }
+    let made: Vec<(&str, u64)> = ours.map(|ours| numbered_ports(ours).collect()).unwrap_or_default();
+    let known = [face::HEALTH.name, face::METRICS.name, face::WEBHOOK.name];
+    let is_own = |port: &&Value| {
+        let named = port["name"].as_str().zip(port["containerPort"].as_u64());
+        named.is_some_and(|port| !known.contains(&port.0) && !made.contains(&port))
+    };
+    let own: Vec<&Value> = fields::items(theirs, &["ports"]).iter().filter(is_own).collect();
+    if !own.is_empty() {
+        patch.insert("ports".to_owned(), json!(own));
     }
     patch.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
     patch.insert("name".to_owned(), json!(MANAGER_CONTAINER));

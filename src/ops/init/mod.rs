@@ -3,6 +3,7 @@
 //! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, and what is not is said.
 
 mod beside;
+mod contract_labels;
 mod definitions;
 mod identity;
 mod manager;
@@ -12,6 +13,7 @@ mod project;
 
 use serde_json::{Map, Value, json};
 
+use self::definitions::Contracts;
 use self::identity::Identity;
 use self::patches::Patches;
 use self::project::Project;
@@ -71,12 +73,12 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     let patches = Patches::read(&project);
     let contracts = definitions::contracts(&project, &identity, &patches, &mut made);
     if project.text(METADATA_FILE).is_none() {
-        made.files.insert(METADATA_FILE, first_metadata(contracts.keys().next_back().map_or("v1beta2", String::as_str)));
+        made.files.insert(METADATA_FILE, first_metadata(contracts.all.keys().next_back().map_or("v1beta2", String::as_str)));
         made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
     }
     made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());
     let mut document = document(&project, &identity, &patches, &contracts, &mut made);
-    add_patches(&mut document, &project, &patches, &contracts, &mut made);
+    add_patches(&mut document, &project, &patches, &mut made);
     match written(&document) {
         Ok(text) => {
             made.files.insert(PROVIDER_FILE, text);
@@ -92,7 +94,7 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
 /// The fields of provider.yaml in the order in which they are written.
 type Document = Vec<(&'static str, Value)>;
 
-fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contracts: &Map<String, Value>, made: &mut Made) -> Document {
+fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contracts: &Contracts, made: &mut Made) -> Document {
     let mut document: Document = vec![
         ("apiVersion", json!(PROVIDER_API_VERSION)),
         ("kind", json!(PROVIDER_KIND)),
@@ -103,8 +105,8 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
     if identity.groups.len() > 1 {
         document.push(("groups", json!(identity.groups[1..])));
     }
-    if !contracts.is_empty() {
-        document.push(("contracts", json!(contracts)));
+    if !contracts.all.is_empty() {
+        document.push(("contracts", json!(contracts.all)));
     }
     document.push(("namespace", json!(identity.namespace)));
     if let Some(prefix) = identity.prefix.as_ref().filter(|prefix| **prefix != identity.prefix_of_namespace()) {
@@ -120,8 +122,9 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
         document.push(("namespaceMetadata", metadata));
     }
     document.push(("crds", json!(definitions::files(project))));
-    if let Some(metadata) = definitions::metadata(project) {
-        document.push(("crdMetadata", metadata));
+    let metadata = definitions::metadata(project, contracts);
+    if !metadata.is_empty() {
+        document.push(("crdMetadata", json!(metadata)));
     }
     if !roles.is_empty() {
         document.push(("rbac", json!({"roles": roles})));
@@ -140,11 +143,11 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
 }
 
 /// Adds `patches`, which are for what the rest of the document names.
-fn add_patches(document: &mut Document, project: &Project<'_>, patches: &Patches, contracts: &Map<String, Value>, made: &mut Made) {
+fn add_patches(document: &mut Document, project: &Project<'_>, patches: &Patches, made: &mut Made) {
     let fields: Map<String, Value> = document.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
     match serde_json::from_value::<Provider>(Value::Object(fields)) {
         Ok(provider) => {
-            let named = patches.named(project, &provider, contracts, made);
+            let named = patches.named(project, &provider, made);
             if !named.is_empty() {
                 let at = document.iter().position(|(field, _)| *field == "templates").unwrap_or(document.len());
                 document.insert(at, ("patches", json!(named)));

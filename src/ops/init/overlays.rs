@@ -1,6 +1,6 @@
 //! The kustomizations from which a project builds its release: config/default, and what that wraps around the folders of kubebuilder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -9,8 +9,10 @@ use crate::text::glob::plain;
 
 /// Where releases are built.
 pub(super) const DEFAULT: &str = "config/default";
+/// The folder of the CRDs.
+pub(super) const CRDS: &str = "config/crd";
 /// The folders of kubebuilder, which are looked at by themselves.
-pub(super) const BASES: [&str; 5] = ["config/crd", "config/rbac", "config/manager", "config/webhook", "config/certmanager"];
+pub(super) const BASES: [&str; 5] = [CRDS, "config/rbac", "config/manager", "config/webhook", "config/certmanager"];
 /// How deep kustomizations are followed; real ones have three layers.
 const DEEPEST: usize = 16;
 
@@ -47,10 +49,14 @@ impl Walk<'_> {
             return *known;
         }
         self.led.insert(folder.to_owned(), false);
-        let parts: BTreeSet<String> = parts(folder, &(self.kustomization)(folder)).into_iter().map(|(_, path)| path).collect();
-        let mut leads = false;
-        for part in parts {
-            leads |= BASES.contains(&part.as_str()) || (depth < DEEPEST && self.leads(&part, depth + 1));
+        let (mut leads, mut wraps) = (false, false);
+        for (_, part) in parts(folder, &(self.kustomization)(folder)) {
+            if BASES.contains(&part.as_str()) {
+                leads = true;
+            } else if !wraps && depth < DEEPEST && self.leads(&part, depth + 1) {
+                // Two beside each other would be two releases.
+                (leads, wraps) = (true, true);
+            }
         }
         if leads {
             self.led.insert(folder.to_owned(), true);
@@ -70,12 +76,22 @@ mod tests {
     fn what_is_wrapped_is_found_outermost_first() {
         let project = json!({
             "config/default": {"resources": ["../outer", "a.yaml"], "components": ["../extra"]},
-            "config/outer": {"bases": ["./inner/"], "resources": ["../default"]},
+            "config/outer": {"bases": ["./inner/"], "resources": ["../default", "../crd"]},
             "config/outer/inner": {"resources": ["../../manager/", "namespace.yaml"]},
             "config/extra": {"resources": ["b.yaml"]},
         });
         let overlays = overlays(&|folder| project[folder].clone());
         assert_eq!(overlays, ["config/default", "config/outer", "config/outer/inner"]);
+    }
+
+    #[test]
+    fn of_two_beside_each_other_the_first_counts() {
+        let project = json!({
+            "config/default": {"resources": ["../b", "../a"]},
+            "config/a": {"resources": ["../manager"]},
+            "config/b": {"resources": ["../crd"]},
+        });
+        assert_eq!(overlays(&|folder| project[folder].clone()), ["config/default", "config/b"]);
     }
 
     #[test]

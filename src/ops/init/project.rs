@@ -4,25 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::definitions::CRDS;
-use super::overlays;
+use super::overlays::{self, CRDS};
 use crate::contract::{METADATA_FILE, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
-use crate::provider::Kustomization;
+use crate::provider::{KUSTOMIZATION_FILES, Kustomization};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml;
 
-const KUSTOMIZATION: &str = "kustomization.yaml";
-
 /// A kubebuilder project.
 pub(super) struct Project<'a> {
     tree: &'a Tree,
     budget: &'a Budget,
-    /// What is in `PROJECT`, metadata.yaml, kustomizations and the patches that the overlays name.
+    /// What is in `PROJECT`, metadata.yaml and kustomizations.
     values: BTreeMap<String, Value>,
     /// See [`Project::overlays`].
     overlays: Vec<String>,
@@ -34,14 +31,11 @@ impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
         let mut project = Project { tree, budget, values: BTreeMap::new(), overlays: Vec::new(), crds: Vec::new() };
-        let kustomizations = tree.paths().filter(|path| path.starts_with("config/") && path.ends_with(KUSTOMIZATION));
+        let kustomizations = tree.paths().filter(|path| path.starts_with("config/") && is_kustomization(path));
         for path in kustomizations.chain(["PROJECT", METADATA_FILE]) {
             project.read_value(path, report);
         }
         project.overlays = overlays::overlays(&|folder| project.kustomization(folder));
-        for patch in project.overlay_patches() {
-            project.read_value(&patch, report);
-        }
         // Patches and configuration of kustomize stand beside the CRDs.
         let is_crds = |path: &String| {
             project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
@@ -66,7 +60,7 @@ impl<'a> Project<'a> {
 
     /// The YAML files below a folder, without kustomize's own.
     pub(super) fn paths(&self, folder: &str) -> Vec<String> {
-        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !path.ends_with(KUSTOMIZATION);
+        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !is_kustomization(path);
         self.tree.paths().filter(is_wanted).map(str::to_owned).collect()
     }
 
@@ -90,12 +84,17 @@ impl<'a> Project<'a> {
 
     /// The kustomization of a folder such as `config/default`.
     pub(super) fn kustomization(&self, folder: &str) -> Value {
-        self.value(&format!("{folder}/{KUSTOMIZATION}")).clone()
+        self.kustomization_path(folder).map_or(Value::Null, |path| self.value(&path).clone())
+    }
+
+    /// The file of a folder's kustomization, of the three that kustomize looks for.
+    fn kustomization_path(&self, folder: &str) -> Option<String> {
+        KUSTOMIZATION_FILES.into_iter().map(|name| format!("{folder}/{name}")).find(|path| self.tree.get(path).is_some())
     }
 
     /// The same as a file whose patches can be read.
     pub(super) fn kustomization_file(&self, folder: &str) -> Option<Kustomization> {
-        let path = format!("{folder}/{KUSTOMIZATION}");
+        let path = self.kustomization_path(folder)?;
         Some(Kustomization::read(&Source::new(path.as_str(), self.text(&path)?), self.budget))
     }
 
@@ -104,22 +103,13 @@ impl<'a> Project<'a> {
         &self.overlays
     }
 
-    /// The files of patches that the overlays name.
-    pub(super) fn overlay_patches(&self) -> Vec<String> {
-        let of = |folder: &String| {
-            let kustomization = self.kustomization(folder);
-            patch_paths(&kustomization).map(|path| plain(&format!("{folder}/{path}"))).collect::<Vec<_>>()
-        };
-        self.overlays.iter().flat_map(of).collect()
-    }
-
     /// What the overlays say in a field, outermost first, with their files.
     pub(super) fn said(&self, field: &str) -> Vec<(String, String)> {
-        let texts = self
-            .overlays
-            .iter()
-            .map(|folder| (fields::text(&self.kustomization(folder), &[field]).to_owned(), format!("{folder}/{KUSTOMIZATION}")));
-        texts.filter(|(text, _)| !text.is_empty()).collect()
+        let of = |folder: &String| {
+            let path = self.kustomization_path(folder)?;
+            Some((fields::text(self.value(&path), &[field]).to_owned(), path))
+        };
+        self.overlays.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
     }
 
     /// What the whole of the work may cost.
@@ -130,7 +120,8 @@ impl<'a> Project<'a> {
     /// The files of a folder that its kustomization takes, in its order; all of them where it names none.
     pub(super) fn resources(&self, folder: &str) -> Vec<String> {
         let kustomization = self.kustomization(folder);
-        let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| format!("{folder}/{path}"));
+        let named =
+            fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| plain(&format!("{folder}/{path}")));
         let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
         if named.is_empty() { self.paths(&format!("{folder}/")) } else { named }
     }
@@ -138,7 +129,7 @@ impl<'a> Project<'a> {
     /// The labels that kustomizations put on things, each with the file that says so; outer folders first.
     pub(super) fn labels(&self) -> Vec<(String, String, String)> {
         let mut labels = Vec::new();
-        for (file, kustomization) in self.values.iter().filter(|(path, _)| path.ends_with(KUSTOMIZATION)) {
+        for (file, kustomization) in self.values.iter().filter(|(path, _)| is_kustomization(path)) {
             let pairs = fields::items(kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
             for map in pairs.chain([&kustomization["commonLabels"]]).filter_map(Value::as_object) {
                 let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.clone())));
@@ -173,12 +164,10 @@ impl<'a> Project<'a> {
     }
 }
 
-fn newest(series: &[Value]) -> Option<&Value> {
-    series.iter().max_by_key(|series| (series["major"].as_u64(), series["minor"].as_u64()))
+fn is_kustomization(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| KUSTOMIZATION_FILES.contains(&name))
 }
 
-/// The files of patches that a kustomization names.
-pub(super) fn patch_paths(kustomization: &Value) -> impl Iterator<Item = &str> {
-    let patches = fields::items(kustomization, &["patches"]).iter().filter_map(|patch| patch["path"].as_str());
-    patches.chain(fields::items(kustomization, &["patchesStrategicMerge"]).iter().filter_map(Value::as_str))
+fn newest(series: &[Value]) -> Option<&Value> {
+    series.iter().max_by_key(|series| (series["major"].as_u64(), series["minor"].as_u64()))
 }

@@ -1,0 +1,150 @@
+//! What config/crd says: the files of the CRDs, their contracts, what labels and annotations they get, and which are converted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::Made;
+use super::contract_labels::{contract_of, is_former_contract};
+use super::identity::Identity;
+use super::overlays::CRDS;
+use super::patches::Patches;
+use super::project::Project;
+use crate::contract::{ApiVersion, labels};
+use crate::emit::definitions::versions;
+use crate::objects::{Object, fields};
+use crate::provider::Action;
+
+const CRD_BASES: &str = "config/crd/bases/";
+
+/// The CRD files: one pattern when config/crd takes them all, else those that it takes.
+pub(super) fn files(project: &Project<'_>) -> Vec<String> {
+    let kustomization = project.kustomization(CRDS);
+    let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str);
+    let taken: BTreeSet<String> = named.map(|path| format!("{CRDS}/{path}")).filter(|path| project.text(path).is_some()).collect();
+    let all: BTreeSet<String> = project.crds.iter().map(|(path, _)| path.clone()).collect();
+    let is_bases = all.iter().all(|path| path.starts_with(CRD_BASES));
+    if is_bases && (taken.is_empty() || taken == all) {
+        return vec![format!("{CRD_BASES}*.yaml")];
+    }
+    if taken.is_empty() { all.into_iter().collect() } else { taken.into_iter().collect() }
+}
+
+/// The contracts of the provider, and the kinds that have others.
+#[derive(Debug, Default)]
+pub(super) struct Contracts {
+    /// `contracts`: contract to the versions that fulfil it.
+    pub(super) all: Map<String, Value>,
+    /// Entries of `crdMetadata` for kinds that have others.
+    others: Vec<Value>,
+}
+
+/// The contracts: from the labels of config/crd or of its patches, else all served versions for the contract of the newest series.
+pub(super) fn contracts(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Contracts {
+    if !identity.provider_type.has_contract() {
+        return Contracts::default();
+    }
+    let of_kustomization = of_all(project, "labels");
+    let patched: Vec<(&Object, BTreeMap<String, String>)> = project.crds.iter().map(|(_, crd)| (crd, patches.labels_of(crd))).collect();
+    let keys = of_kustomization.keys().chain(patched.iter().flat_map(|(_, labels)| labels.keys()));
+    let former: BTreeSet<&str> = keys.filter(|key| is_former_contract(key)).map(|key| &key[labels::CONTRACT_PREFIX.len()..]).collect();
+    let without = match former.is_empty() {
+        true => String::new(),
+        false => format!(", without {}, which Cluster API no longer has", former.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    let labelled = in_contracts(of_kustomization.iter());
+    let (all, from) = if !labelled.is_empty() {
+        (labelled, "the labels in config/crd/kustomization.yaml".to_owned())
+    } else if patched.iter().any(|(_, labels)| !in_contracts(labels.iter()).is_empty()) {
+        (
+            in_contracts(patched.iter().flat_map(|(_, labels)| labels)),
+            "the labels that patches of config/crd give".to_owned(),
+        )
+    } else {
+        let contract = project.newest_contract().unwrap_or_else(|| "v1beta2".to_owned());
+        let versions = served_versions(project, identity.groups.first().map_or("", String::as_str));
+        let from = format!("{contract} is fulfilled by {}, the versions that the CRDs serve", versions.join(", "));
+        ([(contract, versions)].into_iter().collect(), from)
+    };
+    made.assumed.push(format!("contracts: {from}{without}"));
+    let others = patched.iter().filter_map(|(crd, labels)| other_contracts(crd, &in_contracts(labels.iter()), &all)).collect();
+    Contracts { all: all.into_iter().map(|(contract, versions)| (contract, json!(versions))).collect(), others }
+}
+
+/// Contract to the versions that fulfil it, the newest last; of labels.
+fn in_contracts<'l>(labels: impl Iterator<Item = (&'l String, &'l String)>) -> BTreeMap<String, Vec<String>> {
+    let mut contracts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (key, value) in labels {
+        let Some(contract) = contract_of(key) else { continue };
+        let versions = contracts.entry(contract.to_owned()).or_default();
+        versions.extend(value.split(labels::CONTRACT_VERSIONS_SEPARATOR).map(str::to_owned));
+        versions.sort_by_key(|version| ApiVersion::parse(version));
+        versions.dedup();
+    }
+    contracts
+}
+
+/// The entry of `crdMetadata` for a CRD whose patches give it other labels than `contracts` would.
+fn other_contracts(crd: &Object, patched: &BTreeMap<String, Vec<String>>, all: &BTreeMap<String, Vec<String>>) -> Option<Value> {
+    let known = versions(crd.value());
+    let of_crd = |contracts: &BTreeMap<String, Vec<String>>| -> BTreeMap<String, Vec<String>> {
+        let served = |versions: &Vec<String>| versions.iter().filter(|version| known.contains(&version.as_str())).cloned().collect();
+        contracts
+            .iter()
+            .map(|(contract, versions)| (contract.clone(), served(versions)))
+            .filter(|(_, versions): &(_, Vec<_>)| !versions.is_empty())
+            .collect()
+    };
+    let is_other = !patched.is_empty() && of_crd(patched) != of_crd(all);
+    is_other.then(|| json!({"kinds": [crd.text(&["spec", "names", "kind"])], "contracts": patched}))
+}
+
+/// `crdMetadata`: the other labels and the annotations that the kustomization puts on all CRDs, and contracts of some kinds.
+pub(super) fn metadata(project: &Project<'_>, contracts: &Contracts) -> Vec<Value> {
+    let is_own = |key: &String| key != labels::PROVIDER && contract_of(key).is_none() && !is_former_contract(key);
+    let mut entry = Map::new();
+    for field in ["labels", "annotations"] {
+        let own: BTreeMap<String, String> = of_all(project, field).into_iter().filter(|(key, _)| is_own(key)).collect();
+        if !own.is_empty() {
+            entry.insert(field.to_owned(), json!(own));
+        }
+    }
+    let of_all = (!entry.is_empty()).then_some(Value::Object(entry));
+    of_all.into_iter().chain(contracts.others.iter().cloned()).collect()
+}
+
+/// The labels or the annotations that the kustomization puts on all CRDs.
+fn of_all(project: &Project<'_>, wanted: &str) -> BTreeMap<String, String> {
+    let changes = project.kustomization_file(CRDS).map(|kustomization| kustomization.changes(project.budget())).unwrap_or_default();
+    let texts = changes.into_iter().filter_map(|change| match change.action {
+        Action::Metadata(field, texts) if field == wanted => Some(texts),
+        _ => None,
+    });
+    texts.flatten().collect()
+}
+
+/// The versions that CRDs of a group serve, in the order of the CRDs.
+fn served_versions(project: &Project<'_>, group: &str) -> Vec<String> {
+    let mut served = Vec::new();
+    for (_, crd) in project.crds.iter().filter(|(_, crd)| crd.text(&["spec", "group"]) == group) {
+        for version in crd.items(&["spec", "versions"]).iter().filter(|version| version["served"] == true) {
+            let name = fields::text(version, &["name"]).to_owned();
+            if !served.contains(&name) {
+                served.push(name);
+            }
+        }
+    }
+    served
+}
+
+/// What the section `manager` says of the CRDs with several versions: `conversion` when the manager converts all, else `converts` with the
+/// kinds into whose CRDs kubebuilder patches a webhook.
+pub(super) fn conversion(project: &Project<'_>, patches: &Patches) -> Option<(&'static str, Value)> {
+    let several: Vec<&Object> = project.crds.iter().map(|(_, crd)| crd).filter(|crd| crd.items(&["spec", "versions"]).len() > 1).collect();
+    let converted: Vec<&str> = several.iter().filter(|crd| patches.convert(crd)).map(|crd| crd.text(&["spec", "names", "kind"])).collect();
+    match converted.len() {
+        0 => None,
+        all if all == several.len() => Some(("conversion", json!(true))),
+        _ => Some(("converts", json!(converted))),
+    }
+}
