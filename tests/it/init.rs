@@ -403,6 +403,8 @@ fn wrapped_kustomizations_and_their_patches_are_taken_over() {
     ] {
         assert!(said.lines().any(|said| said == line), "{line}\n in\n{said}");
     }
+    // These two are made: the image is that of `manager`, the label that of `contracts`.
+    assert!(!said.contains("image_patch.yaml") && !said.contains("contract.yaml"), "{said}");
     let (code, _, said) = run(folder.path(), &["release", "build", "v0.1.0", "--to", "out"]);
     assert_eq!(code, Some(0), "{said}");
     let objects = documents(&fs::read(folder.path().join("out/infrastructure-components.yaml")).unwrap());
