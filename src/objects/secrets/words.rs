@@ -143,8 +143,11 @@ fn meant(text: &str, words: &mut BTreeSet<String>) {
     }
 }
 
-/// A text without the signs around it; a `:` behind it makes a key of it, which is no secret.
+/// A text without the signs around it; a `:` behind it makes a key of it, which is no secret, and a variable is one by its signs.
 fn core(text: &str) -> &str {
+    if VARIABLE.is_match(text) {
+        return text;
+    }
     text.trim_matches(|c: char| !c.is_alphanumeric() && c != ':')
 }
 
