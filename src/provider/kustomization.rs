@@ -17,8 +17,8 @@ pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization
 
 /// Fields by which kustomize makes or changes objects in ways that are not followed here. What it does with `images`, `namePrefix`,
 /// `nameSuffix` and `namespace` is what provider.yaml says.
-const NOT_FOLLOWED: [&str; 7] =
-    ["configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "components"];
+const NOT_FOLLOWED: [&str; 9] =
+    ["configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "vars", "replicas", "components"];
 
 /// A kustomization, and the patches that it names.
 #[derive(Debug, Clone)]
@@ -83,6 +83,16 @@ impl Kustomization {
     /// Whether it is known what the file says.
     pub fn is_readable(&self) -> bool {
         self.root.is_some()
+    }
+
+    /// What it says; null when it cannot be read.
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// What is wrong with the file.
+    pub(crate) fn report(&self) -> &Report {
+        &self.report
     }
 
     /// The file.
@@ -230,7 +240,8 @@ impl Kustomization {
         place.unwrap_or_else(|| self.source.place()).at_path(at.clone())
     }
 
-    fn metadata(&self) -> Vec<Change> {
+    /// The labels and annotations that it puts on all its objects.
+    pub(crate) fn metadata(&self) -> Vec<Change> {
         let root = FieldPath::root();
         let mut found = vec![
             ("labels", root.field("commonLabels"), &self.value["commonLabels"]),
@@ -265,12 +276,18 @@ impl Kustomization {
     }
 }
 
-/// Whether a field says nothing, or only what a release has names of its own for: kubebuilder's `replacements` tell names and namespace of the
-/// Certificate and the Service.
+/// Whether a field says nothing, or only what a release has names of its own for: kubebuilder's `replacements`, and `vars` before them, tell
+/// names and namespace of the Certificate and the Service.
 fn is_moot(field: &str, value: &Value) -> bool {
-    let is_own = |replacement: &Value| ["Certificate", "Service"].contains(&text(replacement, "/source/kind"));
-    let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-    is_empty || (field == "replacements" && value.as_array().is_some_and(|all| all.iter().all(is_own)))
+    let is_own = |entry: &Value| {
+        let kind = match field {
+            "replacements" => text(entry, "/source/kind"),
+            "vars" => text(entry, "/objref/kind"),
+            _ => return false,
+        };
+        ["Certificate", "Service"].contains(&kind)
+    };
+    value.is_null() || value.as_array().is_some_and(|all| all.iter().all(is_own))
 }
 
 /// The text at a place in a value; empty when there is none.
@@ -315,6 +332,25 @@ mod tests {
         let kustomization = Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
         let found = kustomization.resources().into_iter().map(|(name, place)| (name, place.span.unwrap().start.line));
         assert_eq!(found.collect::<Vec<_>>(), [("a.yaml", 2), ("b", 5), ("c", 7)]);
+    }
+
+    #[test]
+    fn what_is_not_followed_is_told_if_it_says_something() {
+        let told = |text: &str| {
+            let kustomization = Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
+            kustomization.not_followed().map(|(field, _)| field).collect::<Vec<_>>()
+        };
+        assert_eq!(told("configMapGenerator: [{name: a}]\nreplicas: [{name: a, count: 3}]\n"), ["configMapGenerator", "replicas"]);
+        assert_eq!(told("secretGenerator: []\nreplicas:\nresources: [a]\nnamespace: b\n"), [""; 0]);
+        for (field, at) in [("replacements", "source"), ("vars", "objref")] {
+            let of = |kinds: &[&str]| {
+                let entries: Vec<String> = kinds.iter().map(|kind| format!("{{{at}: {{kind: {kind}}}}}")).collect();
+                told(&format!("{field}: [{}]\n", entries.join(", ")))
+            };
+            assert_eq!(of(&["Certificate", "Service"]), [""; 0]);
+            assert_eq!(of(&["Certificate", "Deployment"]), [field]);
+        }
+        assert_eq!(told("replicas: [{source: {kind: Service}, objref: {kind: Service}}]\n"), ["replicas"]);
     }
 
     #[test]
