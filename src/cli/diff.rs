@@ -109,7 +109,7 @@ impl Run for Arguments {
         let old_side = self.side(self.old.as_str(), old_inputs, earlier, &mut sources, context)?;
         let new_side = self.side(new.as_str(), new_inputs, later, &mut sources, context)?;
         let comparing =
-            diff::Comparing { show_secrets: self.comparing.show_secrets, words: sources.words(), select: self.select.as_deref() };
+            diff::Comparing { show_secrets: self.comparing.show_secrets, words: sources.words().clone(), select: self.select.as_deref() };
         let comparison = diff::run(&old_side, &new_side, comparing, &context.budget);
         comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
         let fails = comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();

@@ -90,7 +90,7 @@ impl Run for Arguments {
         let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &selection));
         let mut rendering = rendering.unwrap_or_default();
         report.extend(std::mem::take(&mut rendering.report));
-        let answer = why::run(&pool, &rendering, &request, &self.asking(documents.sources.words(), &documents.origins)?);
+        let answer = why::run(&pool, &rendering, &request, &self.asking(documents.sources.words().clone(), &documents.origins)?);
         report.extend(answer.report.clone());
         let report = documents.settle(&mut rendering, report);
         let sources = &documents.sources;

@@ -33,7 +33,7 @@ pub struct Sources {
     /// Secrets that stand in no text.
     secrets: BTreeSet<String>,
     shows_secrets: bool,
-    /// What [`Sources::words`] gives, made when a line is shown.
+    /// What [`Sources::words`] gives, made when a finding is shown.
     words: OnceLock<Words>,
 }
 
@@ -110,12 +110,14 @@ impl Sources {
     }
 
     /// The words that nothing may show; none when the user wishes to see secrets.
-    pub fn words(&self) -> Words {
-        if self.shows_secrets {
-            return Words::default();
-        }
-        let of_texts = self.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
-        Words::new(of_texts.chain(self.secrets.iter().map(String::as_str)), SHORTEST)
+    pub fn words(&self) -> &Words {
+        self.words.get_or_init(|| {
+            if self.shows_secrets {
+                return Words::default();
+            }
+            let of_texts = self.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
+            Words::new(of_texts.chain(self.secrets.iter().map(String::as_str)), SHORTEST)
+        })
     }
 
     /// Shows no line of a text.
@@ -125,6 +127,7 @@ impl Sources {
 
     /// Shows secrets, because the user wishes it.
     pub fn show_secrets(&mut self) {
+        self.words.take();
         self.shows_secrets = true;
     }
 
@@ -165,7 +168,7 @@ impl Sources {
         let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
         let Some((text, line)) = found else { return Vec::new() };
         let within = |secret: &Range<usize>| secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start;
-        let words = self.words.get_or_init(|| self.words()).stretches(text.slice(&line));
+        let words = self.words().stretches(text.slice(&line));
         joined(text.hidden_in(&line).map(within).chain(words).collect())
     }
 }
@@ -183,5 +186,28 @@ impl Extend<Source> for Sources {
         for source in iter {
             self.add(source);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is added after a finding was shown is not shown by the next one.
+    #[test]
+    fn words_are_those_of_all_that_is_known() {
+        let secret = |name: &str, word: &str| Source::new(name, format!("password: {word}\n"));
+        let mut sources = Sources::new();
+        sources.add(secret("a", "hunter2"));
+        let shown = |sources: &Sources| sources.words().removed_from("hunter2 hunter3 hunter4 hunter5");
+        assert_eq!(shown(&sources), "<redacted> hunter3 hunter4 hunter5");
+        sources.add(secret("b", "hunter3"));
+        assert_eq!(shown(&sources), "<redacted> <redacted> hunter4 hunter5");
+        sources.add_unseen(secret("c", "hunter4"));
+        assert_eq!(shown(&sources), "<redacted> <redacted> <redacted> hunter5");
+        sources.add_secrets(["hunter5".to_owned()]);
+        assert_eq!(shown(&sources), "<redacted> <redacted> <redacted> <redacted>");
+        sources.show_secrets();
+        assert_eq!(shown(&sources), "hunter2 hunter3 hunter4 hunter5");
     }
 }

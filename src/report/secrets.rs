@@ -18,7 +18,7 @@ pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
         return report.findings().iter().map(|finding| without_unshown(finding, sources)).collect();
     }
     let words = sources.words();
-    report.findings().iter().map(|finding| redacted(finding, sources, &words)).collect()
+    report.findings().iter().map(|finding| redacted(finding, sources, words)).collect()
 }
 
 fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnostic {

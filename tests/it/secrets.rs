@@ -288,6 +288,32 @@ fn no_verb_shows_a_secret() {
     assert!(written.is_empty(), "{written:?}");
 }
 
+/// What a Secret holds, whatever form it has there, is neither in the message nor in the line of a finding that another object's field has it in.
+#[test]
+fn a_field_that_repeats_a_secret_does_not_show_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for value in [
+        "stringData: {pw: ZebraS3cretWord}",
+        "stringData: {pw: \"ZebraS3cretWord\\r\\n\"}",
+        "stringData: {pw: \"a: b\\nuser:ZebraS3cretWord\\n\"}",
+        "stringData:\n  pw: |\n    aws_secret_access_key = ZebraS3cretWord",
+        // `ZebraS3cretWord`, `ZebraS3cretWord` and a line end, `labels:` and `  app: ZebraS3cretWord` below it.
+        "data: {pw: WmVicmFTM2NyZXRXb3Jk}",
+        "data: {pw: WmVicmFTM2NyZXRXb3JkCg==}",
+        "data: {pw: bGFiZWxzOgogIGFwcDogWmVicmFTM2NyZXRXb3JkCg==}",
+    ] {
+        let secret = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{value}\n---\n");
+        let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\n\
+                      spec:\n  files: [{path: /a, content: x, encoding: \"ZebraS3cretWord\"}]\n";
+        std::fs::write(folder.path().join("w.yaml"), format!("{secret}{config}")).unwrap();
+        for format in ["text", "json", "sarif", "junit", "github"] {
+            let output = run(folder.path(), &format!("validate w.yaml --kubernetes-version v1.34.1 -o {format}"));
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(said.contains("redacted") && !said.contains("Zebra"), "{value} {format}: {said}");
+        }
+    }
+}
+
 #[test]
 fn secrets_are_shown_when_that_is_wished() {
     let (documents, _) = documents();

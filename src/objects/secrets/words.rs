@@ -110,7 +110,7 @@ fn words_of(secret: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for line in secret.lines().chain([secret]) {
         let line = line.trim().trim_start_matches("- ");
-        if FIELDS_OF_OBJECTS.contains(&line) || KIND_OF_OBJECT.is_match(line) {
+        if is_of_manifest(line) {
             continue;
         }
         let value = line.split_once(": ").map_or(line, |(_, value)| value);
@@ -135,12 +135,15 @@ fn words_of(secret: &str) -> BTreeSet<String> {
 /// What a message may quote from a text that a secret stands for: the whole, its lines, and what they assign.
 fn meant(text: &str, words: &mut BTreeSet<String>) {
     words.extend([text, text.trim()].map(str::to_owned));
-    for line in text.lines().map(|line| line.trim().trim_start_matches("- ")) {
-        if !FIELDS_OF_OBJECTS.contains(&line) && !KIND_OF_OBJECT.is_match(line) {
-            words.extend([line, core(line)].map(str::to_owned));
-            words.extend(assigned(line).map(str::to_owned));
-        }
+    for line in text.lines().map(|line| line.trim().trim_start_matches("- ")).filter(|line| !is_of_manifest(line)) {
+        words.extend([line, core(line)].map(str::to_owned));
+        words.extend(assigned(line).map(str::to_owned));
     }
+}
+
+/// Whether a line says of a manifest only what an object is and has, and no value.
+fn is_of_manifest(line: &str) -> bool {
+    FIELDS_OF_OBJECTS.contains(&line) || KIND_OF_OBJECT.is_match(line)
 }
 
 /// A text without the signs around it; a `:` behind it makes a key of it, which is no secret, and a variable is one by its signs.
